@@ -1,0 +1,66 @@
+//! What came back from a seat that was asked.
+
+/// What the referee hands to [`Game::play`](crate::Game::play) for one seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<O> {
+    /// An answer in the form the dialect asks for. Whether the rules allow it is the game's matter.
+    Given {
+        /// What was asked for.
+        order: O,
+        /// Milliseconds from the end of the question to the end of the answer.
+        think_ms: u32,
+    },
+    /// Something came, but not in the form the dialect asks for.
+    Malformed {
+        /// What is wrong with it, as a sentence for the bot's author.
+        why: String,
+        /// Milliseconds from the end of the question to the end of the answer.
+        think_ms: u32,
+    },
+    /// Nothing came.
+    Missing(Absence),
+}
+
+impl<O> Answer<O> {
+    /// The order, when one was given.
+    pub fn order(&self) -> Option<&O> {
+        match self {
+            Self::Given { order, .. } => Some(order),
+            Self::Malformed { .. } | Self::Missing(_) => None,
+        }
+    }
+
+    /// Milliseconds of thinking; 0 where nothing came.
+    pub fn think_ms(&self) -> u32 {
+        match *self {
+            Self::Given { think_ms, .. } | Self::Malformed { think_ms, .. } => think_ms,
+            Self::Missing(_) => 0,
+        }
+    }
+}
+
+/// Why nothing came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Absence {
+    /// The time limit passed.
+    TimedOut,
+    /// The bot ended, crashed, closed its connection or was put out of the match.
+    Gone,
+    /// The bot could not be started or never connected.
+    NeverStarted,
+}
+
+/// What a dialect made of one message of a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard<O> {
+    /// A part of the answer; more has to come.
+    More,
+    /// The whole answer.
+    Answer(O),
+    /// The whole answer, in a form that cannot be an answer.
+    Malformed(String),
+    /// Not an answer and without effect; the sentence (if any) becomes a fault of the bot.
+    Ignore(Option<String>),
+    /// The protocol says that the connection is closed for this; the bot is gone.
+    Close(String),
+}

@@ -1,0 +1,163 @@
+//! [`Game`]: the rules of a game as a pure state machine.
+
+use std::fmt::{Debug, Display};
+
+use serde::Serialize;
+
+use crate::conform::{Recognised, Report};
+use crate::{Answer, Chance, Dialect, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError};
+
+/// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
+/// the state is a small value beside it, so that a search can copy it for nothing.
+///
+/// The same setup, answers and draws of chance give the same states on every machine.
+/// Nothing a bot asks for is an error here: it is played, or rejected through the [`Sink`].
+pub trait Game: Sized + Send + Sync + 'static {
+    /// Name, presets, maps and documents of the game.
+    const INFO: GameInfo;
+
+    /// All that changes in a match. Equal states behave equally for ever.
+    type State: Clone + Eq + Debug + Send;
+    /// Scratch memory that [`play`](Game::play) reuses from call to call; its content never matters.
+    type Work: Default + Send;
+    /// What one seat may see.
+    type View<'a>: Debug;
+    /// What a bot asks for in one answer: the whole list where a game takes lists.
+    type Order: Clone + Eq + Debug + Send;
+    /// What happened, for spectators.
+    type Event: Clone + Debug + Serialize + Send;
+    /// Why an order was rejected.
+    type Reason: Reason;
+    /// The original wire protocol.
+    type Dialect: Dialect<Self>;
+
+    /// Builds a game from rules, map, seats and seed.
+    ///
+    /// # Errors
+    /// When the setup names something unknown, contradicts itself or exceeds a capacity.
+    fn set_up(setup: &Setup) -> Result<Self, SetupError>;
+
+    /// The complete setup: all that is needed to build this game again, without any default in it.
+    fn recipe(&self) -> &Recipe;
+
+    /// The state before the first answer.
+    fn start(&self) -> Self::State;
+
+    /// Who must answer now. Empty exactly when [`outcome`](Game::outcome) is there.
+    fn deciding(&self, state: &Self::State) -> Seats;
+
+    /// What `seat` sees. Bots, and the messages to them, are made from this and nothing else.
+    fn view<'a>(&'a self, state: &'a Self::State, seat: Seat) -> Self::View<'a>;
+
+    /// The rulebook's limit for the answer of `seat`, in milliseconds.
+    fn limit_ms(&self, state: &Self::State, seat: Seat) -> u32;
+
+    /// Plays one step: `answers` holds one entry for each deciding seat, ascending.
+    fn play(
+        &self,
+        state: &mut Self::State,
+        work: &mut Self::Work,
+        answers: &[(Seat, Answer<Self::Order>)],
+        chance: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    );
+
+    /// How the match ended; none while it goes on.
+    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+
+    /// Where in the match `state` is, in the rulebook's words: `turn 12`, `round 3, player 2`.
+    fn moment(&self, state: &Self::State) -> String;
+
+    /// Appends the canonical bytes of an order.
+    fn pack(&self, order: &Self::Order, out: &mut Vec<u8>);
+
+    /// Reads what [`pack`](Game::pack) wrote. `None` for anything else; never panics.
+    fn unpack(&self, bytes: &[u8]) -> Option<Self::Order>;
+
+    /// Appends the canonical bytes of a state. Equal states have equal bytes, on every machine.
+    fn save(&self, state: &Self::State, out: &mut Vec<u8>);
+
+    /// Reads what [`save`](Game::save) wrote. `None` for anything else; never panics.
+    fn load(&self, bytes: &[u8]) -> Option<Self::State>;
+
+    /// A random order of `seat`: the policy of benchmarks and property tests. Mostly legal.
+    fn random_order(&self, state: &Self::State, seat: Seat, chance: &mut impl Chance) -> Self::Order;
+
+    /// Changes, at random, what `seat` may not see. The view of `seat` must stay as it was.
+    fn scramble_hidden(&self, state: &mut Self::State, seat: Seat, chance: &mut impl Chance);
+
+    /// A bot of our own, by its name in [`GameInfo::builtins`].
+    /// `options` are those given as `builtin:name?key=value`, in order.
+    ///
+    /// # Errors
+    /// A sentence for the user, when the name or an option is unknown or out of range.
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String>;
+
+    /// The board for a terminal, as `eyes` sees it, or wholly.
+    fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;
+
+    /// The state for spectators and for the exported replay, as JSON.
+    fn scene(&self, state: &Self::State) -> serde_json::Value;
+
+    /// Compares a recorded match of the original with this engine. `record` is the whole
+    /// (already unpacked) content of a file.
+    fn conform(record: &[u8], report: &mut Report) -> Recognised;
+
+    /// Workloads of `agon bench` beside the ones every game has.
+    fn scenes() -> Vec<Scene> {
+        Vec::new()
+    }
+}
+
+/// Why an order was rejected: a short sentence with the rule that says so.
+pub trait Reason: Clone + Debug + Display + Send {
+    /// The id of the rule in the game's `RULES.md`.
+    fn rule(&self) -> &'static str;
+}
+
+/// Takes what [`Game::play`] tells. Search and playouts use [`Ignored`], which costs nothing.
+pub trait Sink<G: Game> {
+    /// Something happened.
+    fn event(&mut self, event: G::Event);
+
+    /// The order of `seat` (or the entry `index`, from 0, of its list) is not carried out.
+    fn reject(&mut self, seat: Seat, index: usize, reason: G::Reason);
+
+    /// Whether anybody listens. Games may skip building costly events when not.
+    fn listens(&self) -> bool {
+        true
+    }
+}
+
+/// The sink of playouts: nobody listens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ignored;
+
+impl<G: Game> Sink<G> for Ignored {
+    fn event(&mut self, _: G::Event) {}
+    fn reject(&mut self, _: Seat, _: usize, _: G::Reason) {}
+    fn listens(&self) -> bool {
+        false
+    }
+}
+
+/// A bot of our own. It sees its view and keeps what it likes between turns.
+pub trait Builtin<G: Game>: Send {
+    /// The answer to this view.
+    fn order(&mut self, game: &G, view: G::View<'_>) -> G::Order;
+}
+
+/// A workload of `agon bench`.
+pub struct Scene {
+    /// Its name in the report.
+    pub name: &'static str,
+    /// One line: what a unit of work is.
+    pub about: &'static str,
+    /// Does some work and says how many units it was. Reads no clock.
+    pub run: Box<dyn FnMut() -> u64>,
+}

@@ -1,0 +1,94 @@
+//! What is known of a game before a match is set up.
+
+/// A game's name, numbers and documents.
+#[derive(Clone, Copy, Debug)]
+pub struct GameInfo {
+    /// The name on the command line, equal to its folder's: `cultist-wars`.
+    pub name: &'static str,
+    /// The name people read: `Cultist Wars`.
+    pub title: &'static str,
+    /// One line: what the game is.
+    pub summary: &'static str,
+    /// Raised whenever a rule changes; a replay of another version is not "altered".
+    pub rules_version: u32,
+    /// The fewest and the most seats.
+    pub seats: (u8, u8),
+    /// What one step is called: `turn`, `tick`, `half-turn`.
+    pub step: &'static str,
+    /// Whether only one seat thinks at a time.
+    pub alternating: bool,
+    /// How the original talks to its bots.
+    pub transport: Transport,
+    /// Whether measured thinking time is part of play, so that replays must keep it.
+    pub time_is_played: bool,
+    /// The presets of the rules; the first is the default.
+    pub presets: &'static [Preset],
+    /// The maps inside the program; empty where the seed makes the map.
+    pub maps: &'static [BundledMap],
+    /// Whether a map can be generated from the seed.
+    pub generates_maps: bool,
+    /// The bots inside the program.
+    pub builtins: &'static [BuiltinInfo],
+    /// `RULES.md`.
+    pub rulebook: &'static str,
+    /// The files that decide and prove rules, as `(path inside the game's folder, text)`.
+    pub sources: &'static [(&'static str, &'static str)],
+}
+
+/// How the original talks to its bots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Lines over standard input and output.
+    Lines,
+    /// Text frames over WebSocket; also lines.
+    WebSocket,
+    /// Length-prefixed messages over TCP; also lines.
+    Tcp,
+    /// Functions of a script inside an embedded engine; also lines.
+    Script,
+}
+
+/// A named set of rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub about: &'static str,
+    /// The rules file itself.
+    pub text: &'static str,
+}
+
+/// A map inside the program.
+#[derive(Clone, Copy, Debug)]
+pub struct BundledMap {
+    /// Its name.
+    pub name: &'static str,
+    /// The fewest and the most seats it is for.
+    pub seats: (u8, u8),
+    /// The map file itself.
+    pub text: &'static str,
+}
+
+/// A bot inside the program.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltinInfo {
+    /// Its name in `builtin:NAME`.
+    pub name: &'static str,
+    /// One line: how it plays.
+    pub about: &'static str,
+    /// Its options as `(key, what it does and its default)`.
+    pub options: &'static [(&'static str, &'static str)],
+}
+
+impl GameInfo {
+    /// The preset called `name`.
+    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
+        self.presets.iter().find(|preset| preset.name == name)
+    }
+
+    /// Whether `count` seats are possible.
+    pub fn seats_fit(&self, count: usize) -> bool {
+        (usize::from(self.seats.0)..=usize::from(self.seats.1)).contains(&count)
+    }
+}

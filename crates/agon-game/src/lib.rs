@@ -1,0 +1,41 @@
+//! The contract between a game and everything else.
+//!
+//! A game is a pure state machine: [`Game`] says who must answer, shows each seat its
+//! view, plays the answers and knows the outcome. Its original wire protocol is a
+//! [`Dialect`]. Everything else in the program (referee, replays, statistics, viewer)
+//! talks to games through the object-safe face in [`session`], so that adding a game
+//! touches the game's folder and one line of the registry.
+//!
+//! Nothing here reads a file, a clock, the environment or the network, and no game may.
+//! Seats count from 1 wherever a person reads them.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod seat;
+
+pub mod answer;
+pub mod game;
+
+pub mod chance;
+pub mod dialect;
+pub mod outcome;
+pub mod setup;
+
+pub mod conform;
+pub mod info;
+pub mod pack;
+pub mod picture;
+pub mod rules;
+pub mod session;
+
+pub use answer::{Absence, Answer, Heard};
+pub use chance::{Chance, Seeded};
+pub use dialect::{Dialect, Facts};
+pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
+pub use info::{BuiltinInfo, BundledMap, GameInfo, Preset, Transport};
+pub use outcome::Outcome;
+pub use picture::{Ink, Picture};
+pub use seat::{Seat, Seats};
+pub use session::{AnyGame, Face, PackedAnswer, Rejection, Session};
+pub use setup::{MapChoice, Recipe, RulesChoice, Setup, SetupError};

@@ -1,0 +1,57 @@
+//! How a match ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Seat;
+
+/// How a match ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The game's own score of each seat.
+    pub scores: Vec<f64>,
+    /// The rank of each seat, from 1; equal ranks are shared (1, 2, 2, 4).
+    pub ranks: Vec<u8>,
+    /// Why it ended, as a sentence fragment in the game's words: `turn limit`, `player 2 timed out`.
+    pub reason: String,
+}
+
+impl Outcome {
+    /// Ranks by score, higher first, equal scores shared.
+    pub fn by_score(scores: Vec<f64>, reason: impl Into<String>) -> Self {
+        Self::by(scores, reason, |score, _| score)
+    }
+
+    /// Ranks by `key(score, seat index)`, higher first, equal keys shared.
+    pub fn by<K: PartialOrd>(
+        scores: Vec<f64>,
+        reason: impl Into<String>,
+        key: impl Fn(f64, usize) -> K,
+    ) -> Self {
+        let keys: Vec<K> = scores.iter().enumerate().map(|(seat, &score)| key(score, seat)).collect();
+        let ranks =
+            keys.iter().map(|own| 1 + keys.iter().filter(|other| *other > own).count() as u8).collect();
+        Self { scores, ranks, reason: reason.into() }
+    }
+
+    /// The seat that alone has rank 1; none for a draw.
+    pub fn winner(&self) -> Option<Seat> {
+        let mut first = self.ranks.iter().enumerate().filter(|&(_, &rank)| rank == 1);
+        match (first.next(), first.next()) {
+            (Some((seat, _)), None) => Some(Seat::new(seat as u8)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_share_a_rank_and_the_next_is_skipped() {
+        let outcome = Outcome::by_score(vec![3.0, 7.0, 3.0, -1.0], "turn limit");
+        assert_eq!(outcome.ranks, [2, 1, 2, 4]);
+        assert_eq!(outcome.winner(), Some(Seat::new(1)));
+        assert_eq!(Outcome::by_score(vec![2.0, 2.0], "turn limit").winner(), None);
+    }
+}

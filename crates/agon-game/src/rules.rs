@@ -1,0 +1,134 @@
+//! Reading rules: a preset or a file, with changes on top.
+//!
+//! Our own rules files are TOML. A file may give all rules or a part of them; the rest comes
+//! from the preset it names with `preset = "..."`, or from the game's default.
+
+use serde::{Serialize, de::DeserializeOwned};
+use toml::{Table, Value};
+
+use crate::setup::nearest;
+use crate::{GameInfo, RulesChoice, SetupError};
+
+/// Rules that were read.
+#[derive(Clone, Debug)]
+pub struct Loaded<R> {
+    /// The rules.
+    pub rules: R,
+    /// Their name: the preset, or the file, and the changes on top.
+    pub name: String,
+    /// All of them as a rules file.
+    pub text: String,
+}
+
+/// Reads the rules that `choice` names.
+///
+/// # Errors
+/// An unknown preset or rule (with the nearest name), or a value of the wrong type.
+pub fn load<R: Serialize + DeserializeOwned>(
+    info: &GameInfo,
+    choice: &RulesChoice,
+) -> Result<Loaded<R>, SetupError> {
+    let mut table;
+    let mut name;
+    match &choice.file {
+        None => {
+            let preset = preset(info, &choice.preset)?;
+            name = preset.name.to_owned();
+            table = parse(preset.name, preset.text)?;
+        }
+        Some((file, text)) => {
+            let mut changes = parse(file, text)?;
+            let base = match changes.remove("preset") {
+                None => String::new(),
+                Some(Value::String(base)) => base,
+                Some(_) => return Err(bad(file, "`preset` must be the name of a preset")),
+            };
+            let base = preset(info, &base)?;
+            table = parse(base.name, base.text)?;
+            name = file.clone();
+            merge(&mut table, changes, "", file)?;
+        }
+    }
+    for (key, value) in &choice.sets {
+        let place = format!("--set {key}={value}");
+        set(&mut table, key, value, &place)?;
+        name = format!("{name}, {key}={value}");
+    }
+    let rules: R = table.try_into().map_err(|error: toml::de::Error| bad(&name, error.message()))?;
+    let text = toml::to_string(&rules).map_err(|error| bad(&name, &error.to_string()))?;
+    Ok(Loaded { rules, name, text })
+}
+
+/// The preset called `name`, or the default for an empty name.
+///
+/// # Errors
+/// When there is none.
+pub fn preset(info: &GameInfo, name: &str) -> Result<&'static crate::Preset, SetupError> {
+    let found = if name.is_empty() { info.presets.first() } else { info.preset(name) };
+    found.ok_or_else(|| SetupError::UnknownPreset {
+        game: info.name,
+        name: name.to_owned(),
+        known: info.presets.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn parse(place: &str, text: &str) -> Result<Table, SetupError> {
+    text.parse::<Table>().map_err(|error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line.map_or_else(|| place.to_owned(), |line| format!("{place}, line {line}"));
+        bad(&place, error.message())
+    })
+}
+
+/// Lays `changes` over `table`; a key that is not there is an error.
+fn merge(table: &mut Table, changes: Table, path: &str, place: &str) -> Result<(), SetupError> {
+    for (key, value) in changes {
+        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let Some(old) = table.get_mut(&key) else {
+            let nearest = nearest(&key, table.keys().map(String::as_str));
+            return Err(SetupError::UnknownRule { place: place.to_owned(), key: full, nearest });
+        };
+        match (old, value) {
+            (Value::Table(inner), Value::Table(changes)) => merge(inner, changes, &full, place)?,
+            (Value::Float(number), Value::Integer(whole)) => *number = whole as f64,
+            (old, new) if std::mem::discriminant(old) == std::mem::discriminant(&new) => *old = new,
+            (old, new) => {
+                let why = format!("`{full}` must be {}, not {}", kind(old), kind(&new));
+                return Err(bad(place, &why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One `name=value` of the command line; `a.b` reaches into tables.
+fn set(table: &mut Table, key: &str, value: &str, place: &str) -> Result<(), SetupError> {
+    let value = format!("v = {value}")
+        .parse::<Table>()
+        .ok()
+        .and_then(|mut parsed| parsed.remove("v"))
+        .unwrap_or_else(|| Value::String(value.to_owned()));
+    let mut changes = Table::new();
+    let mut parts = key.rsplit('.');
+    changes.insert(parts.next().unwrap_or_default().to_owned(), value);
+    for part in parts {
+        changes = Table::from_iter([(part.to_owned(), Value::Table(changes))]);
+    }
+    merge(table, changes, "", place)
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a text",
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list",
+        Value::Table(_) => "a table",
+    }
+}
+
+fn bad(place: &str, why: &str) -> SetupError {
+    SetupError::BadRule { place: place.to_owned(), why: why.to_owned() }
+}

@@ -1,0 +1,460 @@
+//! The object-safe face of games: one running match, and the game before a match.
+//!
+//! Orders cross this border as their canonical bytes ([`Game::pack`]), which is also what a
+//! replay holds: the referee, a replay and a re-run feed a match in exactly the same way.
+
+use std::marker::PhantomData;
+
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::conform::{Recognised, Report};
+use crate::{
+    Absence, Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture,
+    Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
+};
+
+/// An answer whose order is in canonical bytes.
+pub type PackedAnswer = Answer<Vec<u8>>;
+
+/// A rejected order, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// Whose order.
+    pub seat: Seat,
+    /// Which entry of its list, from 0; 0 where a game takes one order.
+    pub index: usize,
+    /// The rule that says so.
+    pub rule: &'static str,
+    /// Why, as a sentence.
+    pub why: String,
+}
+
+/// One running match of some game.
+pub trait Session: Send {
+    /// The game.
+    fn info(&self) -> &'static GameInfo;
+    /// All that is needed to set this match up again.
+    fn recipe(&self) -> &Recipe;
+    /// How many steps were played.
+    fn steps(&self) -> u32;
+    /// Where the match is, in the game's words.
+    fn moment(&self) -> String;
+    /// Who must answer now; empty when the match is over.
+    fn deciding(&self) -> Seats;
+    /// The limit for the answer of `seat`, in milliseconds.
+    fn limit_ms(&self, seat: Seat) -> u32;
+    /// Appends the message that asks `seat`. Once per seat and step, in ascending order of seats.
+    fn ask(&mut self, seat: Seat, out: &mut Vec<u8>);
+    /// Reads a message of `seat`.
+    fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>>;
+    /// Appends the canonical message for a packed order; `false` when it is not one.
+    fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
+    /// Seats a built-in bot.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    fn seat_builtin(
+        &mut self,
+        seat: Seat,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<(), String>;
+    /// Lets the built-in bot of `seat` answer, as a packed order.
+    ///
+    /// # Panics
+    /// When none is seated there.
+    fn think(&mut self, seat: Seat) -> Vec<u8>;
+    /// Plays one step with one answer per deciding seat, ascending.
+    ///
+    /// # Errors
+    /// When the seats or the bytes of an order are not what this step takes: the answers come
+    /// from a damaged or altered replay. The match stays as it was.
+    fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String>;
+    /// The orders the last step rejected.
+    fn rejections(&self) -> &[Rejection];
+    /// The events of the last step; empty unless [`keep_events`](Session::keep_events) was called.
+    fn events(&self) -> Vec<Value>;
+    /// Keeps the events of each step from now on.
+    fn keep_events(&mut self);
+    /// How the match ended; none while it goes on.
+    fn outcome(&self) -> Option<&Outcome>;
+    /// Appends what `seat` is told at the end.
+    fn end(&mut self, seat: Seat, facts: &Facts, out: &mut Vec<u8>);
+    /// A hash of the canonical bytes of the state.
+    fn hash(&mut self) -> u64;
+    /// The board for a terminal.
+    fn picture(&self, eyes: Option<Seat>) -> Picture;
+    /// The state as JSON.
+    fn scene(&self) -> Value;
+}
+
+/// A game before any match.
+pub trait AnyGame: Send + Sync {
+    /// What is known of it.
+    fn info(&self) -> &'static GameInfo;
+    /// Sets up a match.
+    ///
+    /// # Errors
+    /// When the setup cannot be played.
+    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError>;
+    /// Compares a recorded match of the original with the engine.
+    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised;
+    /// The workloads every game has, and its own.
+    ///
+    /// # Errors
+    /// When the setup cannot be played.
+    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError>;
+}
+
+/// What `agon bench` runs. Nothing here reads a clock.
+pub struct Workload {
+    /// Size of a state in bytes.
+    pub state_bytes: usize,
+    /// `clone`, `step` and `playout`, then the game's own scenes.
+    pub scenes: Vec<Scene>,
+}
+
+/// [`AnyGame`] for a [`Game`].
+pub struct Face<G>(PhantomData<fn() -> G>);
+
+impl<G> Face<G> {
+    /// The face of `G`.
+    #[expect(clippy::new_without_default, reason = "a constant, not a value with a default")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<G: Game> AnyGame for Face<G> {
+    fn info(&self) -> &'static GameInfo {
+        const { &G::INFO }
+    }
+
+    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError> {
+        Ok(Box::new(Table::new(G::set_up(setup)?)))
+    }
+
+    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
+        G::conform(record, report)
+    }
+
+    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
+        let mut scenes =
+            vec![cloning(G::set_up(setup)?), stepping(G::set_up(setup)?), playing(G::set_up(setup)?)];
+        scenes.extend(G::scenes());
+        Ok(Workload { state_bytes: size_of::<G::State>(), scenes })
+    }
+}
+
+/// One running match of `G`, with its dialect and the built-in bots seated at it.
+pub struct Table<G: Game> {
+    game: G,
+    state: G::State,
+    work: G::Work,
+    chance: Seeded,
+    dialect: G::Dialect,
+    bots: Vec<Option<Box<dyn Builtin<G>>>>,
+    log: Log<G>,
+    steps: u32,
+    outcome: Option<Outcome>,
+    bytes: Vec<u8>,
+}
+
+impl<G: Game> Table<G> {
+    /// A match of `game` before its first answer.
+    pub fn new(game: G) -> Self {
+        let recipe = game.recipe();
+        let chance = Seeded::stream(recipe.seed, "play");
+        let bots = (0..recipe.seats).map(|_| None).collect();
+        let state = game.start();
+        let dialect = G::Dialect::new(&game);
+        let outcome = game.outcome(&state);
+        let log = Log { events: Vec::new(), rejections: Vec::new(), wanted: false };
+        let work = G::Work::default();
+        Self { game, state, work, chance, dialect, bots, log, steps: 0, outcome, bytes: Vec::new() }
+    }
+
+    /// The game.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The state.
+    pub fn state(&self) -> &G::State {
+        &self.state
+    }
+
+    /// Plays typed answers.
+    pub fn play_typed(&mut self, answers: &[(Seat, Answer<G::Order>)]) {
+        self.log.events.clear();
+        self.log.rejections.clear();
+        let Self { game, state, work, chance, dialect, log, .. } = self;
+        for (seat, answer) in answers {
+            match answer {
+                Answer::Given { .. } => {}
+                Answer::Malformed { why, .. } => dialect.missed(game, *seat, why),
+                Answer::Missing(Absence::TimedOut) => dialect.missed(game, *seat, "time limit passed"),
+                Answer::Missing(_) => dialect.missed(game, *seat, "gone"),
+            }
+        }
+        game.play(state, work, answers, chance, &mut Teller { game, dialect, log });
+        self.steps += 1;
+        self.outcome = game.outcome(state);
+    }
+}
+
+/// What a step told.
+struct Log<G: Game> {
+    events: Vec<G::Event>,
+    rejections: Vec<Rejection>,
+    wanted: bool,
+}
+
+/// Passes what a step tells on to the dialect and the log.
+struct Teller<'a, G: Game> {
+    game: &'a G,
+    dialect: &'a mut G::Dialect,
+    log: &'a mut Log<G>,
+}
+
+/// More rejections than this in one step are played but not listed.
+const LISTED_REJECTIONS: usize = 1_000;
+
+impl<G: Game> Sink<G> for Teller<'_, G> {
+    fn event(&mut self, event: G::Event) {
+        self.dialect.tell(self.game, &event);
+        if self.log.wanted {
+            self.log.events.push(event);
+        }
+    }
+
+    fn reject(&mut self, seat: Seat, index: usize, reason: G::Reason) {
+        self.dialect.rejected(self.game, seat, index, &reason);
+        if self.log.rejections.len() < LISTED_REJECTIONS {
+            let (rule, why) = (reason.rule(), reason.to_string());
+            self.log.rejections.push(Rejection { seat, index, rule, why });
+        }
+    }
+}
+
+impl<G: Game> Session for Table<G> {
+    fn info(&self) -> &'static GameInfo {
+        const { &G::INFO }
+    }
+
+    fn recipe(&self) -> &Recipe {
+        self.game.recipe()
+    }
+
+    fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    fn moment(&self) -> String {
+        self.game.moment(&self.state)
+    }
+
+    fn deciding(&self) -> Seats {
+        self.game.deciding(&self.state)
+    }
+
+    fn limit_ms(&self, seat: Seat) -> u32 {
+        self.game.limit_ms(&self.state, seat)
+    }
+
+    fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
+        let view = self.game.view(&self.state, seat);
+        self.dialect.ask(&self.game, seat, &view, out);
+    }
+
+    fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {
+        match self.dialect.hear(&self.game, seat, message) {
+            Heard::Answer(order) => {
+                let mut bytes = Vec::new();
+                self.game.pack(&order, &mut bytes);
+                Heard::Answer(bytes)
+            }
+            Heard::More => Heard::More,
+            Heard::Malformed(why) => Heard::Malformed(why),
+            Heard::Ignore(why) => Heard::Ignore(why),
+            Heard::Close(why) => Heard::Close(why),
+        }
+    }
+
+    fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool {
+        let order = self.game.unpack(order);
+        if let Some(order) = &order {
+            self.dialect.say(&self.game, seat, order, out);
+        }
+        order.is_some()
+    }
+
+    fn seat_builtin(
+        &mut self,
+        seat: Seat,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<(), String> {
+        self.bots[seat.index()] = Some(self.game.builtin(name, options, seed)?);
+        Ok(())
+    }
+
+    fn think(&mut self, seat: Seat) -> Vec<u8> {
+        let bot = self.bots[seat.index()].as_mut().expect("the referee seats a bot before it lets it think");
+        let order = bot.order(&self.game, self.game.view(&self.state, seat));
+        let mut bytes = Vec::new();
+        self.game.pack(&order, &mut bytes);
+        bytes
+    }
+
+    fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String> {
+        let deciding = self.deciding();
+        if deciding.is_empty() {
+            return Err(format!("the match is over, yet {} more answers follow", answers.len()));
+        }
+        if !answers.iter().map(|(seat, _)| *seat).eq(deciding.iter()) {
+            return Err(format!(
+                "{:?} must answer, not {:?}",
+                deciding,
+                answers.iter().map(|a| a.0).collect::<Seats>()
+            ));
+        }
+        let typed = answers
+            .iter()
+            .map(|(seat, answer)| {
+                let answer = match answer {
+                    Answer::Given { order, think_ms } => {
+                        let order = self
+                            .game
+                            .unpack(order)
+                            .ok_or_else(|| format!("the order of seat {seat} is damaged"))?;
+                        Answer::Given { order, think_ms: *think_ms }
+                    }
+                    Answer::Malformed { why, think_ms } => {
+                        Answer::Malformed { why: why.clone(), think_ms: *think_ms }
+                    }
+                    Answer::Missing(absence) => Answer::Missing(*absence),
+                };
+                Ok((*seat, answer))
+            })
+            .collect::<Result<Vec<_>, String>>()?;
+        self.play_typed(&typed);
+        Ok(())
+    }
+
+    fn rejections(&self) -> &[Rejection] {
+        &self.log.rejections
+    }
+
+    fn events(&self) -> Vec<Value> {
+        self.log.events.iter().map(|event| serde_json::to_value(event).unwrap_or(Value::Null)).collect()
+    }
+
+    fn keep_events(&mut self) {
+        self.log.wanted = true;
+    }
+
+    fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    fn end(&mut self, seat: Seat, facts: &Facts, out: &mut Vec<u8>) {
+        if let Some(outcome) = &self.outcome {
+            self.dialect.end(&self.game, seat, outcome, facts, out);
+        }
+    }
+
+    fn hash(&mut self) -> u64 {
+        self.bytes.clear();
+        self.game.save(&self.state, &mut self.bytes);
+        xxh3_64(&self.bytes)
+    }
+
+    fn picture(&self, eyes: Option<Seat>) -> Picture {
+        self.game.picture(&self.state, eyes)
+    }
+
+    fn scene(&self) -> Value {
+        self.game.scene(&self.state)
+    }
+}
+
+/// Random answers of all deciding seats.
+pub fn random_answers<G: Game>(
+    game: &G,
+    state: &G::State,
+    chance: &mut impl Chance,
+    answers: &mut Vec<(Seat, Answer<G::Order>)>,
+) {
+    answers.clear();
+    for seat in game.deciding(state).iter() {
+        let order = game.random_order(state, seat, chance);
+        answers.push((seat, Answer::Given { order, think_ms: 0 }));
+    }
+}
+
+/// Copies of states spread over a random match.
+fn cloning<G: Game>(game: G) -> Scene {
+    let mut states = Vec::new();
+    let mut chance = Seeded::stream(1, "bench");
+    let (mut state, mut work, mut answers) = (game.start(), G::Work::default(), Vec::new());
+    while states.len() < 64 && game.outcome(&state).is_none() {
+        states.push(state.clone());
+        random_answers(&game, &state, &mut chance, &mut answers);
+        game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
+    }
+    let mut next = 0;
+    let run = move || {
+        for _ in 0..1_000 {
+            std::hint::black_box(std::hint::black_box(&states[next]).clone());
+            next = (next + 1) % states.len();
+        }
+        1_000
+    };
+    Scene { name: "clone", about: "one copy of a state", run: Box::new(run) }
+}
+
+/// The steps of recorded random matches, played again: rules without the choice of orders.
+fn stepping<G: Game>(game: G) -> Scene {
+    let mut chance = Seeded::stream(2, "bench");
+    let (mut state, mut work, mut answers) = (game.start(), G::Work::default(), Vec::new());
+    let mut recorded = Vec::new();
+    // The rules draw from a stream of their own, so that the second run draws the same.
+    let first = Seeded::stream(2, "play");
+    let mut drawn = first.clone();
+    while game.outcome(&state).is_none() {
+        random_answers(&game, &state, &mut chance, &mut answers);
+        game.play(&mut state, &mut work, &answers, &mut drawn, &mut Ignored);
+        recorded.push(answers.clone());
+    }
+    let run = move || {
+        let mut state = game.start();
+        chance.clone_from(&first);
+        for answers in &recorded {
+            game.play(&mut state, &mut work, answers, &mut chance, &mut Ignored);
+        }
+        std::hint::black_box(&state);
+        recorded.len() as u64
+    };
+    Scene { name: "step", about: "one step of recorded answers", run: Box::new(run) }
+}
+
+/// Whole random matches.
+fn playing<G: Game>(game: G) -> Scene {
+    let mut chance = Seeded::stream(3, "bench");
+    let (mut work, mut answers) = (G::Work::default(), Vec::new());
+    let run = move || {
+        let (mut state, mut steps) = (game.start(), 0);
+        while !game.deciding(&state).is_empty() {
+            random_answers(&game, &state, &mut chance, &mut answers);
+            game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
+            steps += 1;
+        }
+        std::hint::black_box(&state);
+        steps
+    };
+    Scene { name: "playout", about: "one step of a random match, orders included", run: Box::new(run) }
+}

@@ -1,0 +1,13 @@
+//! Tests that every game must pass.
+//!
+//! - [`conformance`]: the contract of `agon-game`, with random and hostile input.
+//! - [`spec`]: the readable rule tests in a game's `spec/` folder.
+//! - [`rulebook`]: every rule has an id, one place in the code and a spec section.
+//! - [`golden`]: finding the recorded matches of the originals.
+
+#![forbid(unsafe_code)]
+
+pub mod conformance;
+pub mod golden;
+pub mod rulebook;
+pub mod spec;
