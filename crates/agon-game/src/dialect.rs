@@ -1,6 +1,6 @@
 //! [`Dialect`]: the original wire protocol of a game.
 
-use crate::{Game, Heard, Outcome, Seat};
+use crate::{Answer, Game, Heard, Outcome, Seat};
 
 /// The original protocol of a game: what is sent to a bot and how its answers are read.
 ///
@@ -29,8 +29,9 @@ pub trait Dialect<G: Game>: Send + Sized {
     /// An order of `seat` was rejected. Protocols that report errors keep it, bounded.
     fn rejected(&mut self, _game: &G, _seat: Seat, _index: usize, _reason: &G::Reason) {}
 
-    /// `seat` gave no answer that counts. Protocols that report errors keep it, bounded.
-    fn missed(&mut self, _game: &G, _seat: Seat, _why: &str) {}
+    /// `seat` gave no answer that counts: `answer` is malformed or missing. Protocols that report
+    /// errors, or that must know a late reply when it comes, keep it, bounded.
+    fn missed(&mut self, _game: &G, _seat: Seat, _answer: &Answer<G::Order>) {}
 
     /// Appends what `seat` is told at the end of the match; nothing in most protocols.
     fn end(&mut self, _game: &G, _seat: Seat, _outcome: &Outcome, _facts: &Facts, _out: &mut Vec<u8>) {}

@@ -19,6 +19,8 @@ pub struct GameInfo {
     pub alternating: bool,
     /// How the original talks to its bots.
     pub transport: Transport,
+    /// The longest message a bot may send, in bytes.
+    pub longest_message: usize,
     /// Whether measured thinking time is part of play, so that replays must keep it.
     pub time_is_played: bool,
     /// The presets of the rules; the first is the default.

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Absence, Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture,
+    Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture,
     Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
 };
 
@@ -192,11 +192,8 @@ impl<G: Game> Table<G> {
         self.log.rejections.clear();
         let Self { game, state, work, chance, dialect, log, .. } = self;
         for (seat, answer) in answers {
-            match answer {
-                Answer::Given { .. } => {}
-                Answer::Malformed { why, .. } => dialect.missed(game, *seat, why),
-                Answer::Missing(Absence::TimedOut) => dialect.missed(game, *seat, "time limit passed"),
-                Answer::Missing(_) => dialect.missed(game, *seat, "gone"),
+            if answer.order().is_none() {
+                dialect.missed(game, *seat, answer);
             }
         }
         game.play(state, work, answers, chance, &mut Teller { game, dialect, log });

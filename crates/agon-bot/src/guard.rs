@@ -1,0 +1,81 @@
+//! The guard: a tiny process that outlives ours and ends bots that were left behind.
+//!
+//! A bot's own process dies with the thread that started it. What the bot started in turn does
+//! not, when our program is killed outright and cannot clean up. All of them carry the mark of
+//! this run in their environment; the guard sleeps on a pipe that closes when our program ends,
+//! however it ends, and then kills what is marked. (What clears its environment on purpose
+//! escapes; only a sandbox can hold that.)
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::Signal;
+
+use crate::sys;
+
+/// The variable that marks everything a run starts.
+pub const MARK: &str = "AGON_RUN";
+
+/// The hidden subcommand by which our program becomes the guard: `agon __guard MARK`.
+pub const SUBCOMMAND: &str = "__guard";
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+static RUN: OnceLock<Run> = OnceLock::new();
+
+struct Run {
+    mark: String,
+    /// Keeps the pipe open as long as we live.
+    _guard: Option<Child>,
+    matches: AtomicU64,
+}
+
+/// Says which program understands [`SUBCOMMAND`]. Without it there is no guard.
+pub fn use_program(program: PathBuf) {
+    let _ = PROGRAM.set(program);
+}
+
+/// The value of [`MARK`] for all bots of this run; starts the guard on the first call.
+pub fn mark() -> &'static str {
+    &run().mark
+}
+
+/// A number that no other match of this run has.
+pub fn next_match() -> u64 {
+    run().matches.fetch_add(1, Ordering::Relaxed)
+}
+
+fn run() -> &'static Run {
+    RUN.get_or_init(|| {
+        sys::adopt_orphans();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let mark = format!("{:x}-{:x}", rustix::process::getpid().as_raw_nonzero(), now.as_nanos());
+        let guard = PROGRAM.get().and_then(|program| {
+            let mut command = Command::new(program);
+            command.args([SUBCOMMAND, &mark]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            use std::os::unix::process::CommandExt as _;
+            command.process_group(0).spawn().ok()
+        });
+        Run { mark, _guard: guard, matches: AtomicU64::new(1) }
+    })
+}
+
+/// The guard's whole life.
+pub fn watch(mark: &str) {
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    let entry = format!("{MARK}={mark}");
+    let own = rustix::process::getpid();
+    // Again, because what is being killed may just have started something.
+    for _ in 0..100 {
+        let left: Vec<_> = sys::marked(&entry).into_iter().filter(|pid| *pid != own).collect();
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,182 @@
+//! From a bot's name to the command that runs it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::manifest::{self, Manifest};
+use crate::name::{BotName, Kind};
+
+/// A command that runs a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Environment variables beside the inherited ones.
+    pub environment: Vec<(String, String)>,
+    /// The folder it runs in: the bot's own.
+    pub folder: Option<PathBuf>,
+    /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
+    pub notes: Vec<String>,
+}
+
+/// Why a bot's name gives no command.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LaunchError {
+    /// Nothing is there.
+    #[error("bot `{0}`: no such file or folder (write cmd:... for a command line, builtin:... for a built-in bot)")]
+    NotThere(String),
+    /// A folder of unknown shape.
+    #[error(
+        "bot `{0}`: the folder holds neither agon.toml nor one of run.sh, application.py, grid_player.py, package.json, bot.py, \
+         bot.js; add an agon.toml with run = \"...\""
+    )]
+    UnknownFolder(String),
+    /// A source file that must be compiled first.
+    #[error("bot `{bot}`: {language} has to be compiled first: {how}")]
+    NeedsCompiler {
+        /// The bot.
+        bot: String,
+        /// Its language.
+        language: &'static str,
+        /// A command that does.
+        how: String,
+    },
+    /// `agon.toml` is wrong.
+    #[error("{0}")]
+    Manifest(String),
+}
+
+impl Launch {
+    /// How to run the bot called `name`; none when it is not a program (built in, or started elsewhere).
+    ///
+    /// # Errors
+    /// When the name leads to nothing that can run.
+    pub fn of(name: &BotName) -> Result<Option<Self>, LaunchError> {
+        match &name.kind {
+            Kind::Builtin { .. } | Kind::WebSocket | Kind::Tcp => Ok(None),
+            Kind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
+            Kind::Path(path) => {
+                let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                if full.is_dir() {
+                    Self::folder(&name.text, &full).map(Some)
+                } else if full.exists() {
+                    Self::file(&name.text, &full).map(Some)
+                } else {
+                    Err(LaunchError::NotThere(name.text.clone()))
+                }
+            }
+        }
+    }
+
+    fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
+        Self {
+            program: words[0].clone().into(),
+            arguments: words[1..].iter().map(OsString::from).collect(),
+            environment,
+            folder,
+            notes: Vec::new(),
+        }
+    }
+
+    fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
+        let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
+        if let Some(Manifest { run: Some(run), env, .. }) = own {
+            let place = folder.join(manifest::FILE);
+            let words =
+                run.words().map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
+            return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
+        }
+        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"] {
+            let file = folder.join(known);
+            if file.is_file() {
+                return Self::file(bot, &file);
+            }
+        }
+        if folder.join("package.json").is_file() {
+            let words = ["npm", "start", "--silent"].map(str::to_owned);
+            return Ok(Self::command(&words, Some(folder.to_owned()), Vec::new()));
+        }
+        Err(LaunchError::UnknownFolder(bot.to_owned()))
+    }
+
+    /// A single file runs by its ending.
+    fn file(bot: &str, file: &Path) -> Result<Self, LaunchError> {
+        let folder = file.parent().map(Path::to_owned);
+        let own = file.as_os_str().to_owned();
+        let run = |program: &str, before: &[&str]| Self {
+            program: program.into(),
+            arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
+            environment: Vec::new(),
+            folder: folder.clone(),
+            notes: Vec::new(),
+        };
+        let compile = |language, how: &str| {
+            let how = how.replace("FILE", &file.display().to_string());
+            Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language, how })
+        };
+        match file.extension().and_then(|ending| ending.to_str()).unwrap_or("") {
+            "py" => Ok(run("python3", &["-u"])),
+            "js" | "mjs" | "cjs" => Ok(run("node", &[])),
+            "rb" => Ok(run("ruby", &[])),
+            "pl" => Ok(run("perl", &[])),
+            "lua" => Ok(run("lua", &[])),
+            "php" => Ok(run("php", &[])),
+            "jar" => Ok(run("java", &["-jar"])),
+            "java" => Ok(run("java", &[])),
+            "sh" if !crate::sys::may_execute(file) => {
+                let mut launch = run("sh", &[]);
+                launch.notes.push(format!("{} has no exit bit; it is started with sh", file.display()));
+                Ok(launch)
+            }
+            "cpp" | "cc" | "cxx" => compile("C++", "g++ -O2 -o bot FILE, then play with ./bot"),
+            "c" => compile("C", "gcc -O2 -o bot FILE, then play with ./bot"),
+            "rs" => compile("Rust", "rustc -O -o bot FILE, then play with ./bot"),
+            "go" => compile("Go", "go build -o bot FILE, then play with ./bot"),
+            "cs" => compile("C#", "dotnet build, then play with the program it makes"),
+            "kt" => compile("Kotlin", "kotlinc FILE -include-runtime -d bot.jar, then play with bot.jar"),
+            _ => Ok(Self {
+                program: own,
+                arguments: Vec::new(),
+                environment: Vec::new(),
+                folder,
+                notes: Vec::new(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(text: &str) -> Result<Option<Launch>, LaunchError> {
+        Launch::of(&BotName::parse(text).expect("a name"))
+    }
+
+    #[test]
+    fn files_run_by_their_ending_in_their_own_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bot = folder.path().join("mein böt.py");
+        std::fs::write(&bot, "").expect("a file");
+        let found = launch(bot.to_str().expect("a name")).expect("it runs").expect("a program");
+        assert_eq!(found.program, "python3");
+        assert_eq!(found.arguments, [OsString::from("-u"), bot.into_os_string()]);
+        assert_eq!(found.folder.as_deref(), Some(folder.path()));
+    }
+
+    #[test]
+    fn what_cannot_run_says_what_to_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name").to_owned();
+        assert!(launch("no/such/bot").unwrap_err().to_string().contains("builtin:"));
+        assert!(launch(&path).unwrap_err().to_string().contains("agon.toml"));
+        std::fs::write(folder.path().join("bot.cpp"), "").expect("a file");
+        assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("g++ -O2"));
+        std::fs::write(folder.path().join("agon.toml"), "run = 5").expect("a file");
+        assert!(launch(&path).unwrap_err().to_string().contains("agon.toml:1:7"));
+    }
+}

@@ -1,0 +1,20 @@
+//! Bots as programs: naming them, starting them, talking to them, timing them, ending them.
+//!
+//! Everything that belongs to one operating system lies in [`sys`]. Nothing here knows a game:
+//! messages are bytes, and what a silence means is the referee's matter.
+
+// In reading order.
+pub mod name;
+
+pub mod launch;
+pub mod manifest;
+pub mod program;
+pub mod wire;
+
+pub mod guard;
+pub mod sys;
+
+pub use launch::{Launch, LaunchError};
+pub use name::{BotName, Kind};
+pub use program::{Ending, Program};
+pub use wire::{Received, Wire};

@@ -1,0 +1,127 @@
+//! What users write to name a bot.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A bot as the user named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotName {
+    /// What was written.
+    pub text: String,
+    /// What it means.
+    pub kind: Kind,
+}
+
+/// What a bot's name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file or folder.
+    Path(PathBuf),
+    /// `cmd:` a command line, split like a shell would but run without one.
+    Command(Vec<String>),
+    /// `builtin:` a bot inside the program, with its options in order.
+    Builtin {
+        /// Its name.
+        name: String,
+        /// `key=value` options.
+        options: Vec<(String, String)>,
+    },
+    /// `ws:` wait for a program started elsewhere to connect over WebSocket.
+    WebSocket,
+    /// `tcp:` wait for a program started elsewhere to connect over TCP.
+    Tcp,
+}
+
+impl BotName {
+    /// Reads what the user wrote. A bare word that is no path is not guessed to be a built-in.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let kind = if let Some(command) = text.strip_prefix("cmd:") {
+            let words = shlex::split(command).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
+            if words.is_empty() {
+                return Err(format!("`{text}` names no command; write cmd:PROGRAM ARGUMENTS"));
+            }
+            Kind::Command(words)
+        } else if let Some(builtin) = text.strip_prefix("builtin:") {
+            let (name, options) = builtin.split_once('?').unwrap_or((builtin, ""));
+            let options = options.split('&').filter(|option| !option.is_empty()).map(|option| {
+                let (key, value) = option
+                    .split_once('=')
+                    .ok_or_else(|| format!("`{text}`: `{option}` is not KEY=VALUE"))?;
+                Ok((key.to_owned(), value.to_owned()))
+            });
+            Kind::Builtin { name: name.to_owned(), options: options.collect::<Result<_, String>>()? }
+        } else if text.starts_with("ws:") {
+            Kind::WebSocket
+        } else if text.starts_with("tcp:") {
+            Kind::Tcp
+        } else if text.is_empty() {
+            return Err("a bot's name is empty".to_owned());
+        } else {
+            Kind::Path(PathBuf::from(text))
+        };
+        Ok(Self { text: text.to_owned(), kind })
+    }
+
+    /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.
+    pub fn label(&self) -> String {
+        match &self.kind {
+            Kind::Builtin { .. } => self.text.trim_start_matches("builtin:").to_owned(),
+            Kind::Command(words) => Path::new(words.last().expect("not empty"))
+                .file_name()
+                .map_or_else(|| self.text.clone(), |name| name.to_string_lossy().into_owned()),
+            Kind::WebSocket | Kind::Tcp => self.text.clone(),
+            Kind::Path(path) => {
+                let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let part = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let own = part(&full).unwrap_or_else(|| self.text.clone());
+                let generic = full.file_stem().is_some_and(|stem| {
+                    ["bot", "main", "index", "run", "a"].contains(&stem.to_string_lossy().as_ref())
+                });
+                match full.parent().and_then(part).filter(|_| generic && !full.is_dir()) {
+                    Some(folder) => format!("{folder}/{own}"),
+                    None => own,
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for BotName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_name_is_understood() {
+        let kind = |text: &str| BotName::parse(text).map(|name| name.kind);
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        assert_eq!(kind("cmd:python3 'my bot.py' -x"), Ok(Kind::Command(words(&["python3", "my bot.py", "-x"]))));
+        assert_eq!(
+            kind("builtin:hunter?nodes=500&seed=1"),
+            Ok(Kind::Builtin {
+                name: "hunter".to_owned(),
+                options: vec![("nodes".to_owned(), "500".to_owned()), ("seed".to_owned(), "1".to_owned())],
+            })
+        );
+        assert_eq!(kind("bots/python"), Ok(Kind::Path(PathBuf::from("bots/python"))));
+        assert!(kind("builtin:hunter?fast").unwrap_err().contains("KEY=VALUE"));
+        assert!(kind("cmd:'").unwrap_err().contains("quote"));
+        assert!(kind("cmd:").is_err() && kind("").is_err());
+    }
+
+    #[test]
+    fn labels_are_short_and_tell_bots_apart() {
+        let label = |text: &str| BotName::parse(text).expect("a name").label();
+        assert_eq!(label("games/x/bots/python/bot.py"), "python/bot.py");
+        assert_eq!(label("old/seeker.js"), "seeker.js");
+        assert_eq!(label("builtin:greedy"), "greedy");
+    }
+}

@@ -1,0 +1,245 @@
+//! How messages travel: a [`Wire`] sends and receives whole messages over descriptors that never block.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+/// A connection that carries whole messages. No call of it ever waits.
+pub trait Wire: Send {
+    /// Queues a message and writes what fits at once. A peer that is gone is noticed when reading.
+    fn send(&mut self, message: &[u8]);
+
+    /// Writes more of what is queued.
+    fn flush(&mut self);
+
+    /// How many bytes are queued and not yet written.
+    fn unsent(&self) -> usize;
+
+    /// The next message, put into `message` (which is cleared first).
+    fn receive(&mut self, message: &mut Vec<u8>) -> Received;
+
+    /// Becomes readable when [`receive`](Wire::receive) may have more.
+    fn reads(&self) -> BorrowedFd<'_>;
+
+    /// Becomes writable when [`flush`](Wire::flush) can do more.
+    fn writes(&self) -> BorrowedFd<'_>;
+}
+
+/// What [`Wire::receive`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A message.
+    Message,
+    /// Not a whole message yet.
+    Nothing,
+    /// The other end is closed; so many bytes of an unfinished message came before.
+    Closed(usize),
+    /// The stream breaks the framing; the sentence says how. Nothing more will come.
+    Broken(String),
+}
+
+/// Lines over a pair of pipes.
+///
+/// A message is sent with one line feed behind it. A received line ends at a line feed, a
+/// carriage return, or both as one. Lines that nobody asked for stay in the pipe.
+pub struct Lines {
+    input: OwnedFd,
+    output: Option<OwnedFd>,
+    outbox: VecDeque<u8>,
+    inbox: Inbox,
+    longest: usize,
+    skip_line_feed: bool,
+}
+
+/// How much is read at once.
+const READ: usize = 16 << 10;
+
+impl Lines {
+    /// Lines written to `output` and read from `input`. `longest` bounds a received line, in bytes.
+    ///
+    /// # Errors
+    /// When the descriptors cannot be made non-blocking.
+    pub fn new(input: OwnedFd, output: OwnedFd, longest: usize) -> io::Result<Self> {
+        crate::sys::never_block(&input)?;
+        crate::sys::never_block(&output)?;
+        let (outbox, inbox) = (VecDeque::new(), Inbox::default());
+        Ok(Self { input, output: Some(output), outbox, inbox, longest, skip_line_feed: false })
+    }
+
+    /// The end of the line at the front of the inbox.
+    fn line_end(&mut self) -> Option<usize> {
+        if self.skip_line_feed && !self.inbox.bytes().is_empty() {
+            self.skip_line_feed = false;
+            if self.inbox.bytes()[0] == b'\n' {
+                self.inbox.drop_front(1);
+            }
+        }
+        let fresh = self.inbox.scanned;
+        let found = self.inbox.bytes()[fresh..].iter().position(|&byte| byte == b'\n' || byte == b'\r');
+        self.inbox.scanned = self.inbox.bytes().len();
+        found.map(|at| fresh + at)
+    }
+}
+
+impl Wire for Lines {
+    fn send(&mut self, message: &[u8]) {
+        self.outbox.extend(message);
+        self.outbox.push_back(b'\n');
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        while let Some(output) = self.output.as_ref().filter(|_| !self.outbox.is_empty()) {
+            let (front, back) = self.outbox.as_slices();
+            let chunk = if front.is_empty() { back } else { front };
+            match rustix::io::write(output, chunk) {
+                Ok(written) => drop(self.outbox.drain(..written)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => {
+                    // It closed its input. Whether that matters shows when it must answer.
+                    self.output = None;
+                    self.outbox.clear();
+                }
+            }
+        }
+    }
+
+    fn unsent(&self) -> usize {
+        self.outbox.len()
+    }
+
+    fn receive(&mut self, message: &mut Vec<u8>) -> Received {
+        message.clear();
+        loop {
+            if let Some(end) = self.line_end() {
+                message.extend_from_slice(&self.inbox.bytes()[..end]);
+                self.skip_line_feed = self.inbox.bytes()[end] == b'\r';
+                self.inbox.drop_front(end + 1);
+                return Received::Message;
+            }
+            if self.inbox.bytes().len() > self.longest {
+                return Received::Broken(format!("a line longer than {} bytes", self.longest));
+            }
+            match self.inbox.fill(&self.input) {
+                Filled::Some => {}
+                Filled::Nothing => return Received::Nothing,
+                Filled::Closed => return Received::Closed(self.inbox.bytes().len()),
+            }
+        }
+    }
+
+    fn reads(&self) -> BorrowedFd<'_> {
+        self.input.as_fd()
+    }
+
+    fn writes(&self) -> BorrowedFd<'_> {
+        self.output.as_ref().unwrap_or(&self.input).as_fd()
+    }
+}
+
+/// Bytes that were read and not yet used.
+#[derive(Default)]
+pub struct Inbox {
+    buffer: Vec<u8>,
+    start: usize,
+    /// How many of the unused bytes were already searched for an end.
+    scanned: usize,
+}
+
+/// What a read gave.
+pub enum Filled {
+    /// Bytes.
+    Some,
+    /// Nothing yet.
+    Nothing,
+    /// The end.
+    Closed,
+}
+
+impl Inbox {
+    /// The unused bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Uses up the first `count` bytes.
+    pub fn drop_front(&mut self, count: usize) {
+        self.start += count;
+        self.scanned = 0;
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            self.start = 0;
+        }
+    }
+
+    /// Reads once.
+    pub fn fill(&mut self, from: impl AsFd) -> Filled {
+        if self.start > READ {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let before = self.buffer.len();
+        self.buffer.reserve(READ);
+        loop {
+            match rustix::io::read(&from, rustix::buffer::spare_capacity(&mut self.buffer)) {
+                Ok(0) => return Filled::Closed,
+                Ok(_) => {
+                    debug_assert!(self.buffer.len() > before);
+                    return Filled::Some;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Filled::Nothing,
+                Err(_) => return Filled::Closed,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Our end, and the bot's two ends.
+    fn lines(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
+        let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
+        let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
+        (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
+    }
+
+    #[test]
+    fn every_line_end_is_one_line_end() {
+        let (mut lines, _input, output) = lines(100);
+        rustix::io::write(&output, b"a\nb\r\nc\rd\r").expect("room");
+        let mut message = Vec::new();
+        for expected in ["a", "b", "c", "d"] {
+            assert_eq!(lines.receive(&mut message), Received::Message);
+            assert_eq!(message, expected.as_bytes());
+        }
+        assert_eq!(lines.receive(&mut message), Received::Nothing);
+        rustix::io::write(&output, b"\ne").expect("room");
+        assert_eq!(lines.receive(&mut message), Received::Nothing, "the late line feed belongs to d");
+        drop(output);
+        assert_eq!(lines.receive(&mut message), Received::Closed(1));
+    }
+
+    #[test]
+    fn a_line_has_a_bound() {
+        let (mut lines, _input, output) = lines(10);
+        rustix::io::write(&output, &[b'x'; 5_000]).expect("room");
+        assert!(matches!(lines.receive(&mut Vec::new()), Received::Broken(_)));
+    }
+
+    #[test]
+    fn a_peer_that_never_reads_blocks_nothing() {
+        let (mut lines, input, _output) = lines(10);
+        let big = vec![b'x'; 1 << 20];
+        lines.send(&big);
+        assert!(lines.unsent() > 0);
+        drop(input);
+        lines.flush();
+        assert_eq!(lines.unsent(), 0, "what nobody can read is forgotten");
+    }
+}
