@@ -1,0 +1,104 @@
+//! Chunks: `tag, flags, raw length, stored length, payload, check`.
+//!
+//! Lengths are varints. Flag bit 0 says that the payload is a zstd frame. The check is the low
+//! half of the XXH3 of tag, flags and stored payload, little endian: it finds accidents, not forgers.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+
+use agon_game::pack::{Reader, put_varint};
+use xxhash_rust::xxh3::Xxh3;
+
+/// No chunk is larger than this, unpacked.
+pub const LARGEST: usize = 64 << 20;
+
+/// The kinds of chunk.
+pub mod tag {
+    /// The header, JSON. First, once.
+    pub const HEADER: u8 = b'H';
+    /// Steps.
+    pub const STEPS: u8 = b'S';
+    /// Timing.
+    pub const TIMING: u8 = b'T';
+    /// Private notes of one seat.
+    pub const NOTES: u8 = b'P';
+    /// The end, JSON. Last, once.
+    pub const END: u8 = b'E';
+}
+
+const PACKED: u8 = 1;
+
+thread_local! {
+    /// Setting up a compressor costs more than compressing a short match: each thread keeps one.
+    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Writes one chunk; packed, when that makes it smaller.
+pub fn write(to: &mut impl Write, tag: u8, raw: &[u8], scratch: &mut Vec<u8>) -> io::Result<()> {
+    let packed = COMPRESSOR.with_borrow_mut(|compressor| {
+        let compressor = match compressor {
+            Some(compressor) => compressor,
+            None => compressor.insert(zstd::bulk::Compressor::new(3)?),
+        };
+        compressor.compress(raw)
+    })?;
+    let (flags, stored) = if packed.len() < raw.len() { (PACKED, &packed[..]) } else { (0, raw) };
+    scratch.clear();
+    scratch.extend([tag, flags]);
+    put_varint(scratch, raw.len() as u64);
+    put_varint(scratch, stored.len() as u64);
+    scratch.extend_from_slice(stored);
+    scratch.extend(check(tag, flags, stored));
+    to.write_all(scratch)
+}
+
+/// A chunk that was read.
+pub struct Chunk {
+    /// Its kind.
+    pub tag: u8,
+    /// Its content, unpacked.
+    pub raw: Vec<u8>,
+}
+
+/// Why there is no next chunk.
+pub enum Stop {
+    /// The file ends here.
+    End,
+    /// The file ends within a chunk: it was cut off.
+    Cut,
+    /// The chunk is damaged.
+    Damaged(&'static str),
+}
+
+/// Reads the next chunk.
+pub fn read(from: &mut Reader<'_>) -> Result<Chunk, Stop> {
+    if from.left() == 0 {
+        return Err(Stop::End);
+    }
+    let mut head = || Some((from.byte()?, from.byte()?, from.varint()?, from.varint()?));
+    let (tag, flags, raw_length, stored_length) = head().ok_or(Stop::Cut)?;
+    if raw_length > LARGEST as u64 || stored_length > LARGEST as u64 || flags > PACKED {
+        return Err(Stop::Damaged("a chunk has an impossible size"));
+    }
+    let stored = from.take(stored_length as usize).ok_or(Stop::Cut)?;
+    let expected = from.array::<4>().ok_or(Stop::Cut)?;
+    if check(tag, flags, stored) != expected {
+        return Err(Stop::Damaged("a chunk does not match its check"));
+    }
+    let raw = match flags {
+        PACKED => zstd::bulk::decompress(stored, raw_length as usize)
+            .map_err(|_| Stop::Damaged("a chunk cannot be unpacked"))?,
+        _ => stored.to_vec(),
+    };
+    if raw.len() as u64 != raw_length {
+        return Err(Stop::Damaged("a chunk has another size than it says"));
+    }
+    Ok(Chunk { tag, raw })
+}
+
+fn check(tag: u8, flags: u8, stored: &[u8]) -> [u8; 4] {
+    let mut hash = Xxh3::new();
+    hash.update(&[tag, flags]);
+    hash.update(stored);
+    (hash.digest() as u32).to_le_bytes()
+}

@@ -1,0 +1,101 @@
+//! What a replay holds.
+
+use std::collections::BTreeMap;
+
+use agon_game::{Outcome, PackedAnswer, Recipe, Seat};
+use serde::{Deserialize, Serialize};
+
+/// What stands at the front of a replay, as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The program that wrote it: `agon 0.1.0`.
+    pub program: String,
+    /// The game.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules_version: u32,
+    /// Rules, map, seats and seed.
+    pub recipe: Recipe,
+    /// Who sat where.
+    pub seats: Vec<SeatInfo>,
+    /// When the match began, in seconds since 1970.
+    pub started: u64,
+    /// Whether thinking time is part of play, so that each answer carries it.
+    pub timed: bool,
+    /// The clock the bots had, in words: `original`, `site-2026`, `none`, `original x 4`.
+    pub clock: String,
+}
+
+/// Who sat in a seat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeatInfo {
+    /// The bot as the user named it.
+    pub bot: String,
+    /// A short name for it.
+    pub label: String,
+    /// A hash of its files, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// One step: the answers the game played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// One answer per deciding seat, ascending.
+    pub answers: Vec<(Seat, PackedAnswer)>,
+    /// The low byte of the state's hash after the step.
+    pub check: u8,
+}
+
+/// How long an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Timing {
+    /// Wall time in microseconds.
+    pub wall_us: u64,
+    /// CPU time of the bot's processes in microseconds; none where it could not be known.
+    pub cpu_us: Option<u64>,
+}
+
+/// What is kept of a seat beside its answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The step it belongs to, from 0.
+    pub step: u32,
+    /// What it is: `stderr`, `raw` (the answer as sent, where it differs from the canonical one).
+    pub kind: String,
+    /// The text; bytes that are no UTF-8 are replaced.
+    pub text: String,
+}
+
+/// What stands at the end of a replay, as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// How many steps were played.
+    pub steps: u32,
+    /// How the match ended; none when it was stopped or void.
+    pub outcome: Option<Outcome>,
+    /// The hash of the last state, in hexadecimal.
+    pub state: String,
+    /// The hash over header and steps, in hexadecimal.
+    pub chain: String,
+    /// What the bots did wrong as programs, and anything else worth saying; free form.
+    #[serde(default)]
+    pub facts: serde_json::Value,
+}
+
+/// A replay that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// The header.
+    pub header: Header,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Timing by `(step, seat)`.
+    pub timing: BTreeMap<(u32, Seat), Timing>,
+    /// The private notes by seat.
+    pub notes: BTreeMap<Seat, Vec<Note>>,
+    /// The end; none when the file is cut off.
+    pub end: Option<End>,
+    /// The hash over header and steps, as computed while reading.
+    pub chain: u64,
+}

@@ -1,0 +1,23 @@
+//! The replay format (`docs/replay-format.md`): seed, rules, map and every answer, so that a match
+//! can be computed again and checked; beside them, convenience that can be removed.
+//!
+//! A file is a list of chunks behind a magic. Chunks are written as the match goes; a file that
+//! was cut off is readable up to its last whole chunk. What belongs to one seat alone lies in
+//! private chunks, outside the hash chain.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod data;
+
+mod chunk;
+mod reader;
+mod steps;
+mod writer;
+
+pub use data::{End, Header, Note, Replay, SeatInfo, Step, Timing};
+pub use reader::ReplayError;
+pub use writer::Writer;
+
+/// The first bytes of every replay.
+pub const MAGIC: &[u8; 8] = b"AGONRPL1";

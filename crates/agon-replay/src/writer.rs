@@ -1,0 +1,116 @@
+//! Writing a replay as the match goes.
+
+use std::io::{self, Write};
+
+use agon_game::pack::{put_bytes, put_varint};
+use agon_game::{PackedAnswer, Seat};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::chunk::{self, tag};
+use crate::steps::Columns;
+use crate::{End, Header, MAGIC, Timing};
+
+/// Steps and notes are written out when they reach this many bytes.
+const ENOUGH: usize = 64 << 10;
+
+/// Writes a replay.
+pub struct Writer<W: Write> {
+    to: W,
+    timed: bool,
+    columns: Columns,
+    step: u32,
+    timing: Vec<u8>,
+    notes: Vec<Vec<u8>>,
+    chain: u64,
+    raw: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a replay.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn new(mut to: W, header: &Header) -> io::Result<Self> {
+        to.write_all(MAGIC)?;
+        let raw = serde_json::to_vec(header)?;
+        let mut scratch = Vec::new();
+        chunk::write(&mut to, tag::HEADER, &raw, &mut scratch)?;
+        Ok(Self {
+            to,
+            timed: header.timed,
+            columns: Columns::default(),
+            step: 0,
+            timing: Vec::new(),
+            notes: vec![Vec::new(); header.seats.len()],
+            chain: xxh3_64(&raw),
+            raw,
+            scratch,
+        })
+    }
+
+    /// Keeps a note of `seat` for the step that is written next.
+    pub fn note(&mut self, seat: Seat, kind: &str, text: &str) {
+        let notes = &mut self.notes[seat.index()];
+        put_varint(notes, u64::from(self.step));
+        put_bytes(notes, kind.as_bytes());
+        put_bytes(notes, text.as_bytes());
+    }
+
+    /// Keeps how long `seat` took in the step that is written next.
+    pub fn timing(&mut self, seat: Seat, timing: Timing) {
+        put_varint(&mut self.timing, u64::from(self.step));
+        self.timing.push(seat.index() as u8);
+        put_varint(&mut self.timing, timing.wall_us);
+        put_varint(&mut self.timing, timing.cpu_us.map_or(0, |time| time + 1));
+    }
+
+    /// Writes a step: the answers the game played, and the hash of the state after it.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn step(&mut self, answers: &[(Seat, PackedAnswer)], hash: u64) -> io::Result<()> {
+        self.columns.push(answers, hash as u8, self.timed);
+        self.step += 1;
+        let held = self.columns.len() + self.timing.len() + self.notes.iter().map(Vec::len).sum::<usize>();
+        if held >= ENOUGH { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes out all that is held back, so that a reader finds it even if nothing follows.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if !self.columns.is_empty() {
+            self.columns.take(&mut self.raw);
+            self.chain = xxh3_64_with_seed(&self.raw, self.chain);
+            chunk::write(&mut self.to, tag::STEPS, &self.raw, &mut self.scratch)?;
+        }
+        if !self.timing.is_empty() {
+            chunk::write(&mut self.to, tag::TIMING, &self.timing, &mut self.scratch)?;
+            self.timing.clear();
+        }
+        for (seat, notes) in self.notes.iter_mut().enumerate().filter(|(_, notes)| !notes.is_empty()) {
+            self.raw.clear();
+            self.raw.push(seat as u8);
+            self.raw.extend_from_slice(notes);
+            chunk::write(&mut self.to, tag::NOTES, &self.raw, &mut self.scratch)?;
+            notes.clear();
+        }
+        self.to.flush()
+    }
+
+    /// Ends the replay. `end` is completed with the number of steps and the chain.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn finish(mut self, mut end: End) -> io::Result<W> {
+        self.flush()?;
+        end.steps = self.step;
+        end.chain = format!("{:016x}", self.chain);
+        self.raw = serde_json::to_vec(&end)?;
+        chunk::write(&mut self.to, tag::END, &self.raw, &mut self.scratch)?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}
