@@ -186,6 +186,12 @@ impl Program {
         (std::mem::take(&mut self.said), std::mem::take(&mut self.lost))
     }
 
+    /// Undoes [`take_said`](Program::take_said).
+    pub fn give_back_said(&mut self, said: Vec<u8>, lost: usize) {
+        self.said.splice(0..0, said);
+        self.lost += lost;
+    }
+
     /// CPU time of the bot and its known descendants; none when it is gone.
     pub fn cpu_time(&self) -> Option<Duration> {
         let own = sys::cpu_time(self.pid)?;

@@ -20,6 +20,10 @@ pub trait Wire: Send {
     /// The next message, put into `message` (which is cleared first).
     fn receive(&mut self, message: &mut Vec<u8>) -> Received;
 
+    /// Bytes that were read and are not yet part of a message that was given out. When there are
+    /// some, waiting for [`reads`](Wire::reads) may wait for what is already here.
+    fn held(&self) -> &[u8];
+
     /// Becomes readable when [`receive`](Wire::receive) may have more.
     fn reads(&self) -> BorrowedFd<'_>;
 
@@ -129,6 +133,10 @@ impl Wire for Lines {
                 Filled::Closed => return Received::Closed(self.inbox.bytes().len()),
             }
         }
+    }
+
+    fn held(&self) -> &[u8] {
+        self.inbox.bytes()
     }
 
     fn reads(&self) -> BorrowedFd<'_> {

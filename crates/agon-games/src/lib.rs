@@ -1,0 +1,13 @@
+//! The list of games. Adding a game adds its folder and one line here.
+
+#![forbid(unsafe_code)]
+
+use agon_game::{AnyGame, Face};
+
+/// All games, in alphabetical order.
+pub const ALL: &[&dyn AnyGame] = &[&Face::<cultist_wars::CultistWars>::new()];
+
+/// The game with this name.
+pub fn find(name: &str) -> Option<&'static dyn AnyGame> {
+    ALL.iter().copied().find(|game| game.info().name == name)
+}

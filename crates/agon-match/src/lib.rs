@@ -1,0 +1,20 @@
+//! The referee: it asks the bots, keeps the time, plays their answers and writes down what happened.
+//!
+//! It knows no game: a match is a [`Session`](agon_game::Session). It runs on the thread that calls
+//! it and waits for all bots at once in one `poll`, so that nothing a bot does can hold it.
+
+// In reading order.
+pub mod referee;
+
+pub mod clock;
+pub mod fault;
+pub mod player;
+pub mod record;
+pub mod recorder;
+
+pub use clock::{Clock, Ponder};
+pub use fault::{Fault, FaultKind};
+pub use player::{Player, seat_player};
+pub use record::{MatchRecord, MatchResult, SeatResult, SeatTime};
+pub use recorder::Recorder;
+pub use referee::{Observer, StepReport, Take, play};

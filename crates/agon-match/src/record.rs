@@ -1,0 +1,162 @@
+//! What is known after a match.
+
+use agon_game::{Outcome, Seat};
+use serde::Serialize;
+
+use crate::{Fault, FaultKind};
+
+/// What the referee knows after a match.
+#[derive(Clone, Debug)]
+pub struct MatchRecord {
+    /// How it ended; none when it is void or was stopped.
+    pub outcome: Option<Outcome>,
+    /// Why it does not count: the machine was late, or we failed.
+    pub void: Option<Void>,
+    /// What the bots did wrong, in order, bounded.
+    pub faults: Vec<Fault>,
+    /// How many more faults there were than are listed.
+    pub unlisted: u64,
+    /// The time each seat used.
+    pub times: Vec<SeatTime>,
+    /// How many steps were played.
+    pub steps: u32,
+    /// Wall time of the match in microseconds.
+    pub wall_us: u64,
+}
+
+/// Why a match does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Void {
+    /// This machine was too slow to be fair: play again.
+    HostLate(String),
+    /// The program itself failed: report it.
+    OwnFault(String),
+    /// The user stopped it.
+    Stopped,
+}
+
+/// The time a seat used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SeatTime {
+    /// How many answers there were.
+    pub answers: u32,
+    /// Wall time of all answers, in milliseconds.
+    pub wall_ms: f64,
+    /// CPU time of all answers, in milliseconds; none where unknown.
+    pub cpu_ms: Option<f64>,
+    /// The longest answer, in milliseconds of wall time.
+    pub max_ms: f64,
+    /// The step of the longest answer, from 0.
+    pub max_step: u32,
+}
+
+/// The one result object that every command prints with `--json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct MatchResult {
+    /// The game.
+    pub game: &'static str,
+    /// The seed, as a string.
+    pub seed: String,
+    /// The name of the rules.
+    pub rules: String,
+    /// The name of the map.
+    pub map: String,
+    /// The seats in order.
+    pub seats: Vec<SeatResult>,
+    /// How many steps were played.
+    pub turns: u32,
+    /// How it ended.
+    pub outcome: OutcomeResult,
+    /// Where the replay is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// Why the match does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
+    /// What is not held back from the bots.
+    pub containment: &'static str,
+}
+
+/// The result of one seat.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeatResult {
+    /// The seat, from 1.
+    pub seat: u8,
+    /// The bot's label.
+    pub bot: String,
+    /// Its score; none when the match does not count.
+    pub score: Option<f64>,
+    /// Its rank.
+    pub rank: Option<u8>,
+    /// What it did wrong.
+    pub faults: Vec<Fault>,
+    /// The time it used.
+    pub time: SeatTime,
+}
+
+/// How a match ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutcomeResult {
+    /// Why, in the game's words.
+    pub reason: String,
+    /// The seat that won; none for a draw.
+    pub winner: Option<u8>,
+}
+
+/// What every result says until bots run in a sandbox.
+pub const CONTAINMENT: &str = "bots ran with the rights of the user who started agon";
+
+impl MatchRecord {
+    /// The faults of one seat.
+    pub fn faults_of(&self, seat: Seat) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(move |fault| fault.seat == seat)
+    }
+
+    /// Whether `seat` has a fault of this kind.
+    pub fn has(&self, seat: Seat, kind: FaultKind) -> bool {
+        self.faults_of(seat).any(|fault| fault.kind == kind)
+    }
+
+    /// Why the match does not count, as a sentence.
+    pub fn void_sentence(&self) -> Option<String> {
+        self.void.as_ref().map(|void| match void {
+            Void::HostLate(why) => format!("void: this machine was too busy to be fair ({why})"),
+            Void::OwnFault(why) => format!("void: agon itself failed ({why}); please report it"),
+            Void::Stopped => "stopped before its end".to_owned(),
+        })
+    }
+
+    /// The result object.
+    pub fn result(
+        &self,
+        session: &dyn agon_game::Session,
+        labels: &[String],
+        replay: Option<String>,
+    ) -> MatchResult {
+        let recipe = session.recipe();
+        let outcome = self.outcome.as_ref();
+        let seats = Seat::first(recipe.seats).map(|seat| SeatResult {
+            seat: seat.number(),
+            bot: labels[seat.index()].clone(),
+            score: outcome.map(|outcome| outcome.scores[seat.index()]),
+            rank: outcome.map(|outcome| outcome.ranks[seat.index()]),
+            faults: self.faults_of(seat).cloned().collect(),
+            time: self.times[seat.index()],
+        });
+        MatchResult {
+            game: session.info().name,
+            seed: recipe.seed.to_string(),
+            rules: recipe.rules_name.clone(),
+            map: recipe.map_name.clone(),
+            seats: seats.collect(),
+            turns: self.steps,
+            outcome: OutcomeResult {
+                reason: outcome.map_or_else(|| "none".to_owned(), |outcome| outcome.reason.clone()),
+                winner: outcome.and_then(Outcome::winner).map(Seat::number),
+            },
+            replay,
+            void: self.void_sentence(),
+            containment: CONTAINMENT,
+        }
+    }
+}

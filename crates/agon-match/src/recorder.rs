@@ -1,0 +1,79 @@
+//! Writes the replay of a match as it goes.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use agon_game::Session;
+use agon_replay::{End, Header, Timing, Writer};
+
+use crate::record::MatchRecord;
+use crate::referee::{Observer, StepReport};
+
+/// A replay that is being written is readable up to this long ago.
+const FLUSH: Duration = Duration::from_secs(2);
+
+/// Writes the replay of a match as it goes.
+pub struct Recorder<W: Write> {
+    writer: Writer<W>,
+    flushed: Instant,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a replay.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn new(to: W, header: &Header) -> io::Result<Self> {
+        Ok(Self { writer: Writer::new(to, header)?, flushed: Instant::now() })
+    }
+
+    /// Ends the replay, also that of a match that does not count.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn finish(self, session: &mut dyn Session, record: &MatchRecord) -> io::Result<W> {
+        let facts = serde_json::json!({
+            "faults": record.faults,
+            "times": record.times,
+            "void": record.void_sentence(),
+        });
+        let state = format!("{:016x}", session.hash());
+        let end = End { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };
+        self.writer.finish(end)
+    }
+}
+
+impl<W: Write> Observer for Recorder<W> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        for ((seat, _), take) in step.answers.iter().zip(step.takes).filter(|(_, take)| take.timed) {
+            if !take.stderr.is_empty() {
+                self.writer.note(*seat, "stderr", &String::from_utf8_lossy(&take.stderr));
+            }
+            if let Some(raw) = &take.raw {
+                self.writer.note(*seat, "raw", &String::from_utf8_lossy(raw));
+            }
+            let cpu_us = take.cpu.map(|cpu| cpu.as_micros() as u64);
+            self.writer.timing(*seat, Timing { wall_us: take.wall.as_micros() as u64, cpu_us });
+        }
+        self.writer.step(step.answers, session.hash())?;
+        if self.flushed.elapsed() >= FLUSH {
+            self.writer.flush()?;
+            self.flushed = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// Several observers, one after the other.
+impl Observer for [&mut dyn Observer] {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.iter_mut().try_for_each(|observer| observer.stepped(session, step))
+    }
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn stepped(&mut self, _: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,306 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::common::{ClockOptions, SetupOptions};
+
+/// Bot-programming contests on your own machine.
+#[derive(Parser, Debug)]
+#[command(
+    name = "agon",
+    version,
+    about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
+    after_help = "Examples:
+  agon games                                          what can be played
+  agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon replay info agon-replays/LAST.replay           what happened in it
+  agon rules cultist-wars                             the rulebook
+  agon explain CW-SHOOT-3                             one rule, its code and its test
+
+Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Play one match and show how it went
+    #[command(after_help = PLAY_EXAMPLES)]
+    Play(PlayOptions),
+    /// Play one match and print scores only: a drop-in for brutaltester and psyleague
+    #[command(after_help = REFEREE_EXAMPLES)]
+    Referee(RefereeOptions),
+    /// Look into replays: info, verify, export
+    #[command(subcommand)]
+    Replay(ReplayCommand),
+    /// List the games, with their presets, maps and built-in bots
+    Games(GamesOptions),
+    /// Show a game's rulebook, a preset, or how two presets differ
+    #[command(after_help = "Examples:
+  agon rules cultist-wars                     the rulebook
+  agon rules cultist-wars --preset standard   every number of a preset
+  agon rules terminal --diff document europe-2025")]
+    Rules(RulesOptions),
+    /// List a game's maps, or show one
+    Maps(MapsOptions),
+    /// Explain one rule: its text, where the code decides it, where it is tested
+    #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
+    Explain(ExplainOptions),
+    /// Compare an engine with recorded matches of the original
+    #[command(after_help = "Files and folders are searched for records; a record is known by its content.
+Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
+2: a path that is not there.
+
+Example:
+  agon conform cultist-wars records/cultist-wars")]
+    Conform(ConformOptions),
+    /// Measure the speed of an engine, or of the referee
+    #[command(after_help = "Examples:
+  agon bench cultist-wars          clone, step and playout of the engine
+  agon bench referee               the referee's own cost over two native bots")]
+    Bench(BenchOptions),
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const PLAY_EXAMPLES: &str = "A bot is a file, a folder, `cmd:COMMAND LINE`, or `builtin:NAME[?option=value]`.
+
+Examples:
+  agon play cultist-wars my/bot.py builtin:greedy
+  agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
+  agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+
+const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
+
+Examples:
+  agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
+  java -jar brutaltester.jar -r 'agon referee cultist-wars' -p1 ./a -p2 ./b -t 2 -n 100";
+
+/// Options of `agon play`.
+#[derive(Args, Debug)]
+pub struct PlayOptions {
+    /// The game (see `agon games`)
+    pub game: String,
+    /// The bots, in the order of their seats
+    #[arg(required = true, value_name = "BOT")]
+    pub bots: Vec<String>,
+    #[command(flatten)]
+    pub setup: SetupOptions,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    /// Seats the bots in reverse order
+    #[arg(long, help_heading = "Match")]
+    pub swap: bool,
+    /// Another name for the bot of a seat; may be given several times
+    #[arg(long, value_name = "SEAT=LABEL", help_heading = "Match")]
+    pub name: Vec<String>,
+    /// Where the replay goes [default: a new file in ./agon-replays]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub replay: Option<PathBuf>,
+    /// Writes no replay
+    #[arg(long, conflicts_with = "replay", help_heading = "Output")]
+    pub no_replay: bool,
+    /// Follows the match turn by turn
+    #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    pub watch: bool,
+    /// Pause between turns with --watch, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
+    pub delay: u64,
+    /// Shows the board as this seat sees it
+    #[arg(long, value_name = "SEAT|all", default_value = "all", help_heading = "Output")]
+    pub view: String,
+    /// Prints the result as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Prints the result only, without the board
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Exit code 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
+    #[arg(long, help_heading = "Output")]
+    pub fail_on_fault: bool,
+    /// One match is played here; for many see the message this option gives
+    #[arg(short = 'n', long = "games", value_name = "N", hide = true)]
+    pub many: Option<u32>,
+}
+
+/// Options of `agon referee`.
+#[derive(Args, Debug)]
+pub struct RefereeOptions {
+    /// The game
+    pub game: String,
+    /// Command of player 1 (also written -p1)
+    #[arg(long, value_name = "CMD")]
+    pub p1: String,
+    /// Command of player 2 (also written -p2)
+    #[arg(long, value_name = "CMD")]
+    pub p2: Option<String>,
+    /// Command of player 3 (also written -p3)
+    #[arg(long, value_name = "CMD")]
+    pub p3: Option<String>,
+    /// Command of player 4 (also written -p4)
+    #[arg(long, value_name = "CMD")]
+    pub p4: Option<String>,
+    /// Match parameters: `seed=N` [default: the current time in milliseconds]
+    #[arg(long = "params", short = 'd', value_name = "seed=N", allow_hyphen_values = true)]
+    pub params: Vec<String>,
+    /// Writes the result, and every answer, as JSON to this file
+    #[arg(long = "log", short = 'l', value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Accepted and ignored: the original's option to start its web server
+    #[arg(short = 's', hide = true)]
+    pub serve: bool,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+}
+
+/// Commands of `agon replay`.
+#[derive(Subcommand, Debug)]
+pub enum ReplayCommand {
+    /// Show what a replay holds: bots, rules, result, faults
+    Info {
+        /// The replay.
+        file: PathBuf,
+        /// Prints it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compute a replay again and compare; an altered one is told apart, with the turn where it breaks
+    Verify {
+        /// The replays.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Prints the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a replay in another form
+    #[command(after_help = "Examples:
+  agon replay export FILE --format json              every turn: state, answers, events
+  agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
+  agon replay export FILE --input --seat 1 --until 40")]
+    Export(ExportOptions),
+    /// Show the board of a replay at a turn
+    Show {
+        /// The replay.
+        file: PathBuf,
+        /// The turn, from 0 for the start [default: the last]
+        #[arg(long, short)]
+        turn: Option<u32>,
+        /// As this seat sees it
+        #[arg(long, value_name = "SEAT|all", default_value = "all")]
+        view: String,
+    },
+}
+
+/// Options of `agon replay export`.
+#[derive(Args, Debug)]
+pub struct ExportOptions {
+    /// The replay
+    pub file: PathBuf,
+    /// The form
+    #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
+    pub format: Option<ExportFormat>,
+    /// The exact bytes that the bot of --seat read
+    #[arg(long, requires = "seat")]
+    pub input: bool,
+    /// Whose input
+    #[arg(long, value_name = "N")]
+    pub seat: Option<u8>,
+    /// Up to this turn of the bot (its answer to it is not needed any more)
+    #[arg(long, value_name = "T", requires = "input")]
+    pub until: Option<u32>,
+    /// Where it goes [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Forms of an exported replay.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Everything as JSON
+    Json,
+}
+
+/// Options of `agon games`.
+#[derive(Args, Debug)]
+pub struct GamesOptions {
+    /// Only this game, with its options
+    pub game: Option<String>,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `agon rules`.
+#[derive(Args, Debug)]
+pub struct RulesOptions {
+    /// The game
+    pub game: String,
+    /// Shows every number of a preset or rules file
+    #[arg(long, value_name = "PRESET|FILE", conflicts_with = "diff")]
+    pub preset: Option<String>,
+    /// Shows how two presets or rules files differ
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub diff: Option<Vec<String>>,
+}
+
+/// Options of `agon maps`.
+#[derive(Args, Debug)]
+pub struct MapsOptions {
+    /// The game
+    pub game: String,
+    /// A map to show
+    pub map: Option<String>,
+}
+
+/// Options of `agon explain`.
+#[derive(Args, Debug)]
+pub struct ExplainOptions {
+    /// The rule's id, as in results and rulebooks
+    #[arg(value_name = "RULE-ID")]
+    pub rule: String,
+}
+
+/// Options of `agon conform`.
+#[derive(Args, Debug)]
+pub struct ConformOptions {
+    /// The game
+    pub game: String,
+    /// Files and folders with records
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Prints the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `agon bench`.
+#[derive(Args, Debug)]
+pub struct BenchOptions {
+    /// A game, or `referee`
+    pub what: String,
+    /// Prints the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Seconds for each figure
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    pub seconds: f64,
+    /// The number of seats, for games that allow several
+    #[arg(long, value_name = "N")]
+    pub seats: Option<u8>,
+    #[command(flatten)]
+    pub setup: SetupOptions,
+}

@@ -1,0 +1,280 @@
+//! What the commands share: failures with exit codes, finding games, options of a match.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agon_bot::BotName;
+use agon_game::setup::nearest;
+use agon_game::{AnyGame, MapChoice, RulesChoice, Session, Setup, SetupError};
+use agon_match::{Clock, Ponder};
+use clap::{Args, ValueEnum};
+
+use crate::screen;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub enum Failure {
+    /// A check failed; what is to be said was already printed. Exit code 1.
+    Check,
+    /// The user asked for something that cannot be. Exit code 2.
+    Usage(String),
+    /// We or the machine failed. Exit code 3.
+    Own(String),
+    /// The reader of our output went away. Exit code 0: `agon ... | head` is no error.
+    Unread,
+}
+
+impl Failure {
+    /// A wrong usage.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// A failure of ours or of the machine.
+    pub fn own(message: impl Into<String>) -> Self {
+        Self::Own(message.into())
+    }
+
+    /// Says it and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        let (code, message) = match self {
+            Self::Check => (1, None),
+            Self::Usage(message) => (2, Some(message)),
+            Self::Own(message) => (3, Some(message)),
+            Self::Unread => (0, None),
+        };
+        if let Some(message) = message {
+            eprintln!("{} {message}", screen::errors().bad("error:"));
+        }
+        ExitCode::from(code)
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Own(error.to_string()),
+        }
+    }
+}
+
+/// What a command gives.
+pub type Done = Result<(), Failure>;
+
+/// The game called `name`.
+pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
+    agon_games::find(name).ok_or_else(|| {
+        let names: Vec<&str> = agon_games::ALL.iter().map(|game| game.info().name).collect();
+        let hint = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+        Failure::usage(format!(
+            "no game is called `{name}`{}\n  games: {}",
+            hint.unwrap_or_default(),
+            names.join(", ")
+        ))
+    })
+}
+
+/// Options that set up a match.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SetupOptions {
+    /// Seed of the match: a whole number of 64 bits [default: a fresh one, which is printed]
+    #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
+    pub seed: Option<i64>,
+    /// A map by name, a map file, or `generate`
+    #[arg(long, value_name = "NAME|FILE|generate", help_heading = "Match")]
+    pub map: Option<String>,
+    /// Rules: a preset (see `agon rules GAME`) or a rules file
+    #[arg(long, value_name = "PRESET|FILE", help_heading = "Match")]
+    pub rules: Option<String>,
+    /// Changes one rule; may be given several times
+    #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
+    pub set: Vec<String>,
+}
+
+impl SetupOptions {
+    /// The setup for a match of `seats` bots.
+    pub fn setup(&self, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
+        let info = game.info();
+        if !info.seats_fit(seats) {
+            let needs = match info.seats {
+                (least, most) if least == most => format!("{least} bots"),
+                (least, most) => format!("{least} to {most} bots"),
+            };
+            return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
+        }
+        let mut rules = RulesChoice::default();
+        if let Some(name) = &self.rules {
+            if info.preset(name).is_some() {
+                rules.preset = name.clone();
+            } else if Path::new(name).is_file() {
+                rules.file = Some((name.clone(), text(name)?));
+            } else {
+                let presets: Vec<&str> = info.presets.iter().map(|preset| preset.name).collect();
+                let hint = nearest(name, presets.iter().copied())
+                    .map(|name| format!("; did you mean `{name}`?"))
+                    .unwrap_or_default();
+                return Err(Failure::usage(format!(
+                    "`{name}` is neither a rules file nor a preset of {}{hint}\n  presets: {}",
+                    info.title,
+                    presets.join(", ")
+                )));
+            }
+        }
+        for set in &self.set {
+            let (key, value) = set
+                .split_once('=')
+                .ok_or_else(|| Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(info.name))))?;
+            rules.sets.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        let map = match self.map.as_deref() {
+            None => MapChoice::Default,
+            Some("generate") => MapChoice::Generated,
+            Some(name) if info.maps.iter().any(|map| map.name == name) => MapChoice::Named(name.to_owned()),
+            Some(file) if Path::new(file).is_file() => {
+                let bytes =
+                    std::fs::read(file).map_err(|error| Failure::usage(format!("map {file}: {error}")))?;
+                MapChoice::File(file.to_owned(), bytes)
+            }
+            Some(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
+                return Err(Failure::usage(format!("map `{name}`: no such file")));
+            }
+            Some(name) => MapChoice::Named(name.to_owned()),
+        };
+        Ok(Setup { rules, map, seats: seats as u8, seed: self.seed.unwrap_or_else(fresh_seed) })
+    }
+
+    /// Opens the match.
+    pub fn open(&self, game: &dyn AnyGame, seats: usize) -> Result<Box<dyn Session>, Failure> {
+        Ok(game.open(&self.setup(game, seats)?)?)
+    }
+}
+
+fn example(game: &str) -> &'static str {
+    match game {
+        "cultist-wars" => "turns=60",
+        "jungle-blitz" => "unitsPerTeam=3",
+        _ => "maxTurns=50",
+    }
+}
+
+/// A text file the user named.
+pub fn text(file: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{file}: {error}")))
+}
+
+/// A seed nobody has chosen: small enough to be typed again.
+pub fn fresh_seed() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    (now.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 34) as i64
+}
+
+/// Options of the clock.
+#[derive(Args, Debug, Clone, Default)]
+pub struct ClockOptions {
+    /// No time limits: for a debugger
+    #[arg(long, help_heading = "Time")]
+    pub no_timeouts: bool,
+    /// Multiplies all time limits
+    #[arg(long, value_name = "X", conflicts_with = "no_timeouts", help_heading = "Time")]
+    pub time_scale: Option<f64>,
+    /// How limits are applied
+    #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
+    pub clock: ClockKind,
+    /// What happens to a bot that computes while its opponent is to move
+    #[arg(long, value_enum, default_value_t, help_heading = "Time")]
+    pub ponder: PonderKind,
+}
+
+/// How limits are applied.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClockKind {
+    /// The rulebook's limits
+    #[default]
+    Original,
+    /// 50 ms of tolerance that may be used twice, as on the Cultist Wars site since 2026
+    #[value(name = "site-2026")]
+    Site2026,
+}
+
+/// What happens to a bot that computes in its opponent's time.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PonderKind {
+    /// It is stopped between its turns and reported
+    #[default]
+    Stop,
+    /// It may
+    Allow,
+}
+
+impl ClockOptions {
+    /// The clock.
+    pub fn clock(&self) -> Result<Clock, Failure> {
+        let scale = self.time_scale.unwrap_or(1.0);
+        if !(scale.is_finite() && scale > 0.0 && scale <= 1e6) {
+            return Err(Failure::usage(format!("--time-scale {scale}: a number above 0, as in --time-scale 10")));
+        }
+        Ok(Clock { limited: !self.no_timeouts, scale, tolerant: self.clock == ClockKind::Site2026 })
+    }
+
+    /// What happens to bots that compute in their opponent's time.
+    pub fn ponder(&self) -> Ponder {
+        match self.ponder {
+            PonderKind::Stop => Ponder::Stop,
+            PonderKind::Allow => Ponder::Allow,
+        }
+    }
+}
+
+/// The bots' names, in the order of their seats.
+pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
+    let mut names = texts
+        .iter()
+        .map(|text| BotName::parse(text).map_err(Failure::Usage))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    if swap {
+        names.reverse();
+    }
+    Ok(names)
+}
+
+/// Labels that tell the bots apart; `renames` are `N=LABEL`.
+pub fn labels(names: &[BotName], renames: &[String]) -> Result<Vec<String>, Failure> {
+    let mut labels: Vec<String> = names.iter().map(BotName::label).collect();
+    for seat in 1..labels.len() {
+        let twins = labels[..seat].iter().filter(|label| **label == labels[seat]).count();
+        if twins > 0 {
+            labels[seat] = format!("{} ({})", labels[seat], twins + 1);
+        }
+    }
+    for rename in renames {
+        let wrong = || Failure::usage(format!("--name {rename}: write SEAT=LABEL, as in --name 1=mine"));
+        let (seat, label) = rename.split_once('=').ok_or_else(wrong)?;
+        let seat: usize = seat.trim().parse().map_err(|_| wrong())?;
+        *seat.checked_sub(1).and_then(|seat| labels.get_mut(seat)).ok_or_else(wrong)? = label.to_owned();
+    }
+    Ok(labels)
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Becomes true when the user presses Ctrl-C. A second time ends the program at once.
+pub fn stop_on_ctrl_c() -> &'static AtomicBool {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+    });
+    &STOP
+}

@@ -1,0 +1,63 @@
+//! The command line. Each command is a module; what they share is in [`common`] and [`screen`].
+
+#![forbid(unsafe_code)]
+
+mod cli;
+
+mod bench;
+mod conform;
+mod library;
+mod play;
+mod referee;
+mod replay;
+
+mod common;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    // Two hidden lives of this program, without the cost of a command line parser.
+    match arguments.get(1).and_then(|first| first.to_str()) {
+        Some(agon_bot::guard::SUBCOMMAND) => {
+            agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());
+            return ExitCode::SUCCESS;
+        }
+        Some(bench::WAITER) => return bench::wait_for_ever(),
+        Some("referee") => referee::spell_out(&mut arguments),
+        _ => {}
+    }
+    if let Ok(own) = std::env::current_exe() {
+        agon_bot::guard::use_program(own);
+    }
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let done = match cli.command {
+        Command::Play(options) => play::run(&options),
+        Command::Referee(options) => referee::run(&options),
+        Command::Replay(command) => replay::run(&command),
+        Command::Games(options) => library::games(&options),
+        Command::Rules(options) => library::rules(&options),
+        Command::Maps(options) => library::maps(&options),
+        Command::Explain(options) => library::explain(&options),
+        Command::Conform(options) => conform::run(&options),
+        Command::Bench(options) => bench::run(&options),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "agon", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

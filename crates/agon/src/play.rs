@@ -1,0 +1,363 @@
+//! `agon play`: one match, and how it went.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agon_bot::BotName;
+use agon_game::{AnyGame, Seat, Session};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Player, Recorder, StepReport, seat_player};
+use agon_replay::{Header, SeatInfo};
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::cli::PlayOptions;
+use crate::common::{self, Done, Failure};
+use crate::screen::{self, milliseconds, score};
+
+/// Where replays go unless told otherwise.
+const FOLDER: &str = "agon-replays";
+/// The replays there are kept below this size together; the oldest go first.
+const FOLDER_LIMIT: u64 = 256 << 20;
+/// A match whose clock was unfair is played again so often.
+const TRIES: u32 = 3;
+
+/// Runs `agon play`.
+pub fn run(options: &PlayOptions) -> Done {
+    let game = common::game(&options.game)?;
+    if let Some(many) = options.many {
+        return Err(Failure::usage(format!(
+            "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
+            options.game,
+            options.bots.join(" ")
+        )));
+    }
+    let names = common::bots(&options.bots, options.swap)?;
+    let labels = common::labels(&names, &options.name)?;
+    let setup = options.setup.setup(game, names.len())?;
+    let eyes = eyes(&options.view, names.len())?;
+    let stop = common::stop_on_ctrl_c();
+    for attempt in 1.. {
+        let mut session = game.open(&setup)?;
+        let mut file = match options.no_replay {
+            true => None,
+            false => Some(ReplayFile::create(options.replay.as_deref(), session.as_ref())?),
+        };
+        let mut players = seat_all(session.as_mut(), &names, false)?;
+        let header = header(session.as_ref(), &names, &labels, &options.clock.clock()?.to_string());
+        let mut recorder = match &mut file {
+            Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
+            None => None,
+        };
+        let mut screen = Follow { labels: &labels, eyes, delay: options.watch.then(|| Duration::from_millis(options.delay)) };
+        let record = {
+            let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            if let Some(recorder) = &mut recorder {
+                observers.push(recorder);
+            }
+            agon_match::play(
+                session.as_mut(),
+                &mut players,
+                &labels,
+                options.clock.clock()?,
+                options.clock.ponder(),
+                &mut Together(&mut observers),
+                stop,
+            )
+        };
+        drop(players);
+        if let Some(recorder) = recorder {
+            recorder.finish(session.as_mut(), &record)?;
+        }
+        let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        if late && attempt < TRIES {
+            eprintln!("{} (try {attempt} of {TRIES}); playing again", record.void_sentence().unwrap_or_default());
+            continue;
+        }
+        let path = file.map(|file| file.path.display().to_string());
+        let result = record.result(session.as_ref(), &labels, path.clone());
+        if options.json {
+            writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&result).map_err(|e| Failure::own(e.to_string()))?)?;
+        } else {
+            report(options, session.as_ref(), &record, &result, eyes)?;
+        }
+        if let Some(file) = path.filter(|_| options.replay.is_none()) {
+            make_room(Path::new(&file));
+        }
+        return conclude(options, &record, late);
+    }
+    unreachable!("the last try returns")
+}
+
+/// The exit code.
+fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
+    match &record.void {
+        Some(agon_match::record::Void::Stopped) => return Err(Failure::Check),
+        Some(_) if late => {
+            let why = record.void_sentence().unwrap_or_default();
+            return Err(Failure::own(format!("{why}, {TRIES} times; make the machine quieter, or use --time-scale")));
+        }
+        Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
+        None => {}
+    }
+    match options.fail_on_fault && record.faults.iter().any(|fault| fault.kind.is_programs()) {
+        true => Err(Failure::Check),
+        false => Ok(()),
+    }
+}
+
+/// Seats all bots. Bots of an alternating game share the referee's CPU: passing the turn to a process
+/// on the same CPU is an order of magnitude cheaper than to another.
+pub fn seat_all(session: &mut dyn Session, names: &[BotName], quiet: bool) -> Result<Vec<Player>, Failure> {
+    let cpus = agon_bot::sys::cpus();
+    let alternating = session.info().alternating;
+    let own = cpus[cpus.len() - 1];
+    if alternating {
+        agon_bot::sys::stay_on(&[own]);
+    }
+    let mut players = Vec::new();
+    for (seat, name) in Seat::first(names.len() as u8).zip(names) {
+        let cpu = if alternating { own } else { cpus[seat.index() % cpus.len()] };
+        if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
+            launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        players.push(seat_player(session, name, seat, Some(cpu)).map_err(Failure::Usage)?);
+    }
+    Ok(players)
+}
+
+/// The header of the replay.
+pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: &str) -> Header {
+    let info = session.info();
+    let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {
+        bot: name.text.clone(),
+        label: label.clone(),
+        hash: None,
+    });
+    Header {
+        program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        recipe: session.recipe().clone(),
+        seats: seats.collect(),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        timed: info.time_is_played,
+        clock: clock.to_owned(),
+    }
+}
+
+/// The seat that `--view` names; none for all.
+pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
+    match view.parse::<usize>() {
+        _ if view == "all" => Ok(None),
+        Ok(seat) if (1..=seats).contains(&seat) => Ok(Some(Seat::new(seat as u8 - 1))),
+        _ => Err(Failure::usage(format!("--view {view}: write a seat from 1 to {seats}, or all"))),
+    }
+}
+
+/// A replay's file, made when the match begins.
+struct ReplayFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl ReplayFile {
+    fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
+        let failed = |path: &Path, error: io::Error| {
+            Failure::own(format!("cannot write the replay {}: {error} (--no-replay plays without one)", path.display()))
+        };
+        if let Some(path) = wanted {
+            let file = File::create(path).map_err(|error| failed(path, error))?;
+            return Ok(Self { path: path.to_owned(), file: Some(file) });
+        }
+        let folder = Path::new(FOLDER);
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let (game, seed) = (session.info().name, session.recipe().seed);
+        for number in 1.. {
+            let name = match number {
+                1 => format!("{game}-{seed}.replay"),
+                _ => format!("{game}-{seed}-{number}.replay"),
+            };
+            let path = folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { path, file: Some(file) }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&path, error)),
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    fn take(&mut self) -> File {
+        self.file.take().expect("taken once")
+    }
+}
+
+/// Removes the oldest replays of our own folder when it grows too large.
+fn make_room(newest: &Path) {
+    let Some(folder) = newest.parent() else { return };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "replay"))
+        .filter_map(|entry| {
+            let found = entry.metadata().ok()?;
+            Some((found.modified().ok()?, found.len(), entry.path()))
+        })
+        .collect();
+    let mut size: u64 = files.iter().map(|file| file.1).sum();
+    files.sort();
+    let mut removed = 0;
+    for (_, length, path) in files {
+        if size <= FOLDER_LIMIT || path == newest {
+            break;
+        }
+        if std::fs::remove_file(&path).is_ok() {
+            size -= length;
+            removed += 1;
+        }
+    }
+    if removed > 0 {
+        eprintln!("note: removed the {removed} oldest replays; {} is kept below 256 MiB", folder.display());
+    }
+}
+
+/// Several observers, one after the other.
+struct Together<'a, 'b>(&'a mut Vec<&'b mut dyn Observer>);
+
+impl Observer for Together<'_, '_> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
+    }
+}
+
+/// `--watch`: the board after every step.
+struct Follow<'a> {
+    labels: &'a [String],
+    eyes: Option<Seat>,
+    delay: Option<Duration>,
+}
+
+impl Observer for Follow<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let Some(delay) = self.delay else { return Ok(()) };
+        let screen = screen::output();
+        let mut out = io::stdout().lock();
+        if screen.colours() {
+            write!(out, "\x1b[H\x1b[2J")?;
+        }
+        let said = step.answers.iter().map(|(seat, answer)| {
+            let mut text = Vec::new();
+            let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
+            let text = if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
+            let text: String = screen::harmless(&text).chars().take(60).collect();
+            format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
+        });
+        let said = said.collect::<Vec<_>>().join("   ");
+        writeln!(out, "{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)))?;
+        write!(out, "{}", screen.picture(&session.picture(self.eyes)))?;
+        for fault in step.faults {
+            writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;
+        }
+        writeln!(out)?;
+        out.flush()?;
+        std::thread::sleep(delay);
+        Ok(())
+    }
+}
+
+/// The report for people.
+fn report(
+    options: &PlayOptions,
+    session: &dyn Session,
+    record: &MatchRecord,
+    result: &MatchResult,
+    eyes: Option<Seat>,
+) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    if !options.quiet && !options.watch {
+        write!(out, "{}", screen.picture(&session.picture(eyes)))?;
+        writeln!(out)?;
+    }
+    let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);
+    let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
+    writeln!(out, "{}{}", screen.strong(&title), screen.dim(&map))?;
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "faults"]);
+    for seat in &result.seats {
+        let time = &seat.time;
+        let builtin = time.answers == 0;
+        let dash = || "–".to_owned();
+        let mean = time.wall_ms / f64::from(time.answers.max(1));
+        table.add_row([
+            seat.seat.to_string(),
+            screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot)),
+            seat.score.map_or_else(dash, score),
+            seat.rank.map_or_else(dash, |rank| rank.to_string()),
+            if builtin { dash() } else { time.answers.to_string() },
+            if builtin { dash() } else { milliseconds(mean) },
+            if builtin { dash() } else { milliseconds(time.max_ms) },
+            time.cpu_ms.map_or_else(dash, milliseconds),
+            match seat.faults.len() {
+                0 => "none".to_owned(),
+                count => screen.bad(&count.to_string()),
+            },
+        ]);
+    }
+    for column in 2..8 {
+        table.column_mut(column).expect("nine columns").set_cell_alignment(CellAlignment::Right);
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(out)?;
+    let verdict = match (&record.void, result.outcome.winner) {
+        (Some(_), _) => screen.bad(&record.void_sentence().unwrap_or_default()),
+        (None, Some(seat)) => {
+            let bot = &result.seats[usize::from(seat) - 1].bot;
+            format!("{} wins", screen.seat(Seat::new(seat - 1), &screen::harmless(bot)))
+        }
+        (None, None) => screen.strong("Draw"),
+    };
+    let turns = format!("after {} {}s", record.steps, session.info().step);
+    writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?;
+    faults(&mut out, screen, result, record)?;
+    if let Some(replay) = &result.replay {
+        writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
+        writeln!(out, "  agon replay show {replay} --turn 10")?;
+    }
+    writeln!(out, "{}", screen.dim(&format!("Note: {}.", result.containment)))?;
+    Ok(())
+}
+
+/// The faults, the first of each kind and rule with its sentence.
+fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult, record: &MatchRecord) -> Done {
+    for seat in &result.seats {
+        let mut told: Vec<(FaultKind, Option<&str>)> = Vec::new();
+        for fault in &seat.faults {
+            let key = (fault.kind, fault.rule);
+            if told.contains(&key) {
+                continue;
+            }
+            told.push(key);
+            let more = seat.faults.iter().filter(|other| (other.kind, other.rule) == key).count() - 1;
+            let more = if more > 0 { format!(" (and {more} more like it)") } else { String::new() };
+            let rule = fault.rule.map(|rule| format!(" [{rule}]")).unwrap_or_default();
+            let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
+            let kind = screen.bad(fault.kind.word());
+            writeln!(out, "{bot}, {}: {kind}{rule}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+        }
+    }
+    if record.unlisted > 0 {
+        writeln!(out, "{} more faults are not listed", record.unlisted)?;
+    }
+    Ok(())
+}
+
+/// The game of a replay's header.
+pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Failure> {
+    agon_games::find(&header.game).ok_or_else(|| {
+        Failure::usage(format!("this replay is of `{}`, a game this program does not have", header.game))
+    })
+}

@@ -1,0 +1,118 @@
+//! `agon referee`: prints what brutaltester and psyleague read.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agon_bot::{BotName, Kind};
+use agon_game::{MapChoice, RulesChoice, Seat, Session, Setup};
+use agon_match::{Observer, StepReport};
+use serde_json::{Value, json};
+
+use crate::cli::RefereeOptions;
+use crate::common::{self, Done, Failure};
+use crate::play::seat_all;
+use crate::screen::score;
+
+/// The original's `-p1` is two letters after one dash; ours is `--p1`.
+pub fn spell_out(arguments: &mut [OsString]) {
+    for argument in arguments.iter_mut().skip(2) {
+        if let Some(text) = argument.to_str()
+            && let Some(player) = text.strip_prefix("-p")
+            && player.starts_with(|first: char| first.is_ascii_digit())
+        {
+            *argument = format!("--p{player}").into();
+        }
+    }
+}
+
+/// Runs `agon referee`.
+pub fn run(options: &RefereeOptions) -> Done {
+    let game = common::game(&options.game)?;
+    let commands = [Some(&options.p1), options.p2.as_ref(), options.p3.as_ref(), options.p4.as_ref()];
+    let names = commands.into_iter().flatten().map(|command| name(command)).collect::<Result<Vec<_>, _>>()?;
+    if !game.info().seats_fit(names.len()) {
+        return Err(Failure::usage(format!("{} is not played by {} players", game.info().title, names.len())));
+    }
+    let labels = common::labels(&names, &[])?;
+    let setup = Setup {
+        rules: RulesChoice::default(),
+        map: MapChoice::Default,
+        seats: names.len() as u8,
+        seed: seed(&options.params)?,
+    };
+    let mut session = game.open(&setup)?;
+    let mut players = seat_all(session.as_mut(), &names, true)?;
+    let mut log = Log(options.log.is_some().then(Vec::new));
+    let record = agon_match::play(
+        session.as_mut(),
+        &mut players,
+        &labels,
+        options.clock.clock()?,
+        options.clock.ponder(),
+        &mut log,
+        common::stop_on_ctrl_c(),
+    );
+    drop(players);
+    for fault in &record.faults {
+        eprintln!("player {} ({}), {}: {}", fault.seat, labels[fault.seat.index()], fault.turn, fault.message);
+    }
+    if let (Some(path), Some(answers)) = (&options.log, log.0) {
+        let result = record.result(session.as_ref(), &labels, None);
+        let text = json!({ "result": result, "answers": answers }).to_string();
+        std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+    }
+    let Some(outcome) = record.outcome else {
+        return Err(Failure::own(record.void_sentence().unwrap_or_default()));
+    };
+    let mut out = io::stdout().lock();
+    for value in &outcome.scores {
+        writeln!(out, "{}", score(*value))?;
+    }
+    writeln!(out, "seed={}", setup.seed)?;
+    Ok(())
+}
+
+/// A command line; also what `agon play` takes with a prefix.
+fn name(command: &str) -> Result<BotName, Failure> {
+    let prefixed = ["cmd:", "builtin:"].iter().any(|prefix| command.starts_with(prefix));
+    let name = BotName::parse(command).map_err(Failure::Usage)?;
+    if prefixed || matches!(&name.kind, Kind::Path(path) if path.exists()) {
+        return Ok(name);
+    }
+    BotName::parse(&format!("cmd:{command}")).map_err(Failure::Usage)
+}
+
+/// `seed=N` among the parameters; the current time in milliseconds without.
+fn seed(parameters: &[String]) -> Result<i64, Failure> {
+    for parameter in parameters.iter().flat_map(|text| text.split_whitespace()) {
+        if let Some(seed) = parameter.strip_prefix("seed=") {
+            return seed.parse().map_err(|_| Failure::usage(format!("-d {parameter}: the seed is a whole number of 64 bits")));
+        }
+    }
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64)
+}
+
+/// Keeps every answer for the log.
+struct Log(Option<Vec<Value>>);
+
+impl Observer for Log {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let Some(answers) = &mut self.0 else { return Ok(()) };
+        for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
+            answers.push(json!({
+                "turn": step.step,
+                "player": seat.index(),
+                "answer": text(session, *seat, answer.order()),
+                "ms": take.wall.as_secs_f64() * 1e3,
+                "stderr": String::from_utf8_lossy(&take.stderr),
+            }));
+        }
+        Ok(())
+    }
+}
+
+fn text(session: &dyn Session, seat: Seat, order: Option<&Vec<u8>>) -> Option<String> {
+    let mut text = Vec::new();
+    session.say(seat, order?, &mut text).then(|| String::from_utf8_lossy(&text).into_owned())
+}

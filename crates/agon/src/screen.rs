@@ -1,0 +1,111 @@
+//! Text for people: colours where they are wanted, pictures of boards, times.
+
+use std::io::IsTerminal as _;
+
+use agon_game::{Ink, Picture, Seat};
+
+/// Whether and how text is coloured.
+#[derive(Clone, Copy)]
+pub struct Screen {
+    colour: bool,
+}
+
+/// The screen of standard output.
+pub fn output() -> Screen {
+    Screen { colour: wanted(std::io::stdout().is_terminal()) }
+}
+
+/// The screen of standard error.
+pub fn errors() -> Screen {
+    Screen { colour: wanted(std::io::stderr().is_terminal()) }
+}
+
+fn wanted(terminal: bool) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if set("NO_COLOR") { false } else { set("CLICOLOR_FORCE") || (terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb")) }
+}
+
+/// The colours of seats: readable on dark and on light ground, and told apart by the colour-blind.
+const SEATS: [&str; 9] = ["38;5;208", "38;5;39", "38;5;77", "38;5;170", "38;5;178", "38;5;44", "38;5;203", "38;5;105", "38;5;245"];
+
+impl Screen {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Whether text is coloured.
+    pub fn colours(self) -> bool {
+        self.colour
+    }
+
+    /// Text that matters.
+    pub fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Text beside the point.
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Something good.
+    pub fn good(self, text: &str) -> String {
+        self.paint("32;1", text)
+    }
+
+    /// Something bad.
+    pub fn bad(self, text: &str) -> String {
+        self.paint("31;1", text)
+    }
+
+    /// Something of a seat.
+    pub fn seat(self, seat: Seat, text: &str) -> String {
+        self.paint(&format!("{};1", SEATS[seat.index() % SEATS.len()]), text)
+    }
+
+    /// The picture of a board.
+    pub fn picture(self, picture: &Picture) -> String {
+        let mut text = String::new();
+        for line in &picture.lines {
+            for (ink, piece) in line {
+                text.push_str(&match ink {
+                    Ink::Plain => piece.clone(),
+                    Ink::Dim | Ink::Fog => self.dim(piece),
+                    Ink::Wall => self.paint("38;5;245", piece),
+                    Ink::Seat(seat) => self.seat(*seat, piece),
+                    Ink::Neutral => self.paint("1", piece),
+                    Ink::Treasure => self.paint("33;1", piece),
+                    Ink::Danger => self.paint("31", piece),
+                });
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A time in milliseconds, as short as it can be said.
+pub fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms < 0.1 => format!("{:.0} µs", ms * 1e3),
+        ms if ms < 10.0 => format!("{ms:.1} ms"),
+        ms if ms < 10_000.0 => format!("{ms:.0} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
+}
+
+/// A score: whole numbers without a point.
+pub fn score(score: f64) -> String {
+    if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") }
+}
+
+/// Text of a bot, safe for a terminal: control characters are shown, not obeyed.
+pub fn harmless(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
