@@ -1,1 +1,261 @@
+//! Cultist Wars: two leaders convert neutral cultists and let them shoot at each other.
+//!
+//! `RULES.md` says the rules; each function names, by id, those it decides.
 
+#![forbid(unsafe_code)]
+
+// In reading order: what there is, what happens in a turn, mechanic by mechanic,
+pub mod board;
+pub mod rules;
+pub mod state;
+
+pub mod orders;
+pub mod turn;
+
+pub mod convert;
+pub mod moving;
+pub mod neutral;
+pub mod outcome;
+pub mod path;
+pub mod shoot;
+
+pub mod generate;
+pub mod map;
+
+// then what the world sees of it.
+pub mod conform;
+pub mod dialect;
+pub mod event;
+pub mod picture;
+pub mod scene;
+pub mod view;
+
+pub mod builtin;
+pub mod random;
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::{
+    Answer, Builtin, BuiltinInfo, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup,
+    SetupError, Sink, Transport,
+};
+
+use board::{Tile, Tiles};
+use map::Map;
+use orders::{Order, Reason};
+use rules::Rules;
+use shoot::Lines;
+
+pub use orders::Action;
+pub use state::{Owner, State};
+
+/// A match of Cultist Wars: all that never changes in it.
+pub struct CultistWars {
+    rules: Rules,
+    map: Map,
+    lines: Lines,
+    recipe: Recipe,
+}
+
+/// What is known of the game before a match.
+pub const INFO: GameInfo = GameInfo {
+    name: "cultist-wars",
+    title: "Cultist Wars",
+    summary: "two leaders convert neutral cultists, who then shoot at the other side",
+    rules_version: 1,
+    seats: (outcome::PLAYERS, outcome::PLAYERS),
+    step: "turn",
+    alternating: true,
+    transport: Transport::Lines,
+    time_is_played: false,
+    presets: rules::PRESETS,
+    maps: &[],
+    generates_maps: true,
+    builtins: BUILTINS,
+    rulebook: include_str!("../RULES.md"),
+    sources: SOURCES,
+};
+
+const BUILTINS: &[BuiltinInfo] = builtin::BUILTINS;
+
+/// The files that decide and prove rules.
+const SOURCES: &[(&str, &str)] = &[
+    ("src/board.rs", include_str!("board.rs")),
+    ("src/rules.rs", include_str!("rules.rs")),
+    ("src/state.rs", include_str!("state.rs")),
+    ("src/orders.rs", include_str!("orders.rs")),
+    ("src/turn.rs", include_str!("turn.rs")),
+    ("src/convert.rs", include_str!("convert.rs")),
+    ("src/moving.rs", include_str!("moving.rs")),
+    ("src/neutral.rs", include_str!("neutral.rs")),
+    ("src/outcome.rs", include_str!("outcome.rs")),
+    ("src/path.rs", include_str!("path.rs")),
+    ("src/shoot.rs", include_str!("shoot.rs")),
+    ("src/generate.rs", include_str!("generate.rs")),
+    ("src/map.rs", include_str!("map.rs")),
+    ("src/dialect.rs", include_str!("dialect.rs")),
+    ("src/dialect/integer.rs", include_str!("dialect/integer.rs")),
+    ("src/view.rs", include_str!("view.rs")),
+    ("src/lib.rs", include_str!("lib.rs")),
+];
+
+impl CultistWars {
+    /// A match on a given board. The recipe's map is the board as a file.
+    pub(crate) fn on_map(rules: Rules, map: Map) -> Self {
+        let recipe = Recipe {
+            rules_name: "record".to_owned(),
+            rules: String::new(),
+            map_name: "record".to_owned(),
+            map: map.text(&rules),
+            seats: outcome::PLAYERS,
+            seed: 0,
+        };
+        Self { rules, map, lines: Lines::new(), recipe }
+    }
+
+    /// The numbers of this match.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The board and the position at the start.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// The tiles without an obstacle.
+    pub(crate) fn floor(&self) -> Tiles {
+        self.map.floor
+    }
+
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// The tiles between two tiles that a shot passes, nearest to the shooter first. CW-SHOOT-4.
+    pub fn line_of_fire(&self, from: Tile, to: Tile) -> impl Iterator<Item = Tile> + '_ {
+        self.lines.between(from, to)
+    }
+}
+
+impl Game for CultistWars {
+    const INFO: GameInfo = INFO;
+
+    type State = State;
+    type Work = ();
+    type View<'a> = view::View<'a>;
+    type Order = Order;
+    type Event = event::Event;
+    type Reason = Reason;
+    type Dialect = dialect::Lines;
+
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        if !INFO.seats_fit(setup.seats.into()) {
+            let needs = "2 bots".to_owned();
+            return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
+        }
+        let loaded = rules::load(&setup.rules)?;
+        let chosen = map::choose(&loaded.rules, &setup.map, setup.seed)?;
+        let recipe = Recipe {
+            rules_name: loaded.name,
+            rules: loaded.text,
+            map_name: chosen.name,
+            map: chosen.text,
+            seats: setup.seats,
+            seed: setup.seed,
+        };
+        Ok(Self { rules: loaded.rules, map: chosen.map, lines: Lines::new(), recipe })
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    fn start(&self) -> State {
+        self.map.start
+    }
+
+    fn deciding(&self, state: &State) -> Seats {
+        match state.ending() {
+            None => Seats::one(state.mover()),
+            Some(_) => Seats::NONE,
+        }
+    }
+
+    fn view<'a>(&'a self, state: &'a State, seat: Seat) -> view::View<'a> {
+        view::View { seat, map: &self.map, state }
+    }
+
+    /// The first answer may take long, the later ones not. CW-TIME-1.
+    fn limit_ms(&self, state: &State, _: Seat) -> u32 {
+        let first = state.turn < self.map.start.turn + u16::from(outcome::PLAYERS);
+        if first { self.rules.first_response_time } else { self.rules.response_time }
+    }
+
+    fn play(
+        &self,
+        state: &mut State,
+        (): &mut (),
+        answers: &[(Seat, Answer<Order>)],
+        _: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    ) {
+        for (seat, answer) in answers {
+            self.play_turn(state, *seat, answer, out);
+        }
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        outcome::outcome(state)
+    }
+
+    fn moment(&self, state: &State) -> String {
+        match state.ending() {
+            None => format!("turn {}, player {}", state.turn + 1, state.mover()),
+            Some(_) => format!("the end, after {} turns", state.turn),
+        }
+    }
+
+    fn pack(&self, order: &Order, out: &mut Vec<u8>) {
+        order.pack(out);
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<Order> {
+        Order::unpack(bytes)
+    }
+
+    fn save(&self, state: &State, out: &mut Vec<u8>) {
+        state.save(out);
+    }
+
+    fn load(&self, bytes: &[u8]) -> Option<State> {
+        State::load(bytes, self.floor())
+    }
+
+    fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Order {
+        random::order(state, seat, chance)
+    }
+
+    /// Nothing is hidden. CW-WIRE-3.
+    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {}
+
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
+        builtin::seat(name, options, seed)
+    }
+
+    fn picture(&self, state: &State, _: Option<Seat>) -> Picture {
+        picture::picture(self, state)
+    }
+
+    fn scene(&self, state: &State) -> serde_json::Value {
+        scene::scene(self, state)
+    }
+
+    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+        conform::compare(record, report)
+    }
+}

@@ -1,0 +1,118 @@
+//! The original protocol: lines over standard input and output.
+
+pub mod integer;
+
+use std::io::Write as _;
+
+use agon_game::{Dialect, Heard, Seat, Seats};
+
+use crate::board::{HEIGHT, WIDTH};
+use crate::orders::Order;
+use crate::state::LEADERS;
+use crate::view::View;
+use crate::{CultistWars, Owner};
+
+/// The conversations of a match.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lines {
+    /// Who was told the board.
+    told: Seats,
+}
+
+impl Dialect<CultistWars> for Lines {
+    fn new(_: &CultistWars) -> Self {
+        Self::default()
+    }
+
+    fn ask(&mut self, _: &CultistWars, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
+        if !self.told.contains(seat) {
+            self.told.insert(seat);
+            board(view, out);
+        }
+        units(view, out);
+        // The transport ends the last line.
+        out.pop();
+    }
+
+    fn hear(&mut self, _: &CultistWars, _: Seat, message: &[u8]) -> Heard<Order> {
+        match parse(&String::from_utf8_lossy(message)) {
+            Ok(order) => Heard::Answer(order),
+            Err(why) => Heard::Malformed(why),
+        }
+    }
+
+    fn say(&self, _: &CultistWars, _: Seat, order: &Order, out: &mut Vec<u8>) {
+        write!(out, "{order}").expect("writing to memory");
+    }
+}
+
+/// The first message: who you are, the size of the board, its rows without the units. CW-WIRE-1.
+fn board(view: &View<'_>, out: &mut Vec<u8>) {
+    writeln!(out, "{}\n{WIDTH} {HEIGHT}", view.seat.index()).expect("writing to memory");
+    for y in 0..HEIGHT {
+        out.extend(view.map.row(y));
+        out.push(b'\n');
+    }
+}
+
+/// Every message: the living units by id, with absolute owners. CW-WIRE-2.
+fn units(view: &View<'_>, out: &mut Vec<u8>) {
+    let living = view.state.living();
+    writeln!(out, "{}", living.len()).expect("writing to memory");
+    for unit in living.iter() {
+        let (tile, hp) = (view.state.tile(unit), view.state.hp(unit));
+        let kind = u8::from(unit < LEADERS);
+        let owner = view.state.owner(unit).map_or(Owner::Neutral.number(), Owner::number);
+        writeln!(out, "{unit} {kind} {hp} {} {} {owner}", tile.x(), tile.y()).expect("writing to memory");
+    }
+}
+
+/// Reads an answer line. Whether the action is allowed is the rules' matter.
+fn parse(line: &str) -> Result<Order, String> {
+    // All that is not printed goes from both ends; then every single space separates. CW-LINE-1.
+    let mut words = line.trim_matches(|c| c <= ' ').split(' ');
+    let first = words.next().unwrap_or_default();
+    let Some(verb) = words.next() else {
+        // WAIT stands alone. CW-LINE-3.
+        return match first {
+            "WAIT" => Ok(Order::Wait),
+            "" => Err("the line is empty; WAIT is how to do nothing".to_owned()),
+            other => Err(format!("`{}` is no action; {FORMS}", shown(other))),
+        };
+    };
+    let number = |what: &str, word: Option<&str>| {
+        let word = word.ok_or_else(|| format!("{verb} needs {what}; {FORMS}"))?;
+        integer::parse(word).ok_or_else(|| format!("`{}` is no whole number for {what}", shown(word)))
+    };
+    // Whatever follows the last number is ignored. CW-LINE-4.
+    match verb {
+        "MOVE" => Ok(Order::Move {
+            unit: number("a unit", Some(first))?,
+            x: number("a column x", words.next())?,
+            y: number("a row y", words.next())?,
+        }),
+        "SHOOT" => Ok(Order::Shoot {
+            unit: number("a unit", Some(first))?,
+            target: number("a target", words.next())?,
+        }),
+        "CONVERT" => Ok(Order::Convert {
+            unit: number("a unit", Some(first))?,
+            target: number("a target", words.next())?,
+        }),
+        "" => Err(format!("exactly one space stands between words; {FORMS}")),
+        other => Err(format!("`{}` is no action; {FORMS}", shown(other))),
+    }
+}
+
+/// The four forms of a line. CW-LINE-2.
+const FORMS: &str = "a line is `WAIT`, `ID MOVE X Y`, `ID SHOOT TARGET` or `ID CONVERT TARGET`";
+
+/// The beginning of a bot's word, fit to be shown.
+fn shown(word: &str) -> String {
+    const LONGEST: usize = 20;
+    let mut start: String = word.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if word.chars().nth(LONGEST).is_some() {
+        start.push_str("...");
+    }
+    start
+}
