@@ -152,10 +152,6 @@ impl SetupOptions {
         Ok(Setup { rules, map, seats: seats as u8, seed: self.seed.unwrap_or_else(fresh_seed) })
     }
 
-    /// Opens the match.
-    pub fn open(&self, game: &dyn AnyGame, seats: usize) -> Result<Box<dyn Session>, Failure> {
-        Ok(game.open(&self.setup(game, seats)?)?)
-    }
 }
 
 fn example(game: &str) -> &'static str {

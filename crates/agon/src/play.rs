@@ -285,7 +285,7 @@ fn report(
     let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
     writeln!(out, "{}{}", screen.strong(&title), screen.dim(&map))?;
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "faults"]);
     for seat in &result.seats {
         let time = &seat.time;

@@ -66,6 +66,7 @@ pub const INFO: GameInfo = GameInfo {
     step: "turn",
     alternating: true,
     transport: Transport::Lines,
+    longest_message: 10_000,
     time_is_played: false,
     presets: rules::PRESETS,
     maps: &[],
