@@ -1,1 +1,184 @@
-fn main() {}
+//! The project's chores: `cargo xtask test` runs every check.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+const USAGE: &str = "\
+cargo xtask test [--require-golden] [--only STEP]
+    Runs every check and closes with `N passed, N failed, N skipped`.
+    --require-golden   missing golden records are a failure, not a skip
+    --only STEP        one of: format, lints, tests, docs, bots";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.first().map(String::as_str) {
+        Some("test") => test(&arguments[1..]),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+type Step = fn(&Options, &mut Counts) -> Result<()>;
+
+/// The checks, cheap ones first.
+const STEPS: &[(&str, Step)] = &[
+    ("format", |_, counts| plain(counts, "cargo", &["fmt", "--all", "--check"])),
+    ("lints", |_, counts| {
+        plain(counts, "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    ("tests", tests),
+    ("docs", |_, counts| {
+        let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
+        let mut command = Command::new("cargo");
+        command.args(arguments).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
+        count(counts, &mut command)
+    }),
+    ("bots", example_bots),
+];
+
+struct Options {
+    require_golden: bool,
+    only: Option<String>,
+}
+
+fn test(arguments: &[String]) -> Result<bool> {
+    let mut options = Options { require_golden: false, only: None };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--require-golden" => options.require_golden = true,
+            "--only" => options.only = Some(rest.next().context("--only needs the name of a step")?.clone()),
+            other => bail!("unknown option {other}\n{USAGE}"),
+        }
+    }
+    if let Some(only) = &options.only
+        && !STEPS.iter().any(|(name, _)| name == only)
+    {
+        bail!("no step is called {only}\n{USAGE}");
+    }
+    let mut counts = Counts::default();
+    for (name, step) in
+        STEPS.iter().filter(|(name, _)| options.only.as_deref().is_none_or(|only| only == *name))
+    {
+        println!("== {name}");
+        let began = Instant::now();
+        step(&options, &mut counts)?;
+        println!("== {name}: {:.0} s", began.elapsed().as_secs_f64());
+    }
+    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+    Ok(counts.failed == 0)
+}
+
+/// A check that is one command.
+fn plain(counts: &mut Counts, program: &str, arguments: &[&str]) -> Result<()> {
+    count(counts, Command::new(program).args(arguments))
+}
+
+fn count(counts: &mut Counts, command: &mut Command) -> Result<()> {
+    let good =
+        command.current_dir(root()).status().with_context(|| format!("running {command:?}"))?.success();
+    *(if good { &mut counts.passed } else { &mut counts.failed }) += 1;
+    Ok(())
+}
+
+/// All Rust tests: unit, spec, golden, conformance, process and command line tests.
+fn tests(options: &Options, counts: &mut Counts) -> Result<()> {
+    let golden =
+        std::env::var_os("AGON_GOLDEN").map_or_else(|| root().join("../shared/golden"), PathBuf::from);
+    if !golden.is_dir() {
+        if options.require_golden {
+            println!("FAILED: golden records are required, but {} is not there", golden.display());
+            counts.failed += 1;
+        } else {
+            println!("SKIPPED: golden records ({} is not there; set AGON_GOLDEN)", golden.display());
+            counts.skipped += 1;
+        }
+    }
+    let mut command = Command::new("cargo");
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(root());
+    if options.require_golden {
+        command.env("AGON_REQUIRE_GOLDEN", "1");
+    }
+    let output = command.stderr(Stdio::inherit()).output().context("running cargo test")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let before = counts.passed + counts.failed;
+    for line in text.lines() {
+        // Of each test program only its failures and its sum are worth a line here.
+        if let Some(sum) = line.strip_prefix("test result: ") {
+            let mut numbers =
+                sum.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
+            counts.passed += numbers.next().unwrap_or(0);
+            counts.failed += numbers.next().unwrap_or(0);
+            counts.skipped += numbers.next().unwrap_or(0);
+        } else if line.contains("SKIPPED") {
+            println!("{line}");
+        }
+    }
+    if !output.status.success() {
+        println!("{text}");
+        if counts.passed + counts.failed == before || counts.failed == 0 {
+            counts.failed += 1;
+        }
+    }
+    Ok(())
+}
+
+/// The example bots' own tests, language by language, where the language is installed.
+fn example_bots(_: &Options, counts: &mut Counts) -> Result<()> {
+    let mut found: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
+    for game in std::fs::read_dir(root().join("games"))? {
+        let bots = game?.path().join("bots");
+        for bot in std::fs::read_dir(&bots).into_iter().flatten().flatten() {
+            for (ending, language) in [("py", "python3"), ("js", "node")] {
+                let files = std::fs::read_dir(bot.path()).into_iter().flatten().flatten();
+                let tests = files.map(|file| file.path()).filter(|path| is_test(path, ending));
+                found.entry(language).or_default().extend(tests);
+            }
+        }
+    }
+    for (language, tests) in found {
+        let installed = Command::new(language).arg("--version").stdout(Stdio::null()).status().is_ok();
+        for test in tests {
+            if !installed {
+                println!("SKIPPED: {} ({language} is not installed)", test.display());
+                counts.skipped += 1;
+                continue;
+            }
+            let folder = test.parent().context("a test lies in a folder")?;
+            count(counts, Command::new(language).arg(&test).current_dir(folder))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_test(path: &Path, ending: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.extension().is_some_and(|own| own == ending)
+        && (name.starts_with("test_") || name.contains(".test."))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the project").to_owned()
+}

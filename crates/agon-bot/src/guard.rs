@@ -3,7 +3,7 @@
 //! A bot's own process dies with the thread that started it. What the bot started in turn does
 //! not, when our program is killed outright and cannot clean up. All of them carry the mark of
 //! this run in their environment; the guard sleeps on a pipe that closes when our program ends,
-//! however it ends, and then kills what is marked. (What clears its environment on purpose
+//! however it ends, and then kills what is marked and removes the bots' temporary folders. (What clears its environment on purpose
 //! escapes; only a sandbox can hold that.)
 
 use std::io::Read as _;
@@ -54,7 +54,11 @@ fn run() -> &'static Run {
         let mark = format!("{:x}-{:x}", rustix::process::getpid().as_raw_nonzero(), now.as_nanos());
         let guard = PROGRAM.get().and_then(|program| {
             let mut command = Command::new(program);
-            command.args([SUBCOMMAND, &mark]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .args([SUBCOMMAND, &mark])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             use std::os::unix::process::CommandExt as _;
             command.process_group(0).spawn().ok()
         });
@@ -71,11 +75,12 @@ pub fn watch(mark: &str) {
     for _ in 0..100 {
         let left: Vec<_> = sys::marked(&entry).into_iter().filter(|pid| *pid != own).collect();
         if left.is_empty() {
-            return;
+            break;
         }
         for pid in left {
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
+    crate::scratch::clean_up(mark);
 }

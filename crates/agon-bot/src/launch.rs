@@ -27,7 +27,9 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchError {
     /// Nothing is there.
-    #[error("bot `{0}`: no such file or folder (write cmd:... for a command line, builtin:... for a built-in bot)")]
+    #[error(
+        "bot `{0}`: no such file or folder (write cmd:... for a command line, builtin:... for a built-in bot)"
+    )]
     NotThere(String),
     /// A folder of unknown shape.
     #[error(
@@ -86,11 +88,13 @@ impl Launch {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         if let Some(Manifest { run: Some(run), env, .. }) = own {
             let place = folder.join(manifest::FILE);
-            let words =
-                run.words().map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
+            let words = run
+                .words()
+                .map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
             return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
         }
-        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"] {
+        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
+        {
             let file = folder.join(known);
             if file.is_file() {
                 return Self::file(bot, &file);

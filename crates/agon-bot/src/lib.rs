@@ -12,6 +12,7 @@ pub mod program;
 pub mod wire;
 
 pub mod guard;
+pub mod scratch;
 pub mod sys;
 
 pub use launch::{Launch, LaunchError};

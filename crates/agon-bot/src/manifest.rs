@@ -61,7 +61,9 @@ impl Command {
     /// A sentence, when a quote is not closed or there is no word.
     pub fn words(&self) -> Result<Vec<String>, String> {
         let words = match self {
-            Self::Line(line) => shlex::split(line).ok_or_else(|| format!("`{line}`: a quote is not closed"))?,
+            Self::Line(line) => {
+                shlex::split(line).ok_or_else(|| format!("`{line}`: a quote is not closed"))?
+            }
             Self::Words(words) => words.clone(),
         };
         if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
@@ -109,9 +111,13 @@ mod tests {
 
     #[test]
     fn a_whole_file_is_read() {
-        let text = "name = 'Seeker'\nrun = 'python3 bot.py'\n[env]\nLEVEL = '2'\n[defaults]\ngame = 'terminal'\n";
+        let text =
+            "name = 'Seeker'\nrun = 'python3 bot.py'\n[env]\nLEVEL = '2'\n[defaults]\ngame = 'terminal'\n";
         let manifest = Manifest::parse(text).expect("a good file");
-        assert_eq!(manifest.run.expect("a command").words(), Ok(vec!["python3".to_owned(), "bot.py".to_owned()]));
+        assert_eq!(
+            manifest.run.expect("a command").words(),
+            Ok(vec!["python3".to_owned(), "bot.py".to_owned()])
+        );
         assert_eq!(manifest.env["LEVEL"], "2");
         assert_eq!(manifest.defaults.game.as_deref(), Some("terminal"));
     }

@@ -47,9 +47,8 @@ impl BotName {
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
             let (name, options) = builtin.split_once('?').unwrap_or((builtin, ""));
             let options = options.split('&').filter(|option| !option.is_empty()).map(|option| {
-                let (key, value) = option
-                    .split_once('=')
-                    .ok_or_else(|| format!("`{text}`: `{option}` is not KEY=VALUE"))?;
+                let (key, value) =
+                    option.split_once('=').ok_or_else(|| format!("`{text}`: `{option}` is not KEY=VALUE"))?;
                 Ok((key.to_owned(), value.to_owned()))
             });
             Kind::Builtin { name: name.to_owned(), options: options.collect::<Result<_, String>>()? }
@@ -103,7 +102,10 @@ mod tests {
     fn every_form_of_name_is_understood() {
         let kind = |text: &str| BotName::parse(text).map(|name| name.kind);
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(kind("cmd:python3 'my bot.py' -x"), Ok(Kind::Command(words(&["python3", "my bot.py", "-x"]))));
+        assert_eq!(
+            kind("cmd:python3 'my bot.py' -x"),
+            Ok(Kind::Command(words(&["python3", "my bot.py", "-x"])))
+        );
         assert_eq!(
             kind("builtin:hunter?nodes=500&seed=1"),
             Ok(Kind::Builtin {

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use crate::launch::Launch;
 use crate::sys::RunQueue;
 use crate::wire::{Lines, Wire};
-use crate::{guard, sys};
+use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
 pub const STDERR_PER_TURN: usize = 64 << 10;
@@ -86,8 +86,7 @@ impl Program {
     pub fn start(launch: &Launch, seat: u8, cpu: Option<usize>, longest: usize) -> Result<Self, String> {
         let number = guard::next_match();
         let own_mark = format!("{number}-{seat}");
-        let folder = std::env::temp_dir().join(format!("agon-{}-{own_mark}", guard::mark()));
-        let folder = std::fs::create_dir(&folder).is_ok().then_some(folder);
+        let folder = scratch::take();
         let mut command = Command::new(&launch.program);
         command
             .args(&launch.arguments)
@@ -107,7 +106,7 @@ impl Program {
         }
         sys::contain(&mut command, cpu);
         let mut child = command.spawn().map_err(|error| {
-            folder.as_ref().map(std::fs::remove_dir);
+            folder.iter().cloned().for_each(scratch::give_back);
             cannot_start(launch, &error)
         })?;
         let input = child.stdin.take().map(OwnedFd::from).expect("standard input is piped");
@@ -236,7 +235,9 @@ impl Program {
         }
         match self.status {
             None => Ending::Runs,
-            Some(status) => status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code),
+            Some(status) => {
+                status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code)
+            }
         }
     }
 
@@ -258,11 +259,7 @@ impl Program {
                 let _ = rustix::process::waitpid(Some(orphan), WaitOptions::empty());
             }
         }
-        if let Some(folder) = self.folder.take()
-            && std::fs::remove_dir(&folder).is_err()
-        {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
+        self.folder.take().into_iter().for_each(scratch::give_back);
     }
 }
 
@@ -298,9 +295,12 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> String {
         Some(libc::EACCES) if file.is_dir() => "it is a folder".to_owned(),
         Some(libc::EACCES) => format!("it may not be executed; try chmod +x {shown}"),
         Some(libc::ENOEXEC) => {
-            "it is not a program for this machine (another architecture, or a script without #! line)".to_owned()
+            "it is not a program for this machine (another architecture, or a script without #! line)"
+                .to_owned()
         }
-        Some(libc::EAGAIN | libc::ENOMEM) => format!("this machine has no room for another process ({error})"),
+        Some(libc::EAGAIN | libc::ENOMEM) => {
+            format!("this machine has no room for another process ({error})")
+        }
         Some(libc::EMFILE | libc::ENFILE) => format!("too many open files ({error}); lower -j"),
         _ => error.to_string(),
     };

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture,
-    Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
+    Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture, Reason,
+    Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
 };
 
 /// An answer whose order is in canonical bytes.

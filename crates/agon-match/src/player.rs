@@ -33,7 +33,10 @@ pub fn seat_player(
         return Ok(Player::Builtin);
     }
     let Some(launch) = Launch::of(name).map_err(|error| error.to_string())? else {
-        return Err(format!("`{name}`: {} talks to its bots over standard input and output", session.info().title));
+        return Err(format!(
+            "`{name}`: {} talks to its bots over standard input and output",
+            session.info().title
+        ));
     };
     Ok(match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
         Ok(program) => Player::Program(Box::new(program)),

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::program::Ending;
 use agon_bot::Received;
+use agon_bot::program::Ending;
 use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -25,6 +25,12 @@ const LISTED_FAULTS: usize = 500;
 const PONDER_LIMIT: Duration = Duration::from_millis(1);
 /// A timeout does not count when the bot waited longer than this for a CPU, or we woke so late.
 const HOST_LATE: Duration = Duration::from_millis(5);
+
+/// How often we wake while a bot thinks: to notice that this machine stood still, and that the
+/// user wants to stop. Short answers are never disturbed.
+const HEARTBEAT: Duration = Duration::from_millis(4);
+/// After so many answers, descendants of a bot are looked for again.
+const SURVEY: u32 = 64;
 
 /// Sees a match as it goes: the replay's recorder, the screen.
 pub trait Observer {
@@ -147,7 +153,10 @@ struct Waiting {
     asked: Instant,
     written: bool,
     cpu: Option<Duration>,
+    /// Its wait for a CPU as of the first heartbeat.
     queued: Option<Duration>,
+    /// How long this machine stood still while it thought.
+    stood_still: Duration,
     stray: u32,
     raw: Vec<u8>,
 }
@@ -162,7 +171,18 @@ impl<'a> Referee<'a> {
     ) -> Self {
         let seats = players.iter().map(|_| SeatState::default()).collect();
         let (message, canonical) = (Vec::new(), Vec::new());
-        Self { session, players, clock, ponder, stop, seats, faults: Vec::new(), unlisted: 0, message, canonical }
+        Self {
+            session,
+            players,
+            clock,
+            ponder,
+            stop,
+            seats,
+            faults: Vec::new(),
+            unlisted: 0,
+            message,
+            canonical,
+        }
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Void> {
@@ -189,7 +209,9 @@ impl<'a> Referee<'a> {
                     (Player::Builtin, None) => Answer::Given { order: self.think(seat)?, think_ms: 0 },
                     (_, None) => Answer::Missing(Absence::TimedOut),
                 };
-                if matches!(self.players[seat.index()], Player::Program(_)) && self.seats[seat.index()].out.is_none() {
+                if matches!(self.players[seat.index()], Player::Program(_))
+                    && self.seats[seat.index()].out.is_none()
+                {
                     waiting.push((index, seat));
                 }
                 answers.push((seat, answer));
@@ -211,8 +233,9 @@ impl<'a> Referee<'a> {
 
     fn think(&mut self, seat: Seat) -> Result<Vec<u8>, Void> {
         let moment = |session: &dyn Session| session.moment();
-        catch_unwind(AssertUnwindSafe(|| self.session.think(seat)))
-            .map_err(|_| Void::OwnFault(format!("the built-in bot of seat {seat} panicked at {}", moment(self.session))))
+        catch_unwind(AssertUnwindSafe(|| self.session.think(seat))).map_err(|_| {
+            Void::OwnFault(format!("the built-in bot of seat {seat} panicked at {}", moment(self.session)))
+        })
     }
 
     /// Sends the question.
@@ -225,11 +248,10 @@ impl<'a> Referee<'a> {
         let Player::Program(program) = &mut self.players[seat.index()] else {
             unreachable!("only programs are asked");
         };
-        if first <= 2 || first % 32 == 0 {
+        if first % SURVEY == 1 {
             program.survey();
         }
         let cpu = program.cpu_time();
-        let queued = program.waited_for_cpu();
         let state = &mut self.seats[seat.index()];
         let pondered = match (self.session.info().alternating, cpu, state.cpu_then) {
             (true, Some(now), Some(then)) => now.saturating_sub(then),
@@ -254,7 +276,18 @@ impl<'a> Referee<'a> {
                 ),
             );
         }
-        Waiting { index, seat, limit, asked, written, cpu, queued, stray: 0, raw: Vec::new() }
+        Waiting {
+            index,
+            seat,
+            limit,
+            asked,
+            written,
+            cpu,
+            queued: None,
+            stood_still: Duration::ZERO,
+            stray: 0,
+            raw: Vec::new(),
+        }
     }
 
     /// Waits until every seat that was asked has answered, is late, or is gone.
@@ -282,6 +315,9 @@ impl<'a> Referee<'a> {
                 return Err(Void::Stopped);
             }
             let ready = self.wait(waiting)?;
+            if ready.beat {
+                self.heartbeat(waiting, ready.overslept);
+            }
             for seat in Seat::first(self.players.len() as u8) {
                 if let Player::Program(program) = &mut self.players[seat.index()]
                     && ready.stderr >> seat.index() & 1 == 1
@@ -342,17 +378,17 @@ impl<'a> Referee<'a> {
                 meanings.push((seat, Meaning::Stderr));
             }
         }
-        // Also wakes now and then to see whether the user wants to stop.
-        let now = Instant::now();
-        let patience = deadline
-            .map_or(Duration::from_millis(200), |deadline| deadline.saturating_duration_since(now))
-            .min(Duration::from_millis(200));
-        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+        let began = Instant::now();
+        let patience =
+            deadline.map_or(HEARTBEAT, |deadline| deadline.saturating_duration_since(began)).min(HEARTBEAT);
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(patience.subsec_nanos()) };
         match poll(&mut descriptors, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(Void::OwnFault(format!("waiting for the bots failed: {error}"))),
         }
-        let mut ready = Ready { reads: 0, stderr: 0 };
+        let slept = began.elapsed();
+        let mut ready =
+            Ready { reads: 0, stderr: 0, beat: slept >= patience, overslept: slept.saturating_sub(patience) };
         for (descriptor, (seat, meaning)) in descriptors.iter().zip(meanings) {
             if !descriptor.revents().is_empty() {
                 match meaning {
@@ -363,6 +399,18 @@ impl<'a> Referee<'a> {
             }
         }
         Ok(ready)
+    }
+
+    /// Notes how fair this machine is to the bots that think.
+    fn heartbeat(&self, waiting: &mut [Waiting], overslept: Duration) {
+        for one in waiting {
+            if overslept > HOST_LATE {
+                one.stood_still += overslept;
+            }
+            if let (None, Player::Program(program)) = (one.queued, &self.players[one.seat.index()]) {
+                one.queued = program.waited_for_cpu();
+            }
+        }
     }
 
     fn hard_limit(&self, limit: Duration) -> Duration {
@@ -413,7 +461,8 @@ impl<'a> Referee<'a> {
                         self.fault(one.seat, FaultKind::Stray, None, why);
                     }
                     if one.stray > MOST_STRAY {
-                        let why = format!("sent more than {MOST_STRAY} messages that are no answer in one turn");
+                        let why =
+                            format!("sent more than {MOST_STRAY} messages that are no answer in one turn");
                         break self.gone(one, FaultKind::Flood, why, answers, takes);
                     }
                     continue;
@@ -471,7 +520,9 @@ impl<'a> Referee<'a> {
             return Ok(self.gone(one, FaultKind::Deaf, why, answers, takes));
         }
         match one.limit {
-            Some(limit) if one.asked.elapsed() >= self.hard_limit(limit) => self.timed_out(one, answers, takes),
+            Some(limit) if one.asked.elapsed() >= self.hard_limit(limit) => {
+                self.timed_out(one, answers, takes)
+            }
             _ => Ok(false),
         }
     }
@@ -484,7 +535,6 @@ impl<'a> Referee<'a> {
     ) -> Result<bool, Void> {
         let wall = one.asked.elapsed();
         let limit = one.limit.unwrap_or_default();
-        let ours = wall.saturating_sub(self.hard_limit(limit));
         let Player::Program(program) = &mut self.players[one.seat.index()] else {
             unreachable!("only programs are timed");
         };
@@ -494,8 +544,9 @@ impl<'a> Referee<'a> {
         };
         let held = String::from_utf8_lossy(program.wire_ref().held()).chars().take(60).collect::<String>();
         let (unread, runs) = (!one.written, program.ending(Duration::ZERO));
-        if queued.max(ours) > HOST_LATE.max(limit / 100) {
-            let late = queued.max(ours).as_secs_f64() * 1e3;
+        let late = queued.max(one.stood_still);
+        if late > HOST_LATE {
+            let late = late.as_secs_f64() * 1e3;
             return Err(Void::HostLate(format!(
                 "seat {} was late at {}, but it waited {late:.0} ms for this machine",
                 one.seat,
@@ -636,6 +687,10 @@ impl<'a> Referee<'a> {
 struct Ready {
     reads: u16,
     stderr: u16,
+    /// Whether nothing came for a whole heartbeat.
+    beat: bool,
+    /// How much longer than that we slept.
+    overslept: Duration,
 }
 
 enum Meaning {

@@ -70,7 +70,8 @@ impl Columns {
     pub fn take(&mut self, out: &mut Vec<u8>) {
         out.clear();
         put_varint(out, std::mem::take(&mut self.count));
-        for column in [&mut self.seats, &mut self.kinds, &mut self.times, &mut self.orders, &mut self.checks] {
+        for column in [&mut self.seats, &mut self.kinds, &mut self.times, &mut self.orders, &mut self.checks]
+        {
             put_bytes(out, column);
             column.clear();
         }

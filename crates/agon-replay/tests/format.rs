@@ -55,7 +55,13 @@ fn written(timed: bool, count: u32, finish: bool) -> Vec<u8> {
             writer.flush().expect("a vector takes all");
         }
     }
-    let end = End { steps: 0, outcome: None, state: "0".to_owned(), chain: String::new(), facts: serde_json::Value::Null };
+    let end = End {
+        steps: 0,
+        outcome: None,
+        state: "0".to_owned(),
+        chain: String::new(),
+        facts: serde_json::Value::Null,
+    };
     if finish { writer.finish(end).expect("a vector takes all") } else { panic!("not used") }
 }
 
@@ -97,7 +103,9 @@ fn no_altered_byte_goes_unnoticed_or_panics() {
         altered[at] ^= 0x10;
         match Replay::read(&altered) {
             Err(_) => {}
-            Ok(replay) => assert!(replay.end.is_none() && replay.steps.len() <= good.steps.len(), "byte {at}"),
+            Ok(replay) => {
+                assert!(replay.end.is_none() && replay.steps.len() <= good.steps.len(), "byte {at}")
+            }
         }
     }
 }

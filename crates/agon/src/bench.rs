@@ -93,7 +93,11 @@ pub fn run(options: &BenchOptions) -> Done {
             figures.insert(scene.name.to_owned(), json!({ "ns": figure, "about": scene.about }));
         } else {
             let Figure { least, median, most } = figure;
-            writeln!(out, "{:<16} {median:>10.1} ns  ({least:.1} to {most:.1})  {}", scene.name, scene.about)?;
+            writeln!(
+                out,
+                "{:<16} {median:>10.1} ns  ({least:.1} to {most:.1})  {}",
+                scene.name, scene.about
+            )?;
         }
         if scene.name == "playout" {
             let per_second = 1e9 / (figure.median * units);
@@ -106,8 +110,13 @@ pub fn run(options: &BenchOptions) -> Done {
         }
     }
     if options.json {
-        let text = json!({ "game": info.name, "seats": seats, "state_bytes": state_bytes, "figures": figures });
-        writeln!(out, "{}", serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?)?;
+        let text =
+            json!({ "game": info.name, "seats": seats, "state_bytes": state_bytes, "figures": figures });
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
+        )?;
     }
     Ok(())
 }
@@ -147,7 +156,8 @@ impl Observer for Walls {
 fn referee(options: &BenchOptions) -> Done {
     let game = common::game("cultist-wars")?;
     let own = std::env::current_exe().map_err(|error| Failure::own(error.to_string()))?;
-    let bot = BotName::parse(&format!("cmd:'{}' {WAITER}", own.display())).map_err(Failure::Own)?;
+    let own = format!("cmd:'{}' {WAITER}", own.display());
+    let bot = BotName::parse(options.bot.as_ref().unwrap_or(&own)).map_err(Failure::Usage)?;
     let names = [bot.clone(), bot];
     let labels = ["a".to_owned(), "b".to_owned()];
     let stop = common::stop_on_ctrl_c();
@@ -172,7 +182,10 @@ fn referee(options: &BenchOptions) -> Done {
         drop(players);
         let passed = began.elapsed().as_secs_f64();
         if match_record.outcome.is_none() || !match_record.faults.is_empty() {
-            return Err(Failure::own(format!("the bench match failed: {:?} {:?}", match_record.void, match_record.faults)));
+            return Err(Failure::own(format!(
+                "the bench match failed: {:?} {:?}",
+                match_record.void, match_record.faults
+            )));
         }
         Ok((passed, match_record.steps))
     };
@@ -205,13 +218,26 @@ fn referee(options: &BenchOptions) -> Done {
             "answer_us": { "median": at(0.5), "p99": at(0.99) },
             "referee_cpu_us_per_turn": per_turn, "recording_cpu_percent": cost,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?)?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
+        )?;
         return Ok(());
     }
     let spread = Figure::of(times);
     writeln!(out, "Referee · Cultist Wars, 150 turns, two fresh native processes a match, one CPU\n")?;
-    writeln!(out, "matches              {per_second:>8.0} /s  ({:.0} to {:.0} in single matches)", spread.least, spread.most)?;
-    writeln!(out, "question to answer   {:>8.1} µs median, {:.1} µs 99th percentile (the bot's own work included)", at(0.5), at(0.99))?;
+    writeln!(
+        out,
+        "matches              {per_second:>8.0} /s  ({:.0} to {:.0} in single matches)",
+        spread.least, spread.most
+    )?;
+    writeln!(
+        out,
+        "question to answer   {:>8.1} µs median, {:.1} µs 99th percentile (the bot's own work included)",
+        at(0.5),
+        at(0.99)
+    )?;
     writeln!(out, "referee's CPU        {per_turn:>8.1} µs a turn, starting and ending processes included")?;
     writeln!(out, "recording a replay   {cost:>8.1} % more CPU of the referee")?;
     Ok(())

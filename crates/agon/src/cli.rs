@@ -65,10 +65,13 @@ Example:
     /// Measure the speed of an engine, or of the referee
     #[command(after_help = "Examples:
   agon bench cultist-wars          clone, step and playout of the engine
-  agon bench referee               the referee's own cost over two native bots")]
+  agon bench referee               the referee's own cost over two native bots
+  agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
     /// Print completions for a shell
-    #[command(after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon")]
+    #[command(
+        after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -298,6 +301,9 @@ pub struct BenchOptions {
     /// Seconds for each figure
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     pub seconds: f64,
+    /// For `referee`: the bot that plays itself [default: this program, answering WAIT]
+    #[arg(long, value_name = "BOT")]
+    pub bot: Option<String>,
     /// The number of seats, for games that allow several
     #[arg(long, value_name = "N")]
     pub seats: Option<u8>,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_game::setup::nearest;
-use agon_game::{AnyGame, MapChoice, RulesChoice, Session, Setup, SetupError};
+use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::{Clock, Ponder};
 use clap::{Args, ValueEnum};
 
@@ -130,9 +130,9 @@ impl SetupOptions {
             }
         }
         for set in &self.set {
-            let (key, value) = set
-                .split_once('=')
-                .ok_or_else(|| Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(info.name))))?;
+            let (key, value) = set.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(info.name)))
+            })?;
             rules.sets.push((key.trim().to_owned(), value.trim().to_owned()));
         }
         let map = match self.map.as_deref() {
@@ -151,7 +151,6 @@ impl SetupOptions {
         };
         Ok(Setup { rules, map, seats: seats as u8, seed: self.seed.unwrap_or_else(fresh_seed) })
     }
-
 }
 
 fn example(game: &str) -> &'static str {
@@ -216,7 +215,9 @@ impl ClockOptions {
     pub fn clock(&self) -> Result<Clock, Failure> {
         let scale = self.time_scale.unwrap_or(1.0);
         if !(scale.is_finite() && scale > 0.0 && scale <= 1e6) {
-            return Err(Failure::usage(format!("--time-scale {scale}: a number above 0, as in --time-scale 10")));
+            return Err(Failure::usage(format!(
+                "--time-scale {scale}: a number above 0, as in --time-scale 10"
+            )));
         }
         Ok(Clock { limited: !self.no_timeouts, scale, tolerant: self.clock == ClockKind::Site2026 })
     }

@@ -18,7 +18,9 @@ pub fn run(options: &ConformOptions) -> Done {
     let mut files: Vec<PathBuf> = Vec::new();
     for path in &options.paths {
         if path.is_dir() {
-            files.extend(golden::files(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?);
+            files.extend(
+                golden::files(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?,
+            );
         } else if path.exists() {
             files.push(path.clone());
         } else {
@@ -65,7 +67,9 @@ pub fn run(options: &ConformOptions) -> Done {
         let kinds: serde_json::Map<_, _> = report
             .kinds
             .iter()
-            .map(|(kind, tally)| ((*kind).to_owned(), json!({ "compared": tally.compared, "differ": tally.differ })))
+            .map(|(kind, tally)| {
+                ((*kind).to_owned(), json!({ "compared": tally.compared, "differ": tally.differ }))
+            })
             .collect();
         let first = report.differences.first().map(|first| {
             json!({ "kind": first.kind, "place": first.place, "expected": first.expected, "got": first.got })
@@ -74,7 +78,11 @@ pub fn run(options: &ConformOptions) -> Done {
             "game": game.info().name, "records": records, "foreign": foreign, "damaged": damaged,
             "kinds": kinds, "differ": report.differ(), "first_difference": first, "good": good,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?)?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
+        )?;
         return if good { Ok(()) } else { Err(Failure::Check) };
     }
     let screen = screen::output();
@@ -89,7 +97,11 @@ pub fn run(options: &ConformOptions) -> Done {
     }
     damaged.iter().try_for_each(|why| writeln!(out, "{} {why}", screen.bad("damaged record:")))?;
     if foreign > 0 {
-        writeln!(out, "{}", screen.dim(&format!("{foreign} files are not a record of {}", game.info().title)))?;
+        writeln!(
+            out,
+            "{}",
+            screen.dim(&format!("{foreign} files are not a record of {}", game.info().title))
+        )?;
     }
     if records == 0 {
         writeln!(out, "{} no record of {} was found", screen.bad("nothing compared:"), game.info().title)?;

@@ -32,7 +32,11 @@ pub fn games(options: &GamesOptions) -> Done {
                 })
             })
             .collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&list).map_err(|error| Failure::own(error.to_string()))?)?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&list).map_err(|error| Failure::own(error.to_string()))?
+        )?;
         return Ok(());
     }
     for info in chosen {
@@ -101,7 +105,12 @@ fn complete(game: &dyn AnyGame, name: &str) -> Result<String, Failure> {
     } else {
         choice.file = Some((name.to_owned(), common::text(name)?));
     }
-    let setup = Setup { rules: choice, map: MapChoice::Default, seats: info.seats.0.max(2).min(info.seats.1), seed: 0 };
+    let setup = Setup {
+        rules: choice,
+        map: MapChoice::Default,
+        seats: info.seats.0.max(2).min(info.seats.1),
+        seed: 0,
+    };
     Ok(game.open(&setup)?.recipe().rules.clone())
 }
 
@@ -126,9 +135,13 @@ fn numbers(rules: &str) -> BTreeMap<String, String> {
 fn flatten(path: &str, value: &serde_json::Value, found: &mut BTreeMap<String, String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
-        serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&below(key), value, found)),
+        serde_json::Value::Object(map) => {
+            map.iter().for_each(|(key, value)| flatten(&below(key), value, found))
+        }
         serde_json::Value::Array(list) => {
-            list.iter().enumerate().for_each(|(index, value)| flatten(&below(&index.to_string()), value, found));
+            list.iter()
+                .enumerate()
+                .for_each(|(index, value)| flatten(&below(&index.to_string()), value, found));
         }
         other => drop(found.insert(path.to_owned(), other.to_string())),
     }
@@ -140,7 +153,11 @@ pub fn maps(options: &MapsOptions) -> Done {
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
         if info.maps.is_empty() {
-            writeln!(out, "{} makes its map from the seed: agon play {} ... --seed N", info.title, info.name)?;
+            writeln!(
+                out,
+                "{} makes its map from the seed: agon play {} ... --seed N",
+                info.title, info.name
+            )?;
         }
         for map in info.maps {
             let seats = match map.seats {
@@ -156,7 +173,12 @@ pub fn maps(options: &MapsOptions) -> Done {
         Some(map) => write!(out, "{}", map.text)?,
         None => {
             let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
-            return Err(agon_game::SetupError::UnknownMap { game: info.title, name: name.clone(), nearest: hint }.into());
+            return Err(agon_game::SetupError::UnknownMap {
+                game: info.title,
+                name: name.clone(),
+                nearest: hint,
+            }
+            .into());
         }
     }
     Ok(())
@@ -205,8 +227,13 @@ fn place(text: &str, line: usize, code: bool) -> String {
         .take(40)
         .find_map(|line| {
             let line = line.trim();
-            let name = line.split("fn ").nth(1).or_else(|| line.split("struct ").nth(1)).or_else(|| line.split("enum ").nth(1))?;
-            (!line.starts_with("//")).then(|| name.split(['(', '<', ' ', '{']).next().unwrap_or("").to_owned())
+            let name = line
+                .split("fn ")
+                .nth(1)
+                .or_else(|| line.split("struct ").nth(1))
+                .or_else(|| line.split("enum ").nth(1))?;
+            (!line.starts_with("//"))
+                .then(|| name.split(['(', '<', ' ', '{']).next().unwrap_or("").to_owned())
         })
         .unwrap_or_default()
 }

@@ -49,7 +49,11 @@ pub fn run(options: &PlayOptions) -> Done {
             Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
             None => None,
         };
-        let mut screen = Follow { labels: &labels, eyes, delay: options.watch.then(|| Duration::from_millis(options.delay)) };
+        let mut screen = Follow {
+            labels: &labels,
+            eyes,
+            delay: options.watch.then(|| Duration::from_millis(options.delay)),
+        };
         let record = {
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
             if let Some(recorder) = &mut recorder {
@@ -71,13 +75,20 @@ pub fn run(options: &PlayOptions) -> Done {
         }
         let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
         if late && attempt < TRIES {
-            eprintln!("{} (try {attempt} of {TRIES}); playing again", record.void_sentence().unwrap_or_default());
+            eprintln!(
+                "{} (try {attempt} of {TRIES}); playing again",
+                record.void_sentence().unwrap_or_default()
+            );
             continue;
         }
         let path = file.map(|file| file.path.display().to_string());
         let result = record.result(session.as_ref(), &labels, path.clone());
         if options.json {
-            writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&result).map_err(|e| Failure::own(e.to_string()))?)?;
+            writeln!(
+                io::stdout(),
+                "{}",
+                serde_json::to_string_pretty(&result).map_err(|e| Failure::own(e.to_string()))?
+            )?;
         } else {
             report(options, session.as_ref(), &record, &result, eyes)?;
         }
@@ -95,7 +106,9 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
         Some(agon_match::record::Void::Stopped) => return Err(Failure::Check),
         Some(_) if late => {
             let why = record.void_sentence().unwrap_or_default();
-            return Err(Failure::own(format!("{why}, {TRIES} times; make the machine quieter, or use --time-scale")));
+            return Err(Failure::own(format!(
+                "{why}, {TRIES} times; make the machine quieter, or use --time-scale"
+            )));
         }
         Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
         None => {}
@@ -164,7 +177,10 @@ struct ReplayFile {
 impl ReplayFile {
     fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
-            Failure::own(format!("cannot write the replay {}: {error} (--no-replay plays without one)", path.display()))
+            Failure::own(format!(
+                "cannot write the replay {}: {error} (--no-replay plays without one)",
+                path.display()
+            ))
         };
         if let Some(path) = wanted {
             let file = File::create(path).map_err(|error| failed(path, error))?;
@@ -250,7 +266,8 @@ impl Observer for Follow<'_> {
         let said = step.answers.iter().map(|(seat, answer)| {
             let mut text = Vec::new();
             let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
-            let text = if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
+            let text =
+                if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
             let text: String = screen::harmless(&text).chars().take(60).collect();
             format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
         });
@@ -332,7 +349,12 @@ fn report(
 }
 
 /// The faults, the first of each kind and rule with its sentence.
-fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult, record: &MatchRecord) -> Done {
+fn faults(
+    out: &mut impl io::Write,
+    screen: screen::Screen,
+    result: &MatchResult,
+    record: &MatchRecord,
+) -> Done {
     for seat in &result.seats {
         let mut told: Vec<(FaultKind, Option<&str>)> = Vec::new();
         for fault in &seat.faults {

@@ -32,7 +32,11 @@ pub fn run(options: &RefereeOptions) -> Done {
     let commands = [Some(&options.p1), options.p2.as_ref(), options.p3.as_ref(), options.p4.as_ref()];
     let names = commands.into_iter().flatten().map(|command| name(command)).collect::<Result<Vec<_>, _>>()?;
     if !game.info().seats_fit(names.len()) {
-        return Err(Failure::usage(format!("{} is not played by {} players", game.info().title, names.len())));
+        return Err(Failure::usage(format!(
+            "{} is not played by {} players",
+            game.info().title,
+            names.len()
+        )));
     }
     let labels = common::labels(&names, &[])?;
     let setup = Setup {
@@ -55,7 +59,13 @@ pub fn run(options: &RefereeOptions) -> Done {
     );
     drop(players);
     for fault in &record.faults {
-        eprintln!("player {} ({}), {}: {}", fault.seat, labels[fault.seat.index()], fault.turn, fault.message);
+        eprintln!(
+            "player {} ({}), {}: {}",
+            fault.seat,
+            labels[fault.seat.index()],
+            fault.turn,
+            fault.message
+        );
     }
     if let (Some(path), Some(answers)) = (&options.log, log.0) {
         let result = record.result(session.as_ref(), &labels, None);
@@ -87,7 +97,9 @@ fn name(command: &str) -> Result<BotName, Failure> {
 fn seed(parameters: &[String]) -> Result<i64, Failure> {
     for parameter in parameters.iter().flat_map(|text| text.split_whitespace()) {
         if let Some(seed) = parameter.strip_prefix("seed=") {
-            return seed.parse().map_err(|_| Failure::usage(format!("-d {parameter}: the seed is a whole number of 64 bits")));
+            return seed.parse().map_err(|_| {
+                Failure::usage(format!("-d {parameter}: the seed is a whole number of 64 bits"))
+            });
         }
     }
     Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64)

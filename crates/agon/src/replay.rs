@@ -56,7 +56,11 @@ fn info(file: &Path, as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     if as_json {
         let text = json!({ "header": header, "steps": replay.steps.len(), "end": replay.end });
-        writeln!(out, "{}", serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?)?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
+        )?;
         return Ok(());
     }
     let screen = screen::output();
@@ -77,14 +81,26 @@ fn info(file: &Path, as_json: bool) -> Done {
         writeln!(out, "  seat {seat}   {label} {named}{}", result.unwrap_or_default())?;
     }
     match &replay.end {
-        None => writeln!(out, "  {}  it was cut off after {} steps", screen.bad("unfinished"), replay.steps.len())?,
+        None => writeln!(
+            out,
+            "  {}  it was cut off after {} steps",
+            screen.bad("unfinished"),
+            replay.steps.len()
+        )?,
         Some(end) => {
             let reason = end.outcome.as_ref().map_or("it does not count", |outcome| outcome.reason.as_str());
             writeln!(out, "  end      after {} steps: {reason}", end.steps)?;
             for fault in end.facts["faults"].as_array().into_iter().flatten().take(20) {
                 let text = |key: &str| screen::harmless(fault[key].as_str().unwrap_or(""));
                 let rule = fault["rule"].as_str().map(|rule| format!(" [{rule}]")).unwrap_or_default();
-                writeln!(out, "  fault    seat {}, {}: {}{rule}: {}", fault["seat"], text("turn"), text("kind"), text("message"))?;
+                writeln!(
+                    out,
+                    "  fault    seat {}, {}: {}{rule}: {}",
+                    fault["seat"],
+                    text("turn"),
+                    text("kind"),
+                    text("message")
+                )?;
             }
         }
     }
@@ -112,7 +128,10 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
             return Ok(Finding::Broken(number, format!("{moment}: {why}")));
         }
         if session.hash() as u8 != step.check {
-            return Ok(Finding::Broken(number, format!("{moment}: the answers do not lead to the recorded state")));
+            return Ok(Finding::Broken(
+                number,
+                format!("{moment}: the answers do not lead to the recorded state"),
+            ));
         }
     }
     let steps = replay.steps.len();
@@ -142,7 +161,9 @@ fn verify(files: &[PathBuf], as_json: bool) -> Done {
         let (word, text) = match &finding {
             Finding::Good => ("verified", format!("{steps} steps")),
             Finding::Cut => ("cut off", format!("the first {steps} steps are verified, the end is missing")),
-            Finding::Broken(step, why) => ("altered", format!("breaks at step {} of {steps}: {why}", step + 1)),
+            Finding::Broken(step, why) => {
+                ("altered", format!("breaks at step {} of {steps}: {why}", step + 1))
+            }
         };
         all_good &= matches!(finding, Finding::Good);
         if as_json {
@@ -185,7 +206,8 @@ fn export(options: &ExportOptions) -> Done {
     let mut out: Box<dyn Write> = match &options.output {
         None => Box::new(io::stdout().lock()),
         Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+            let file =
+                File::create(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
             Box::new(BufWriter::new(file))
         }
     };
@@ -201,7 +223,8 @@ fn export(options: &ExportOptions) -> Done {
 fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) -> Done {
     let seats = replay.header.seats.len();
     let seat = options.seat.filter(|&seat| (1..=seats).contains(&usize::from(seat)));
-    let seat = Seat::new(seat.ok_or_else(|| Failure::usage(format!("--seat: write a seat from 1 to {seats}")))? - 1);
+    let seat =
+        Seat::new(seat.ok_or_else(|| Failure::usage(format!("--seat: write a seat from 1 to {seats}")))? - 1);
     let mut session = open(replay)?;
     let mut asked = 0;
     let mut message = Vec::new();

@@ -22,11 +22,16 @@ pub fn errors() -> Screen {
 
 fn wanted(terminal: bool) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if set("NO_COLOR") { false } else { set("CLICOLOR_FORCE") || (terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb")) }
+    if set("NO_COLOR") {
+        false
+    } else {
+        set("CLICOLOR_FORCE") || (terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"))
+    }
 }
 
 /// The colours of seats: readable on dark and on light ground, and told apart by the colour-blind.
-const SEATS: [&str; 9] = ["38;5;208", "38;5;39", "38;5;77", "38;5;170", "38;5;178", "38;5;44", "38;5;203", "38;5;105", "38;5;245"];
+const SEATS: [&str; 9] =
+    ["38;5;208", "38;5;39", "38;5;77", "38;5;170", "38;5;178", "38;5;44", "38;5;203", "38;5;105", "38;5;245"];
 
 impl Screen {
     fn paint(self, code: &str, text: &str) -> String {
