@@ -1,5 +1,8 @@
 //! Bots of our own.
 
+mod greedy;
+mod hunter;
+
 use agon_game::{Builtin, BuiltinInfo, Game as _, Seeded};
 
 use crate::CultistWars;
@@ -10,6 +13,16 @@ use crate::view::View;
 pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo { name: "idle", about: "always waits", options: &[] },
     BuiltinInfo { name: "random", about: "any allowed order", options: &[] },
+    BuiltinInfo {
+        name: "greedy",
+        about: "takes the best conversion or shot there is, else goes where the next will be",
+        options: &[],
+    },
+    BuiltinInfo {
+        name: "hunter",
+        about: "looks several turns ahead (alpha-beta), the neutrals' moves included",
+        options: &[("nodes", "positions to look at for each answer, 1 to 100000000; default 10000")],
+    },
 ];
 
 /// Seats a bot.
@@ -32,9 +45,18 @@ pub(crate) fn seat(
         return Err(format!("builtin:{name} has no option `{key}`; options: {known}"));
     }
     Ok(match name {
+        "greedy" => Box::new(greedy::Greedy),
+        "hunter" => Box::new(hunter::Hunter::new(number(options, "nodes", hunter::NODES, 100_000_000)?)),
         "random" => Box::new(Random(Seeded::stream(seed as i64, "random"))),
         _ => Box::new(Idle),
     })
+}
+
+/// The last value given for a numeric option.
+fn number(options: &[(String, String)], key: &str, default: u32, largest: u32) -> Result<u32, String> {
+    let Some((_, value)) = options.iter().rfind(|(given, _)| given == key) else { return Ok(default) };
+    let number = value.parse().ok().filter(|number| (1..=largest).contains(number));
+    number.ok_or_else(|| format!("`{key}` must be a whole number from 1 to {largest}, not `{value}`"))
 }
 
 /// Always waits.

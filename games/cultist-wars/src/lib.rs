@@ -31,12 +31,12 @@ pub mod scene;
 pub mod view;
 
 pub mod builtin;
+pub mod info;
 pub mod random;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, BuiltinInfo, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup,
-    SetupError, Sink, Transport,
+    Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
 };
 
 use board::{Tile, Tiles};
@@ -45,6 +45,7 @@ use orders::{Order, Reason};
 use rules::Rules;
 use shoot::Lines;
 
+pub use info::INFO;
 pub use orders::Action;
 pub use state::{Owner, State};
 
@@ -55,49 +56,6 @@ pub struct CultistWars {
     lines: Lines,
     recipe: Recipe,
 }
-
-/// What is known of the game before a match.
-pub const INFO: GameInfo = GameInfo {
-    name: "cultist-wars",
-    title: "Cultist Wars",
-    summary: "two leaders convert neutral cultists, who then shoot at the other side",
-    rules_version: 1,
-    seats: (outcome::PLAYERS, outcome::PLAYERS),
-    step: "turn",
-    alternating: true,
-    transport: Transport::Lines,
-    longest_message: 10_000,
-    time_is_played: false,
-    presets: rules::PRESETS,
-    maps: &[],
-    generates_maps: true,
-    builtins: BUILTINS,
-    rulebook: include_str!("../RULES.md"),
-    sources: SOURCES,
-};
-
-const BUILTINS: &[BuiltinInfo] = builtin::BUILTINS;
-
-/// The files that decide and prove rules.
-const SOURCES: &[(&str, &str)] = &[
-    ("src/board.rs", include_str!("board.rs")),
-    ("src/rules.rs", include_str!("rules.rs")),
-    ("src/state.rs", include_str!("state.rs")),
-    ("src/orders.rs", include_str!("orders.rs")),
-    ("src/turn.rs", include_str!("turn.rs")),
-    ("src/convert.rs", include_str!("convert.rs")),
-    ("src/moving.rs", include_str!("moving.rs")),
-    ("src/neutral.rs", include_str!("neutral.rs")),
-    ("src/outcome.rs", include_str!("outcome.rs")),
-    ("src/path.rs", include_str!("path.rs")),
-    ("src/shoot.rs", include_str!("shoot.rs")),
-    ("src/generate.rs", include_str!("generate.rs")),
-    ("src/map.rs", include_str!("map.rs")),
-    ("src/dialect.rs", include_str!("dialect.rs")),
-    ("src/dialect/integer.rs", include_str!("dialect/integer.rs")),
-    ("src/view.rs", include_str!("view.rs")),
-    ("src/lib.rs", include_str!("lib.rs")),
-];
 
 impl CultistWars {
     /// A match on a given board. The recipe's map is the board as a file.

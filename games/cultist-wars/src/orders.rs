@@ -92,6 +92,18 @@ impl fmt::Display for Action {
     }
 }
 
+impl From<Action> for Order {
+    /// The order that is resolved to this action.
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Wait => Self::Wait,
+            Action::Move { unit, to } => Self::Move { unit: unit.into(), x: to.x().into(), y: to.y().into() },
+            Action::Shoot { unit, target } => Self::Shoot { unit: unit.into(), target: target.into() },
+            Action::Convert { unit, target } => Self::Convert { unit: unit.into(), target: target.into() },
+        }
+    }
+}
+
 /// Why an order is not allowed. Each of them loses the match. CW-END-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {

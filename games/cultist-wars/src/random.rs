@@ -4,7 +4,7 @@ use agon_game::{Chance, Seat};
 
 use crate::board::{TILES, Tile};
 use crate::orders::Order;
-use crate::state::{LEADERS, Owner, State, Units, leader};
+use crate::state::{Owner, State, Units, leader};
 
 /// A random order: a living unit of the player's, and half of the time a target for it, anywhere; else a
 /// tile, anywhere; sometimes nothing.
@@ -19,7 +19,7 @@ pub(crate) fn order(state: &State, seat: Seat, chance: &mut impl Chance) -> Orde
     let others = state.living().without(own);
     if wish <= ORDERS / 2 {
         let leads = unit == leader(seat);
-        let targets = if leads { others.without(LEADING) } else { others };
+        let targets = if leads { others.without(Units::LEADERS) } else { others };
         if !targets.is_empty() {
             let (unit, target) = (unit.into(), targets.nth(chance.below(targets.len())).into());
             return if leads { Order::Convert { unit, target } } else { Order::Shoot { unit, target } };
@@ -28,14 +28,3 @@ pub(crate) fn order(state: &State, seat: Seat, chance: &mut impl Chance) -> Orde
     let tile = Tile::from_number(chance.below(TILES as u32) as u8).expect("a tile was drawn");
     Order::Move { unit: unit.into(), x: tile.x().into(), y: tile.y().into() }
 }
-
-/// The leaders.
-const LEADING: Units = {
-    let mut leaders = Units::NONE;
-    let mut unit = 0;
-    while unit < LEADERS {
-        leaders.insert(unit);
-        unit += 1;
-    }
-    leaders
-};

@@ -78,6 +78,9 @@ impl Units {
         self.0 >> unit & 1 == 1
     }
 
+    /// The leaders. CW-UNIT-1.
+    pub const LEADERS: Self = Self((1 << LEADERS) - 1);
+
     /// Puts a unit into the set.
     pub const fn insert(&mut self, unit: UnitId) {
         self.0 |= 1 << unit;

@@ -25,6 +25,11 @@ impl CultistWars {
                 return;
             }
         };
+        self.carry_out(state, action, out);
+    }
+
+    /// What follows from a resolved action of the mover. Searches begin here.
+    pub(crate) fn carry_out(&self, state: &mut State, action: Action, out: &mut impl Sink<Self>) {
         // 2. The action.
         let body = self.act(state, action, out);
         // 3. A neutral strolls.

@@ -1,0 +1,63 @@
+//! What is known of the game before a match.
+
+use agon_game::{GameInfo, Transport};
+
+use crate::{builtin, outcome, rules};
+
+/// Name, documents and lists.
+pub const INFO: GameInfo = GameInfo {
+    name: "cultist-wars",
+    title: "Cultist Wars",
+    summary: "two leaders convert neutral cultists, who then shoot at the other side",
+    rules_version: 1,
+    seats: (outcome::PLAYERS, outcome::PLAYERS),
+    step: "turn",
+    alternating: true,
+    transport: Transport::Lines,
+    longest_message: 10_000,
+    time_is_played: false,
+    presets: rules::PRESETS,
+    maps: &[],
+    generates_maps: true,
+    builtins: builtin::BUILTINS,
+    rulebook: include_str!("../RULES.md"),
+    sources: SOURCES,
+};
+
+macro_rules! sources {
+    ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };
+}
+
+/// The files that decide and prove rules.
+const SOURCES: &[(&str, &str)] = sources! {
+    "src/lib.rs"
+    "src/board.rs"
+    "src/rules.rs"
+    "src/state.rs"
+    "src/orders.rs"
+    "src/turn.rs"
+    "src/moving.rs"
+    "src/path.rs"
+    "src/shoot.rs"
+    "src/convert.rs"
+    "src/neutral.rs"
+    "src/outcome.rs"
+    "src/generate.rs"
+    "src/map.rs"
+    "src/dialect.rs"
+    "src/dialect/integer.rs"
+    "src/view.rs"
+    "spec/board.md"
+    "spec/state.md"
+    "spec/orders.md"
+    "spec/turn.md"
+    "spec/moving.md"
+    "spec/path.md"
+    "spec/shoot.md"
+    "spec/convert.md"
+    "spec/neutral.md"
+    "spec/outcome.md"
+    "spec/generate.md"
+    "spec/dialect.md"
+    "spec/wire.md"
+};
