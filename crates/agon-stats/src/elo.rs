@@ -149,6 +149,8 @@ mod tests {
         // Clopper-Pearson for 100 of 100: 0.96378.
         assert!((won.score_low - 0.963_783).abs() < 1e-5);
         assert!(won.superiority > 0.999);
+        assert_eq!(estimate(Shape::PAIR, &[0, 0, 0, 0, 5]).superiority, 1.0 - 1.0 / 32.0);
+        assert_eq!(estimate(Shape::PAIR, &[0, 5, 0, 0, 0]).superiority, 1.0 / 32.0);
         let drawn = estimate(Shape::PAIR, &[0, 0, 100, 0, 0]);
         assert_eq!((drawn.elo, drawn.superiority), (Some(0.0), 0.5));
         assert!((drawn.elo_high.unwrap() + drawn.elo_low.unwrap()).abs() < 1e-9);

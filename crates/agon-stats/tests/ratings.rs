@@ -249,7 +249,7 @@ fn intervals_hold_the_true_ratings() {
 #[test]
 fn the_block_bootstrap_knows_that_games_of_a_block_are_one() {
     let block = |fingerprint: u64| {
-        let order = if fingerprint % 3 == 0 { [1, 0] } else { [0, 1] };
+        let order = if fingerprint.is_multiple_of(3) { [1, 0] } else { [0, 1] };
         MatchBlock { fingerprint, matches: vec![ranking(&order); 4] }
     };
     let options = Options { bootstrap_samples: 400, ..Options::default() };
@@ -260,6 +260,49 @@ fn the_block_bootstrap_knows_that_games_of_a_block_are_one() {
     let bootstrap = table.bootstrap.unwrap();
     assert_eq!((bootstrap.samples, bootstrap.asked), (400, 400));
     assert!(bootstrap.superiority[0][1] > 0.97 && bootstrap.superiority[0][0] == 0.5);
+}
+
+/// Small random tournaments: bots against themselves, ties of all sizes, bots that won or lost everything,
+/// bots that never met. Ratings are finite, or refused for want of a prior.
+#[test]
+fn whatever_the_results_the_numbers_are_finite() {
+    let mut chance = Seeded::stream(3, "whatever");
+    let (mut rated, mut refused) = (0, 0);
+    for _ in 0..400 {
+        let bots = 1 + chance.below(6);
+        let seats = 2 + chance.below(5);
+        let ranks = 1 + chance.below(seats);
+        let games: Vec<Match> = (0..1 + chance.below(12))
+            .map(|_| Match {
+                bots: (0..seats).map(|_| name(chance.below(bots) as usize)).collect(),
+                ranks: (0..seats).map(|_| 1 + chance.below(ranks) as u8).collect(),
+            })
+            .collect();
+        let games = results(games);
+        let options = Options { bootstrap_samples: 3, ..Options::default() };
+        let table = rate(&games, options).unwrap();
+        let finite = |table: &RatingTable| {
+            let sum: f64 = table.bots.iter().map(|bot| bot.elo).sum();
+            assert!(sum.abs() < 1e-6, "{table:?}");
+            for bot in &table.bots {
+                assert!(bot.interval.low.is_finite() && bot.interval.high.is_finite(), "{table:?}");
+                assert!(bot.interval.low <= bot.elo && bot.elo <= bot.interval.high, "{table:?}");
+            }
+            for row in table.superiority.iter().chain(&table.expected) {
+                assert!(row.iter().all(|share| (0.0..=1.0).contains(share)), "{table:?}");
+            }
+        };
+        finite(&table);
+        match rate(&games, LIKELIHOOD) {
+            Ok(table) => {
+                finite(&table);
+                rated += 1;
+            }
+            Err(RatingError::Unbeaten(_) | RatingError::NoPeak) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(rated > 50 && refused > 50, "{rated} {refused}");
 }
 
 #[test]

@@ -30,8 +30,19 @@ fn the_logistic_likelihood_is_the_one_of_the_definition() {
     assert!((sprt.llr(&tally).unwrap() - 3.125_676_351_262).abs() < 1e-8);
 }
 
-/// By hand: 60 wins, 20 draws, 40 losses have the draw margin 200 lg 1.5 = 35.218 or so; the chances at
-/// both hypotheses follow from it.
+/// Results that never vary have a finite likelihood too, because every other result is held to have happened
+/// a thousandth of a time. (Numbers from the same independent program.)
+#[test]
+fn constant_results_have_a_defined_likelihood() {
+    let sprt = Sprt::new(Model::Logistic, (0.0, 10.0), (0.05, 0.05), Shape::PAIR).unwrap();
+    let llr = |counts: [u64; 5]| sprt.llr(&Tally::from_counts(Shape::PAIR, &counts).unwrap()).unwrap();
+    assert!((llr([0, 0, 0, 0, 100]) - 2.836871910).abs() < 1e-6);
+    assert!((llr([0, 0, 100, 0, 0]) - -2.911175148).abs() < 1e-6);
+    assert_eq!(llr([0; 5]), 0.0);
+}
+
+/// By hand: 60 wins, 20 draws, 40 losses have the draw margin 200 lg 2; the chances at both hypotheses
+/// follow from it.
 #[test]
 fn the_bayesian_likelihood_is_the_one_of_the_definition() {
     let tally = Tally::from_counts(Shape::SINGLE, &[40, 20, 60]).unwrap();
@@ -127,7 +138,7 @@ impl Bots {
             return (mean, variance.sqrt());
         }
         // The mirrored pair's product, by cutting the unit interval where either game changes result.
-        let mut cuts = vec![0.0, loss, loss + draw, 1.0 - loss, 1.0 - loss - draw, 1.0];
+        let mut cuts = [0.0, loss, loss + draw, 1.0 - loss, 1.0 - loss - draw, 1.0];
         cuts.sort_by(f64::total_cmp);
         let product: f64 = cuts
             .windows(2)
