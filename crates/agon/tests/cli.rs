@@ -37,8 +37,8 @@ while True:
     line = sys.stdin.readline()
     if not line: break
     block(int(line))
+    print('I wait', file=sys.stderr, flush=True)
     print('WAIT', flush=True)
-    print('I wait', file=sys.stderr)
 ";
 
 fn write(folder: &Path, name: &str, text: &str) {
@@ -171,7 +171,7 @@ fn referee_prints_what_brutaltester_reads() {
 #[test]
 fn wrong_usage_is_answered_clearly() {
     let folder = folder();
-    write(folder.path(), "bad.toml", "turns = 10\nshotRagne = 3\n");
+    write(folder.path(), "bad.toml", "number_of_turns = 10\nshooting_ragne = 3\n");
     write(folder.path(), "noise.replay", "this is not a replay");
     write(folder.path(), "waiter.py", WAITER);
     let cases: &[(&[&str], &str)] = &[
@@ -182,9 +182,9 @@ fn wrong_usage_is_answered_clearly() {
         (&["play", "cultist-wars", "builtin:idle", "builtin:genius"], "genius"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle?speed"], "KEY=VALUE"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "standrad"], "did you mean `standard`?"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "bad.toml"], "bad.toml: no rule is called `shotRagne`"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "bad.toml"], "bad.toml: no rule is called `shooting_ragne`; did you mean `shooting_range`"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "turns"], "write RULE=VALUE"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "turns=many"], "whole number"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "number_of_turns=many"], "whole number"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--map", "nowhere"], "nowhere"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--view", "3"], "a seat from 1 to 2"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--name", "5=x"], "SEAT=LABEL"),
