@@ -43,11 +43,14 @@ fn settle(result: Result<(), String>) -> Recognised {
     result.map_or_else(Recognised::Damaged, |()| Recognised::Record)
 }
 
+/// Says where a record stands, when something differs.
+type Place<'a> = &'a dyn Fn() -> String;
+
 /// Reads each line as a record of its own.
 fn each_line<T: DeserializeOwned>(
     text: &str,
     report: &mut Report,
-    compare: fn(T, &mut Report, &dyn Fn() -> String) -> Result<(), String>,
+    compare: impl Fn(T, &mut Report, Place<'_>) -> Result<(), String>,
 ) -> Recognised {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("line {}", index + 1);
@@ -153,7 +156,7 @@ struct EndRecord {
 }
 
 /// A match, turn by turn. After the first turn that differs the rest of it means nothing and is left.
-fn game(record: GameRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn game(record: GameRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     let start = (record.rows, record.units);
@@ -195,7 +198,7 @@ struct BoardRecord {
     n: Vec<[u8; 2]>,
 }
 
-fn board(record: BoardRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn board(record: BoardRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let start = game.start();
     let neutrals = start.living_of(Owner::Neutral).iter().map(|unit| start.tile(unit));
@@ -216,7 +219,7 @@ struct AnswerRecord {
     cases: Vec<(String, Option<String>)>,
 }
 
-fn answer_lines(record: AnswerRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn answer_lines(record: AnswerRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     for line in &record.prefix {
@@ -241,7 +244,7 @@ fn answer_lines(record: AnswerRecord, report: &mut Report, place: &dyn Fn() -> S
 /// Shooter, target, and the tiles between them.
 type ShotLine = (i32, i32, i32, i32, Vec<[u8; 2]>);
 
-fn shot_line(record: ShotLine, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn shot_line(record: ShotLine, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let (from_x, from_y, to_x, to_y, expected) = record;
     let tile = |x, y| Tile::new(x, y).ok_or_else(|| format!("({x}, {y}) is not on the board"));
     let (from, to) = (tile(from_x, from_y)?, tile(to_x, to_y)?);
