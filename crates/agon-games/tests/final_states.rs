@@ -55,7 +55,9 @@ fn one_match(game: &dyn agon_game::AnyGame, preset: &str, seats: u8, seed: i64) 
     let setup = Setup { rules, seats, seed, ..Setup::default() };
     let mut session = game.open(&setup).unwrap_or_else(|error| panic!("{name} {preset} {seats}: {error}"));
     for seat in Seat::first(seats) {
-        session.seat_builtin(seat, "random", &[], u64::from(seat.number())).expect("every game has a random bot");
+        session
+            .seat_builtin(seat, "random", &[], u64::from(seat.number()))
+            .expect("every game has a random bot");
     }
     while !session.deciding().is_empty() {
         let deciding = session.deciding();
@@ -65,6 +67,11 @@ fn one_match(game: &dyn agon_game::AnyGame, preset: &str, seats: u8, seed: i64) 
             .collect();
         session.play(&answers).expect("built-in bots give orders");
     }
-    let outcome = session.outcome().expect("nobody decides any more");
-    format!("{name} {preset} seats {seats} seed {seed} -> steps {} scores {:?} state {:016x}", session.steps(), outcome.scores, session.hash())
+    let outcome = session.outcome().cloned().expect("nobody decides any more");
+    format!(
+        "{name} {preset} seats {seats} seed {seed} -> steps {} scores {:?} state {:016x}",
+        session.steps(),
+        outcome.scores,
+        session.hash()
+    )
 }

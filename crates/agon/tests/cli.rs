@@ -62,14 +62,16 @@ fn a_match_is_played_shown_and_recorded() {
     assert!(info.contains("waiter.py") && info.contains("builtin:greedy"), "{info}");
     let shown = out(&agon(folder.path(), &["replay", "show", replay, "--turn", "0"]));
     assert!(shown.contains("before turn 1"), "{shown}");
-    let second = agon(folder.path(), &["play", "cultist-wars", "waiter.py", "builtin:greedy", "--seed", "3", "-q"]);
+    let second =
+        agon(folder.path(), &["play", "cultist-wars", "waiter.py", "builtin:greedy", "--seed", "3", "-q"]);
     assert!(out(&second).contains("agon-replays/cultist-wars-3-2.replay"), "a replay is never overwritten");
 }
 
 #[test]
 fn the_json_result_has_the_one_shape() {
     let folder = folder();
-    let arguments = ["play", "cultist-wars", "builtin:random", "builtin:random", "--seed", "-5", "--json", "--no-replay"];
+    let arguments =
+        ["play", "cultist-wars", "builtin:random", "builtin:random", "--seed", "-5", "--json", "--no-replay"];
     let played = agon(folder.path(), &arguments);
     let result: serde_json::Value = serde_json::from_slice(&played.stdout).expect("one JSON object");
     assert_eq!(result["game"], "cultist-wars");
@@ -84,7 +86,17 @@ fn the_json_result_has_the_one_shape() {
 fn the_same_seed_gives_the_same_match() {
     let folder = folder();
     let play = |file: &str| {
-        let arguments = ["play", "cultist-wars", "builtin:random", "builtin:greedy", "--seed", "9", "--replay", file, "-q"];
+        let arguments = [
+            "play",
+            "cultist-wars",
+            "builtin:random",
+            "builtin:greedy",
+            "--seed",
+            "9",
+            "--replay",
+            file,
+            "-q",
+        ];
         assert!(agon(folder.path(), &arguments).status.success());
         let exported = agon(folder.path(), &["replay", "export", file, "--format", "json"]);
         let export: serde_json::Value = serde_json::from_slice(&exported.stdout).expect("JSON");
@@ -97,8 +109,12 @@ fn the_same_seed_gives_the_same_match() {
 fn the_exported_input_drives_the_bot_again() {
     let folder = folder();
     write(folder.path(), "waiter.py", WAITER);
-    agon(folder.path(), &["play", "cultist-wars", "builtin:greedy", "waiter.py", "--seed", "1", "--replay", "m.replay"]);
-    let input = agon(folder.path(), &["replay", "export", "m.replay", "--input", "--seat", "2", "--until", "3"]);
+    agon(
+        folder.path(),
+        &["play", "cultist-wars", "builtin:greedy", "waiter.py", "--seed", "1", "--replay", "m.replay"],
+    );
+    let input =
+        agon(folder.path(), &["replay", "export", "m.replay", "--input", "--seat", "2", "--until", "3"]);
     let text = out(&input);
     assert!(text.starts_with("1\n13 7\n"), "{text}");
     let blocks = text.lines().filter(|line| line.split(' ').count() == 1 && line.len() == 2).count();
@@ -117,7 +133,17 @@ fn the_exported_input_drives_the_bot_again() {
 fn an_altered_replay_is_told_apart_with_its_turn() {
     let folder = folder();
     let path = folder.path().join("m.replay");
-    let arguments = ["play", "cultist-wars", "builtin:random", "builtin:random", "--seed", "2", "--replay", "m.replay", "-q"];
+    let arguments = [
+        "play",
+        "cultist-wars",
+        "builtin:random",
+        "builtin:random",
+        "--seed",
+        "2",
+        "--replay",
+        "m.replay",
+        "-q",
+    ];
     assert!(agon(folder.path(), &arguments).status.success());
     let good = std::fs::read(&path).expect("the replay is there");
     let replay = agon_replay::Replay::read(&good).expect("a good replay");
@@ -153,7 +179,18 @@ fn an_altered_replay_is_told_apart_with_its_turn() {
 fn referee_prints_what_brutaltester_reads() {
     let folder = folder();
     write(folder.path(), "waiter.py", WAITER);
-    let arguments = ["referee", "cultist-wars", "-p1", "python3 waiter.py", "-p2", "builtin:greedy", "-d", "seed=77", "-l", "log.json"];
+    let arguments = [
+        "referee",
+        "cultist-wars",
+        "-p1",
+        "python3 waiter.py",
+        "-p2",
+        "builtin:greedy",
+        "-d",
+        "seed=77",
+        "-l",
+        "log.json",
+    ];
     let output = agon(folder.path(), &arguments);
     let text = out(&output);
     let lines: Vec<&str> = text.lines().collect();
@@ -162,7 +199,8 @@ fn referee_prints_what_brutaltester_reads() {
     assert!(lines[0].parse::<i32>().is_ok() && lines[1].parse::<i32>().is_ok());
     assert_eq!(lines[2], "seed=77");
     let log: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.path().join("log.json")).expect("a log")).expect("JSON");
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("log.json")).expect("a log"))
+            .expect("JSON");
     assert_eq!(log["answers"][0]["answer"], "WAIT");
     assert_eq!(log["answers"][0]["stderr"], "I wait\n");
 }
@@ -177,19 +215,34 @@ fn wrong_usage_is_answered_clearly() {
     let cases: &[(&[&str], &str)] = &[
         (&["play", "cultist-war", "builtin:idle", "builtin:idle"], "did you mean `cultist-wars`?"),
         (&["play", "cultist-wars", "builtin:idle"], "is played by 2 bots, not by 1"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "builtin:idle"], "is played by 2 bots, not by 3"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "builtin:idle"],
+            "is played by 2 bots, not by 3",
+        ),
         (&["play", "cultist-wars", "builtin:idle", "nothing.py"], "no such file or folder"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:genius"], "genius"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle?speed"], "KEY=VALUE"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "standrad"], "did you mean `standard`?"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "bad.toml"], "bad.toml: no rule is called `shooting_ragne`; did you mean `shooting_range`"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "standrad"],
+            "did you mean `standard`?",
+        ),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "bad.toml"],
+            "bad.toml: no rule is called `shooting_ragne`; did you mean `shooting_range`",
+        ),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "turns"], "write RULE=VALUE"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "number_of_turns=many"], "whole number"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "number_of_turns=many"],
+            "whole number",
+        ),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--map", "nowhere"], "nowhere"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--view", "3"], "a seat from 1 to 2"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--name", "5=x"], "SEAT=LABEL"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--time-scale", "0"], "above 0"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "-n", "100"], "agon gauntlet cultist-wars"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "-n", "100"],
+            "agon gauntlet cultist-wars",
+        ),
         (&["replay", "info", "noise.replay"], "not a replay of agon"),
         (&["replay", "info", "nothing.replay"], "nothing.replay"),
         (&["explain", "CW-SHOT-1"], "did you mean CW-SHOOT-1?"),
@@ -220,14 +273,27 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
         ("windows", "Windows line ending"),
         ("cmd:no-such-program-anywhere x", "not installed or not on the PATH"),
     ] {
-        let arguments = ["play", "cultist-wars", bot, "builtin:idle", "--json", "--no-replay", "--seed", "1", "--fail-on-fault"];
+        let arguments = [
+            "play",
+            "cultist-wars",
+            bot,
+            "builtin:idle",
+            "--json",
+            "--no-replay",
+            "--seed",
+            "1",
+            "--fail-on-fault",
+        ];
         let output = agon(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1), "{bot}: {}", err(&output));
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let fault = &result["seats"][0]["faults"][0];
         assert_eq!(fault["kind"], "never-started", "{bot}");
         assert!(fault["message"].as_str().is_some_and(|text| text.contains(expected)), "{bot}: {fault}");
-        assert_eq!((&result["seats"][0]["score"], &result["seats"][1]["score"]), (&(-1.0).into(), &0.0.into()));
+        assert_eq!(
+            (&result["seats"][0]["score"], &result["seats"][1]["score"]),
+            (&(-1.0).into(), &0.0.into())
+        );
     }
 }
 
