@@ -38,14 +38,15 @@ fn table() -> String {
         let info = game.info();
         let (least, most) = info.seats;
         for preset in info.presets {
-            for seats in [least.max(2).min(most), most.min(4)] {
+            let mut sizes = vec![least.max(2).min(most), most.min(4)];
+            sizes.dedup();
+            for seats in sizes {
                 for seed in SEEDS {
                     lines.push(one_match(*game, preset.name, seats, seed));
                 }
             }
         }
     }
-    lines.dedup();
     lines.join("\n") + "\n"
 }
 
