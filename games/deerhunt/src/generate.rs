@@ -8,7 +8,7 @@ use crate::state::{At, Kind, Player};
 
 /// How often the generator begins again before it gives up.
 const ATTEMPTS: u32 = 200;
-/// Rows at the top (and, mirrored, at the bottom) that stay open for the armies.
+/// Rows at the top (and, mirrored, at the bottom) that stay open for the armies; fewer on low maps.
 const HOME_ROWS: u8 = 6;
 
 /// Makes the map of `seed`.
@@ -46,14 +46,19 @@ impl Draft {
         Self { width, height, rows }
     }
 
+    fn home_rows(&self) -> u8 {
+        HOME_ROWS.min(self.height / 4)
+    }
+
     fn set(&mut self, at: At, tile: u8) {
         self.rows[usize::from(at.y)][usize::from(at.x)] = tile;
     }
 
     fn finish(mut self, rules: &Rules, attempt: u32, chance: &mut Seeded) -> Option<Map> {
         let armies = self.armies(rules);
-        let hubs = self.place_hubs(rules.hubs, attempt, chance)?;
-        self.place_walls(&hubs, attempt, chance);
+        let hubs = self.place_hubs(rules.hubs, &armies, attempt, chance)?;
+        let keep: Vec<At> = armies.iter().map(|army| army.1).chain(hubs.iter().copied()).collect();
+        self.place_walls(&keep, attempt, chance);
         for &(kind, at) in &armies {
             self.set(at, if kind == Kind::Worker { b'w' } else { b'm' });
         }
@@ -82,7 +87,13 @@ impl Draft {
     }
 
     /// DH-GEN-2: an odd hub lies in the centre, over the middle row; the others in mirrored pairs.
-    fn place_hubs(&mut self, hubs: u8, attempt: u32, chance: &mut Seeded) -> Option<Vec<At>> {
+    fn place_hubs(
+        &mut self,
+        hubs: u8,
+        armies: &[(Kind, At)],
+        attempt: u32,
+        chance: &mut Seeded,
+    ) -> Option<Vec<At>> {
         let mut places = Vec::new();
         if hubs % 2 == 1 {
             for x in (self.width - 1) / 2..=self.width / 2 {
@@ -93,11 +104,13 @@ impl Draft {
         }
         let apart = 2.max(8_u8.saturating_sub((attempt / 20) as u8));
         // The image of a hub must not touch it: two rows stay between it and the middle.
-        let (top, bottom) = (HOME_ROWS, ((self.height - 1) / 2).checked_sub(2)?);
+        let (top, bottom) = (self.home_rows(), ((self.height - 1) / 2).checked_sub(2)?);
         for _ in 0..hubs / 2 {
             let place = (0..50).find_map(|_| {
                 let at = At::new(between(2, self.width - 3, chance)?, between(top, bottom, chance)?);
-                places.iter().all(|other| at.square_distance(*other) >= apart).then_some(at)
+                let free = armies.iter().all(|army| at.square_distance(army.1) > 1)
+                    && places.iter().all(|other| at.square_distance(*other) >= apart);
+                free.then_some(at)
             })?;
             self.set(place, b'R');
             places.push(place);
@@ -105,8 +118,8 @@ impl Draft {
         Some(places)
     }
 
-    /// Scatters blocks and bars of wall, away from the armies and not touching a hub.
-    fn place_walls(&mut self, hubs: &[At], attempt: u32, chance: &mut Seeded) {
+    /// Scatters blocks and bars of wall, none touching what is in `keep`.
+    fn place_walls(&mut self, keep: &[At], attempt: u32, chance: &mut Seeded) {
         let area = u32::from(self.width) * self.rows.len() as u32;
         let pieces = area / 40 * (ATTEMPTS - attempt) / ATTEMPTS;
         for _ in 0..pieces {
@@ -116,11 +129,12 @@ impl Draft {
                 _ => (1 + chance.below(3), 1 + chance.below(3)),
             };
             let x = 1 + chance.below(u32::from(self.width) - 2);
-            let y = u32::from(HOME_ROWS) + chance.below((self.rows.len() as u32).saturating_sub(HOME_ROWS.into()).max(1));
+            let home = u32::from(self.home_rows());
+            let y = home + chance.below(self.rows.len() as u32 - home);
             for (x, y) in (y..y + high).flat_map(|y| (x..x + wide).map(move |x| (x, y))) {
                 let at = At::new(x as u8, y as u8);
                 let inside = x < u32::from(self.width) - 1 && y < self.rows.len() as u32;
-                if inside && hubs.iter().all(|hub| hub.square_distance(at) > 1) {
+                if inside && keep.iter().all(|kept| kept.square_distance(at) > 1) {
                     self.set(at, b'X');
                 }
             }
