@@ -2,11 +2,11 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Reason, Verb, Words};
 use crate::rules::{Attackers, DeadTimers};
 use crate::state::{At, Direction, Kind, State, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-ATTACK-1: who may attack. DH-ATTACK-2: in exactly one direction.

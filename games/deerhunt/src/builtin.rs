@@ -1,4 +1,11 @@
 //! Bots of our own.
-use agon_game::Builtin;
 use crate::DeerhuntOf;
-pub fn seat<const BLOCKS: usize>(_: &DeerhuntOf<BLOCKS>, name: &str, _: &[(String, String)], _: u64) -> Result<Box<dyn Builtin<DeerhuntOf<BLOCKS>>>, String> { Err(name.to_owned()) }
+use agon_game::Builtin;
+pub fn seat<const BLOCKS: usize>(
+    _: &DeerhuntOf<BLOCKS>,
+    name: &str,
+    _: &[(String, String)],
+    _: u64,
+) -> Result<Box<dyn Builtin<DeerhuntOf<BLOCKS>>>, String> {
+    Err(name.to_owned())
+}

@@ -84,7 +84,12 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
 
     /// Moves, wounds and busies the enemies that `seat` does not see, and changes the wealth and the
     /// stocks it is not told.
-    pub(crate) fn scramble(&self, state: &mut State<BLOCKS>, seat: agon_game::Seat, chance: &mut impl Chance) {
+    pub(crate) fn scramble(
+        &self,
+        state: &mut State<BLOCKS>,
+        seat: agon_game::Seat,
+        chance: &mut impl Chance,
+    ) {
         let player = crate::state::Player::of(seat);
         let sight = self.sight(state, player);
         let told = self.view_of(state, player).their_resources.is_some();

@@ -104,7 +104,8 @@ struct Comparison<'a, const BLOCKS: usize> {
 impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
     fn new(preset: &str, init: Init, report: &'a mut Report) -> Result<Self, String> {
         let choice = agon_game::RulesChoice { preset: preset.to_owned(), ..Default::default() };
-        let mut rules = agon_game::rules::load::<Rules>(&INFO, &choice).map_err(|error| error.to_string())?.rules;
+        let mut rules =
+            agon_game::rules::load::<Rules>(&INFO, &choice).map_err(|error| error.to_string())?.rules;
         rules.max_rounds = init.max_turns;
         if rules.message == Message::Document {
             rules.validation = Validation::Strict;
@@ -135,9 +136,12 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
     }
 
     fn run(mut self, lines: &[&[u8]]) -> Result<(), String> {
-        let Some((last, halves)) = lines.split_last() else { return Err("ends after its first line".to_owned()) };
+        let Some((last, halves)) = lines.split_last() else {
+            return Err("ends after its first line".to_owned());
+        };
         for (index, line) in halves.iter().enumerate() {
-            let half = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 2))?;
+            let half =
+                serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 2))?;
             self.half(&half)?;
         }
         let end: End = serde_json::from_slice(last).map_err(|error| format!("last line: {error}"))?;
@@ -157,7 +161,8 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
         self.sight(half, mover, &place);
         self.messages(half, mover, &place);
         let reply = half.moves.to_string();
-        let moves = self.hear(mover, reply.as_bytes()).ok_or_else(|| format!("{place}: {reply} is not heard"))?;
+        let moves =
+            self.hear(mover, reply.as_bytes()).ok_or_else(|| format!("{place}: {reply} is not heard"))?;
         if let Some(raw) = &half.raw_reply {
             let raw = self.hear(mover, raw.as_bytes());
             self.compare("raw replies", &Some(moves.clone()), &raw, &place);

@@ -2,9 +2,9 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::rules::Countdown;
 use crate::state::{Player, State};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// Runs the timers that are due before the player who is next.

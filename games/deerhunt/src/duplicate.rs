@@ -2,11 +2,11 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Reason, Verb, Words};
 use crate::rules::Duplication;
 use crate::state::{At, Kind, State, Unit, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-DUP-1: who duplicates, and in exactly one direction.
@@ -82,7 +82,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-DUP-4: the time has come. Where the place is taken by now, the child is lost, and so is its
     /// price.
     pub(crate) fn give_birth(&self, state: &mut State<BLOCKS>, parent: UnitId, out: &mut impl Sink<Self>) {
-        let Unit { at, owner, direction: Some(direction), child: Some(kind), .. } = *state.unit(parent) else {
+        let Unit { at, owner, direction: Some(direction), child: Some(kind), .. } = *state.unit(parent)
+        else {
             return;
         };
         let at = at.step(direction);

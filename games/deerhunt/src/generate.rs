@@ -21,7 +21,10 @@ pub fn generate(rules: &Rules, seed: i64) -> Result<Map, SetupError> {
     (0..ATTEMPTS).find_map(|attempt| Draft::new(rules).finish(rules, attempt, &mut chance)).ok_or_else(|| {
         SetupError::BadMap {
             place: "generated".to_owned(),
-            why: format!("{} hubs find no place on {} x {} tiles", rules.hubs, rules.map_width, rules.map_height),
+            why: format!(
+                "{} hubs find no place on {} x {} tiles",
+                rules.hubs, rules.map_width, rules.map_height
+            ),
         }
     })
 }
@@ -62,7 +65,8 @@ impl Draft {
         for &(kind, at) in &armies {
             self.set(at, if kind == Kind::Worker { b'w' } else { b'm' });
         }
-        let top: Vec<&str> = self.rows.iter().map(|row| std::str::from_utf8(row).unwrap_or_default()).collect();
+        let top: Vec<&str> =
+            self.rows.iter().map(|row| std::str::from_utf8(row).unwrap_or_default()).collect();
         let middle = usize::from(self.height % 2);
         let below = top[..top.len() - middle].iter().rev();
         let rows: Vec<&str> = top.iter().chain(below).copied().collect();

@@ -2,10 +2,10 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Reason, Verb, Words};
 use crate::state::{At, Kind, State, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-MINE-1: workers mine. DH-MINE-4: in one direction at most, where directions count at all.

@@ -244,7 +244,9 @@ impl fmt::Display for Reason {
                 write!(f, "unit {id}: a word is neither UP, DOWN, LEFT nor RIGHT")
             }
             Self::NoSuchVerb(id, verb) => write!(f, "unit {id}: these rules have no {}", verb.word()),
-            Self::WrongKind(id, kind, verb) => write!(f, "unit {id} is a {kind}, which cannot {}", verb.word()),
+            Self::WrongKind(id, kind, verb) => {
+                write!(f, "unit {id} is a {kind}, which cannot {}", verb.word())
+            }
             Self::WordCount(id, verb, takes) => write!(f, "unit {id}: {} takes {takes}", verb.word()),
             Self::TooManySteps(id, most) => {
                 write!(f, "unit {id} can make {most} step{} in one move", if most == 1 { "" } else { "s" })

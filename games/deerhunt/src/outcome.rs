@@ -2,9 +2,9 @@
 
 use agon_game::Outcome;
 
+use crate::DeerhuntOf;
 use crate::rules::Tie;
 use crate::state::{Player, State};
-use crate::DeerhuntOf;
 
 /// Why a match is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

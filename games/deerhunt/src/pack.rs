@@ -64,7 +64,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         put_varint(out, state.made.into());
         for unit in (0..state.made).map(|id| state.unit(id)) {
             let child = unit.child.map_or(2, |kind| kind as u8);
-            let look = ((digit(unit.direction) as u8 * 3 + child) * 2 + unit.kind as u8) * 2 + unit.owner as u8;
+            let look =
+                ((digit(unit.direction) as u8 * 3 + child) * 2 + unit.kind as u8) * 2 + unit.owner as u8;
             out.extend([unit.at.x, unit.at.y, look, unit.hp, unit.mining, unit.hub, unit.duplication]);
             put_varint(out, zigzag(unit.stun.into()));
         }

@@ -225,11 +225,21 @@ impl Rules {
         within("start_resources", self.start_resources, 0, MAX_AMOUNT)?;
         within("map_width", self.map_width.into(), 12, 100)?;
         within("map_height", self.map_height.into(), 14, 100)?;
-        within("map_width x map_height", u32::from(self.map_width) * u32::from(self.map_height), 1, MAX_CELLS as u32)?;
+        within(
+            "map_width x map_height",
+            u32::from(self.map_width) * u32::from(self.map_height),
+            1,
+            MAX_CELLS as u32,
+        )?;
         within("hubs", self.hubs.into(), 1, 9)?;
         within("start_workers", self.start_workers.into(), 0, u32::from(self.map_width - 4) / 2)?;
         within("start_melees", self.start_melees.into(), 0, u32::from(self.map_width - 4) / 2)?;
-        within("start_workers + start_melees", u32::from(self.start_workers) + u32::from(self.start_melees), 1, 100)?;
+        within(
+            "start_workers + start_melees",
+            u32::from(self.start_workers) + u32::from(self.start_melees),
+            1,
+            100,
+        )?;
         within("melee_hp", self.melee_hp.into(), 1, 255)?;
         within("worker_hp", self.worker_hp.into(), 1, 255)?;
         within("max_steps", self.max_steps.into(), 1, MAX_WORDS as u32)?;

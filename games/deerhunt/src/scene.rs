@@ -1,5 +1,7 @@
 //! The state for spectators.
-use crate::{state::State, DeerhuntOf};
+use crate::{DeerhuntOf, state::State};
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    pub(crate) fn stage(&self, _: &State<BLOCKS>) -> serde_json::Value { serde_json::Value::Null }
+    pub(crate) fn stage(&self, _: &State<BLOCKS>) -> serde_json::Value {
+        serde_json::Value::Null
+    }
 }

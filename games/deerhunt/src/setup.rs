@@ -12,7 +12,11 @@ use crate::state::{Player, State};
 /// Builds a game.
 pub fn set_up<const BLOCKS: usize>(setup: &Setup) -> Result<DeerhuntOf<BLOCKS>, SetupError> {
     if !INFO.seats_fit(setup.seats.into()) {
-        return Err(SetupError::BadSeats { game: INFO.name, needs: "2 bots".to_owned(), got: setup.seats.into() });
+        return Err(SetupError::BadSeats {
+            game: INFO.name,
+            needs: "2 bots".to_owned(),
+            got: setup.seats.into(),
+        });
     }
     let mut loaded = rules::load::<Rules>(&INFO, &setup.rules)?;
     if setup.map == MapChoice::Generated && !loaded.rules.maps.is_empty() {
@@ -82,5 +86,4 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
         Ok(Self { rules, map, recipe })
     }
-
 }

@@ -2,10 +2,10 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Reason, Verb, Words};
 use crate::state::{At, Kind, State, Stun, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-STUN-1: melees stun, with so many words at most.

@@ -2,9 +2,9 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::orders::Move;
 use crate::state::State;
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-TURN-2: plays a half-turn of the player whose turn it is. No list is an empty list

@@ -2,12 +2,12 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Move, Reason, Verb};
 use crate::rules::{Duplication, Validation};
 use crate::sets::UnitSet;
 use crate::state::{State, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-ORDER-1: carries out the list of the mover, move by move, unless it is void.

@@ -42,9 +42,7 @@ pub struct Seen {
 impl View<'_> {
     /// Whether a tile is a resource tile that still has something.
     pub fn is_resource(&self, at: At) -> bool {
-        self.map
-            .hub(at)
-            .is_some_and(|hub| self.rules.hub_capacity == 0 || !self.saturated[usize::from(hub)])
+        self.map.hub(at).is_some_and(|hub| self.rules.hub_capacity == 0 || !self.saturated[usize::from(hub)])
     }
 }
 
@@ -96,9 +94,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
             player,
             mine: state.army(player).map(seen).collect(),
             resources: state.resources[player as usize],
-            their_resources: self
-                .knows_wealth(&theirs)
-                .then(|| state.resources[player.other() as usize]),
+            their_resources: self.knows_wealth(&theirs).then(|| state.resources[player.other() as usize]),
             theirs,
             turns_left: self.rules.max_rounds - (state.round() - 1).min(self.rules.max_rounds),
         }

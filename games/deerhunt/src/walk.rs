@@ -2,10 +2,10 @@
 
 use agon_game::Sink;
 
+use crate::DeerhuntOf;
 use crate::event::Event;
 use crate::orders::{Obstacle, Reason, Words};
 use crate::state::{State, UnitId};
-use crate::DeerhuntOf;
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// DH-MOVE-2: so many steps and no more.

@@ -18,7 +18,10 @@ fn the_document_keeps_the_contract() {
         setup("document", &[]),
         setup("document", &close),
         setup("document", &[("validation", "strict"), close[0], close[1]]),
-        setup("document", &[("attack_range", "3"), ("melee_cost", "0"), ("hub_capacity", "3"), close[0], close[1]]),
+        setup(
+            "document",
+            &[("attack_range", "3"), ("melee_cost", "0"), ("hub_capacity", "3"), close[0], close[1]],
+        ),
     ];
     let checked = conformance::check::<DeerhuntOf<SMALL>>(&setups, 10_000);
     println!("{checked} positions");

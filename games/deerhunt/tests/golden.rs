@@ -1,7 +1,7 @@
 //! The recorded games: no difference, in nothing.
 
+use agon_game::AnyGame as _;
 use agon_game::conform::{Recognised, Report};
-use agon_game::{AnyGame as _};
 use agon_testkit::golden;
 
 #[test]
@@ -21,10 +21,15 @@ fn recorded_games_have_no_difference() {
         println!("{kind}: {} compared, {} differ", tally.compared, tally.differ);
     }
     for difference in &report.differences {
-        println!("{} at {}\n  recorded {}\n  got      {}", difference.kind, difference.place, difference.expected, difference.got);
+        println!(
+            "{} at {}\n  recorded {}\n  got      {}",
+            difference.kind, difference.place, difference.expected, difference.got
+        );
     }
     assert_eq!(report.differ(), 0);
-    for kind in ["units before", "units after", "fog", "verdicts", "error texts", "winners", "state message bytes"] {
+    for kind in
+        ["units before", "units after", "fog", "verdicts", "error texts", "winners", "state message bytes"]
+    {
         assert!(report.kinds.get(kind).is_some_and(|tally| tally.compared > 0), "no {kind} compared");
     }
     assert_eq!(records, 138);
