@@ -1,7 +1,8 @@
 //! What is known of the game before a match.
 
-use agon_game::{BuiltinInfo, BundledMap, GameInfo, Transport};
+use agon_game::{BundledMap, GameInfo, Transport};
 
+use crate::builtin::BUILTINS;
 use crate::rules::PRESETS;
 
 /// Name, presets, maps and documents.
@@ -37,8 +38,6 @@ const MAPS: &[BundledMap] = &[
     map("four-rooms", include_str!("../maps/four-rooms.map")),
     map("delta", include_str!("../maps/delta.map")),
 ];
-
-const BUILTINS: &[BuiltinInfo] = &[];
 
 const SOURCES: &[(&str, &str)] = &[
     ("src/lib.rs", include_str!("../src/lib.rs")),

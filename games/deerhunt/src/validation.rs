@@ -42,6 +42,18 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
+    /// Carries out one move as if it were the whole list.
+    pub(crate) fn alone(
+        &self,
+        state: &mut State<BLOCKS>,
+        order: &Move,
+        out: &mut impl Sink<Self>,
+    ) -> Result<(), Reason> {
+        let id = self.identify(state, order, &mut UnitSet::default())?;
+        self.wording(state, id, order)?;
+        self.act(state, id, order, out)
+    }
+
     /// DH-VALID-1: a list is void when one of its moves is against the form, whatever the board says.
     /// Gives the moves that are.
     fn against_form(&self, state: &State<BLOCKS>, moves: &[Move], out: &mut impl Sink<Self>) -> Vec<usize> {
