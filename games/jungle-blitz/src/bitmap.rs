@@ -14,7 +14,9 @@ pub fn read(bytes: &[u8]) -> Result<Map, String> {
     let (data, width, height) = (number(10)?, number(18)?, number(22)?);
     let (depth, packing) = (number(28)? & 0xffff, number(30)?);
     if depth != 24 || packing != 0 {
-        return Err(format!("a map image has 24 bits a pixel, not packed; this one has {depth} (packing {packing})"));
+        return Err(format!(
+            "a map image has 24 bits a pixel, not packed; this one has {depth} (packing {packing})"
+        ));
     }
     // A negative height means that the rows are stored from the top.
     let from_top = height < 0;
@@ -31,7 +33,11 @@ pub fn read(bytes: &[u8]) -> Result<Map, String> {
             let colour = [row[3 * x + 2], row[3 * x + 1], row[3 * x]];
             let tile = Tile::of_colour(colour).ok_or_else(|| {
                 let [red, green, blue] = colour;
-                format!("column {}, row {}: #{red:02x}{green:02x}{blue:02x} is the colour of no tile", x + 1, y + 1)
+                format!(
+                    "column {}, row {}: #{red:02x}{green:02x}{blue:02x} is the colour of no tile",
+                    x + 1,
+                    y + 1
+                )
             })?;
             map.set(x as u8, y as u8, tile);
         }
@@ -44,7 +50,21 @@ pub fn write(map: &Map) -> Vec<u8> {
     let (width, height) = (u32::from(map.width()), u32::from(map.height()));
     let row_bytes = (width * 3).div_ceil(4) * 4;
     let mut bytes = b"BM".to_vec();
-    let numbers = [54 + row_bytes * height, 0, 54, 40, width, height, 24 << 16 | 1, 0, row_bytes * height, 2835, 2835, 0, 0];
+    let numbers = [
+        54 + row_bytes * height,
+        0,
+        54,
+        40,
+        width,
+        height,
+        24 << 16 | 1,
+        0,
+        row_bytes * height,
+        2835,
+        2835,
+        0,
+        0,
+    ];
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
     for y in (0..map.height()).rev() {
         for x in 0..map.width() {

@@ -45,7 +45,8 @@ fn recorded_match(
     let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
     let mut map = Map::new(columns.len(), height)?;
     for (x, column) in columns.iter().enumerate() {
-        let column = column.as_array().filter(|column| column.len() == height).ok_or("columns differ in length")?;
+        let column =
+            column.as_array().filter(|column| column.len() == height).ok_or("columns differ in length")?;
         for (y, tile) in column.iter().enumerate() {
             let tile = match tile.as_str() {
                 Some("EMPTY") => Tile::Floor,
@@ -92,7 +93,8 @@ fn read_orders(orders: &Value, team_ids: &[String], schedule: &mut Schedule) -> 
         let slot = schedule.get_mut(tick).ok_or("a play order after the end")?;
         for (place, id) in list(order, "play order")?.iter().enumerate() {
             let team = team_ids.iter().position(|own| Some(own.as_str()) == id.as_str());
-            *slot.get_mut(place).ok_or("too many teams in a play order")? = team.ok_or("an unknown team")? as u8;
+            *slot.get_mut(place).ok_or("too many teams in a play order")? =
+                team.ok_or("an unknown team")? as u8;
         }
     }
     Ok(())

@@ -49,7 +49,13 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         stone.owner = Owner::Nobody;
         stone.cell = at;
         self.state.scores[self.game.team_of(unit)] += u32::from(points);
-        self.out.event(Event::Dropped { unit: unit + 1, diamond, at: self.game.arena.point(at), points, level });
+        self.out.event(Event::Dropped {
+            unit: unit + 1,
+            diamond,
+            at: self.game.arena.point(at),
+            points,
+            level,
+        });
     }
 
     /// `diamond` is now in the hands of `unit`.

@@ -3,8 +3,8 @@
 use agon_game::conform::{Recognised, Report};
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Recipe, Scene, Seat, Seats,
-    Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
+    Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 
 use crate::arena::Arena;
@@ -77,7 +77,9 @@ impl JungleBlitz {
         }
         let diamonds = map.count(Tile::Diamond);
         if diamonds > MAX_DIAMONDS {
-            return Err(bad(format!("{diamonds} diamonds are more than the {MAX_DIAMONDS} that can be played")));
+            return Err(bad(format!(
+                "{diamonds} diamonds are more than the {MAX_DIAMONDS} that can be played"
+            )));
         }
         if map.count(Tile::Spawn) == 0 {
             return Err(bad("no spawn tile (S), so no unit could ever come onto the board".to_owned()));

@@ -28,6 +28,7 @@ pub mod view;
 pub mod arena;
 pub mod bitmap;
 pub mod map;
+pub mod map_check;
 
 pub mod dialect;
 

@@ -93,7 +93,8 @@ impl Map {
             return crate::bitmap::read(content)
                 .map_err(|why| SetupError::BadMap { place: name.to_owned(), why });
         }
-        let bad = |line: usize, why: String| SetupError::BadMap { place: format!("{name}, line {line}"), why };
+        let bad =
+            |line: usize, why: String| SetupError::BadMap { place: format!("{name}, line {line}"), why };
         let text = std::str::from_utf8(content)
             .map_err(|_| bad(1, "a map is a text in UTF-8 or a BMP image".to_owned()))?;
         Self::parse(text).map_err(|(line, why)| bad(line, why))
@@ -113,7 +114,8 @@ impl Map {
             }
             match line.split_once(':') {
                 Some((key, value)) => {
-                    let (teams, count) = parse_units(key.trim(), value.trim()).map_err(|why| (number, why))?;
+                    let (teams, count) =
+                        parse_units(key.trim(), value.trim()).map_err(|why| (number, why))?;
                     units[teams - 1] = count;
                 }
                 None if rows.len() < MAX_SIDE => rows.push((number, line)),
@@ -126,11 +128,15 @@ impl Map {
         map.units = units;
         for (y, (number, row)) in rows.iter().enumerate() {
             if row.chars().count() != width {
-                return Err((*number, format!("this row has {} tiles, the first one {width}", row.chars().count())));
+                return Err((
+                    *number,
+                    format!("this row has {} tiles, the first one {width}", row.chars().count()),
+                ));
             }
             for (x, letter) in row.chars().enumerate() {
-                let tile = Tile::of_letter(letter)
-                    .ok_or_else(|| (*number, format!("column {}: `{letter}` is no tile (. # ~ t S D)", x + 1)))?;
+                let tile = Tile::of_letter(letter).ok_or_else(|| {
+                    (*number, format!("column {}: `{letter}` is no tile (. # ~ t S D)", x + 1))
+                })?;
                 map.set(x as u8, y as u8, tile);
             }
         }
@@ -186,11 +192,15 @@ impl Map {
 
 /// `units for 2 teams: 4`.
 fn parse_units(key: &str, value: &str) -> Result<(usize, u8), String> {
-    let teams = key.strip_prefix("units for ").and_then(|rest| rest.split_once(' ')).filter(|(_, word)| {
-        ["team", "teams"].contains(word)
-    });
-    let teams = teams.and_then(|(number, _)| number.parse().ok()).filter(|number| (1..=MAX_TEAMS).contains(number));
-    let teams = teams.ok_or_else(|| format!("`{key}` is no setting; a map knows `units for 1 teams` to `units for {MAX_TEAMS} teams`"))?;
+    let teams = key
+        .strip_prefix("units for ")
+        .and_then(|rest| rest.split_once(' '))
+        .filter(|(_, word)| ["team", "teams"].contains(word));
+    let teams =
+        teams.and_then(|(number, _)| number.parse().ok()).filter(|number| (1..=MAX_TEAMS).contains(number));
+    let teams = teams.ok_or_else(|| {
+        format!("`{key}` is no setting; a map knows `units for 1 teams` to `units for {MAX_TEAMS} teams`")
+    })?;
     let count = value.parse().ok().filter(|count| (1..=16).contains(count));
     count.map(|count| (teams, count)).ok_or_else(|| format!("`{value}` is no number of units from 1 to 16"))
 }

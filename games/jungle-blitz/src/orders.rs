@@ -1,7 +1,7 @@
 //! What a team asks for: a command with a list of actions.
 
-use agon_game::pack::{Reader, put_varint};
 use agon_game::Chance;
+use agon_game::pack::{Reader, put_varint};
 
 use crate::JungleBlitz;
 use crate::arena::{Cell, Direction, Ground};
@@ -99,9 +99,11 @@ impl Action {
     pub fn target(self) -> Option<Cell> {
         match self {
             Self::None | Self::Summon => None,
-            Self::Spawn(cell) | Self::Move(cell) | Self::Drop(cell) | Self::Vine(cell) | Self::Attack(cell) => {
-                Some(cell)
-            }
+            Self::Spawn(cell)
+            | Self::Move(cell)
+            | Self::Drop(cell)
+            | Self::Vine(cell)
+            | Self::Attack(cell) => Some(cell),
         }
     }
 
@@ -220,7 +222,9 @@ fn random_action(
     let beside = arena.neighbour(own.cell, Direction::from_code(chance.below(4) as u8));
     if arena.ground(own.cell) == Ground::Empty {
         match (dice, own.diamond()) {
-            (0..=9, Some(diamond)) if state.diamonds[usize::from(diamond)].level < game.rules.maximum_diamond_summon_level => {
+            (0..=9, Some(diamond))
+                if state.diamonds[usize::from(diamond)].level < game.rules.maximum_diamond_summon_level =>
+            {
                 return Some(Action::Summon);
             }
             (10..=13, Some(_)) => return Some(Action::Drop(on_map(game, beside))),

@@ -114,7 +114,9 @@ impl fmt::Display for Why {
                 Flaw::NotYours => "this action names a unit that is not yours",
             }),
             Self::NotOnBoard => f.write_str("it is not on the board; only SPAWN is possible"),
-            Self::OnSpawn(action) => write!(f, "{action} is not possible on a spawn tile; only MOVE and NONE are"),
+            Self::OnSpawn(action) => {
+                write!(f, "{action} is not possible on a spawn tile; only MOVE and NONE are")
+            }
             Self::Summoning(action) => write!(f, "{action} is not possible during a summon"),
             Self::SecondAction => f.write_str("it already had an action in this command"),
             Self::AlreadyOnBoard => f.write_str("it cannot spawn, for it is already on the board"),
@@ -128,7 +130,9 @@ impl fmt::Display for Why {
             Self::HoldsDiamond(action) => write!(f, "{action} is not possible with a diamond in hand"),
             Self::HighestLevel => f.write_str("the diamond already has the highest level"),
             Self::NotAdjacent(at) => write!(f, "{} is not adjacent", Target(at)),
-            Self::NotEmptyGround(at) => write!(f, "nothing can be dropped on {}, which is not EMPTY", Target(at)),
+            Self::NotEmptyGround(at) => {
+                write!(f, "nothing can be dropped on {}, which is not EMPTY", Target(at))
+            }
             Self::ReceiverHoldsDiamond(at) => write!(f, "the unit on {} already holds a diamond", Target(at)),
             Self::NobodyThere(at) => write!(f, "no unit stands on {}", Target(at)),
             Self::TargetOnSpawn(at) => write!(f, "the unit on {} is on a spawn tile", Target(at)),

@@ -73,7 +73,9 @@ impl Rules {
             return Err(format!("totalTick must be 1 to 20000, not {}", self.total_tick));
         }
         if !(1 <= low && low <= high && high <= 100) {
-            return Err(format!("levels must satisfy 1 <= initialDiamondSummonLevel ({low}) <= maximumDiamondSummonLevel ({high}) <= 100"));
+            return Err(format!(
+                "levels must satisfy 1 <= initialDiamondSummonLevel ({low}) <= maximumDiamondSummonLevel ({high}) <= 100"
+            ));
         }
         // A diamond held from the first tick to the last must fit the counter of its points.
         let most = u64::from(self.total_tick) * u64::from(high) * u64::from(self.points_per_diamond);

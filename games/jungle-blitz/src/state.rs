@@ -152,7 +152,8 @@ impl State {
     /// Whether a diamond lies on the ground at `cell`.
     #[inline]
     pub fn diamond_lies_on(&self, cell: Cell) -> bool {
-        cell != Cell::NOWHERE && self.diamonds.iter().any(|diamond| diamond.cell == cell && diamond.on_ground())
+        cell != Cell::NOWHERE
+            && self.diamonds.iter().any(|diamond| diamond.cell == cell && diamond.on_ground())
     }
 
     /// Whether the connection of `team` is gone.
@@ -215,7 +216,10 @@ impl State {
         if steps.is_empty() {
             return;
         }
-        debug_assert!(steps.len() <= arena.path_bytes() * 4, "set_up lets no map through that has longer paths");
+        debug_assert!(
+            steps.len() <= arena.path_bytes() * 4,
+            "set_up lets no map through that has longer paths"
+        );
         let start = arena.path_start(index);
         for (bytes, steps) in self.paths[start..start + arena.path_bytes()].iter_mut().zip(steps.chunks(4)) {
             *bytes = steps.iter().rev().fold(0, |byte, &step| byte << 2 | step as u8);

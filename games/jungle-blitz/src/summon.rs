@@ -20,7 +20,11 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         let own = self.state.unit_mut(unit);
         if own.summoning == 0 {
             own.summoning = 1;
-            self.out.event(Event::SummonBegun { unit: unit + 1, level: diamond.level, points: diamond.points });
+            self.out.event(Event::SummonBegun {
+                unit: unit + 1,
+                level: diamond.level,
+                points: diamond.points,
+            });
         }
         Ok(())
     }

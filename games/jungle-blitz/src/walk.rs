@@ -56,9 +56,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
             Ground::Empty => true,
             Ground::Spawn => arena.ground(own.cell) == Ground::Spawn,
         };
-        ground
-            && self.state.unit_on(cell).is_none()
-            && !(own.holds > 0 && self.state.diamond_lies_on(cell))
+        ground && self.state.unit_on(cell).is_none() && !(own.holds > 0 && self.state.diamond_lies_on(cell))
     }
 
     /// The first tile of the stored path, when the path leads to `to` and the tile is free (JB-MOVE-5).

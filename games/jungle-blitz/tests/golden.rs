@@ -1,7 +1,7 @@
 //! Recorded matches of the original server: zero differences.
 
-use agon_game::conform::{Recognised, Report};
 use agon_game::Game as _;
+use agon_game::conform::{Recognised, Report};
 use agon_testkit::golden;
 use jungle_blitz::JungleBlitz;
 
@@ -24,7 +24,8 @@ fn recorded_matches_are_the_same() {
     }
     assert_eq!(whole.differ(), 0, "{:#?}", whole.differences);
     assert!(records >= 81 + 6, "only {records} records");
-    for kind in ["unit path", "deaths", "errors of a team", "random picks", "TICK message", "COMMAND message"] {
+    for kind in ["unit path", "deaths", "errors of a team", "random picks", "TICK message", "COMMAND message"]
+    {
         assert!(whole.kinds.get(kind).is_some_and(|tally| tally.compared > 0), "no {kind} was compared");
     }
 }

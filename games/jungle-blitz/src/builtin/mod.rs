@@ -11,6 +11,10 @@ pub const KNOWN: &[BuiltinInfo] = &[];
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn seat(name: &str, _options: &[(String, String)], _seed: u64) -> Result<Box<dyn Builtin<JungleBlitz>>, String> {
+pub fn seat(
+    name: &str,
+    _options: &[(String, String)],
+    _seed: u64,
+) -> Result<Box<dyn Builtin<JungleBlitz>>, String> {
     Err(format!("no built-in bot is called `{name}`"))
 }

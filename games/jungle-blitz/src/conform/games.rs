@@ -30,7 +30,8 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
     let game = recorded_match(&record["tiles"], first, teams.len(), units_per_team, total_tick)?;
     let game = game.with_schedule(schedule);
     let spawned = Counter::new(0);
-    let mut tape = Tape { game: &game, picks: list(&record["spawnChoices"], "spawn choices")?, spawned: &spawned };
+    let mut tape =
+        Tape { game: &game, picks: list(&record["spawnChoices"], "spawn choices")?, spawned: &spawned };
 
     let (mut state, mut search, mut wire) = (game.start(), Search::default(), Wire::new(&game));
     let mut errors = vec![0; teams.len()];
@@ -130,7 +131,9 @@ fn compare_state(
             report.compare("unit alive", &recorded["hasSpawned"].as_bool(), &Some(unit.alive()), at);
             report.compare("unit summons", &recorded["isSummoning"].as_bool(), &Some(unit.summoning > 0), at);
             report.compare("unit has diamond", &recorded["hasDiamond"].as_bool(), &Some(unit.holds > 0), at);
-            let diamond = recorded.get("diamondId").map(|id| diamonds.as_array().and_then(|all| all.iter().position(|d| &d["id"] == id)));
+            let diamond = recorded
+                .get("diamondId")
+                .map(|id| diamonds.as_array().and_then(|all| all.iter().position(|d| &d["id"] == id)));
             report.compare("unit's diamond", &diamond.flatten(), &unit.diamond().map(usize::from), at);
             if last {
                 let marks = &recorded["lastState"];
@@ -147,10 +150,17 @@ fn compare_state(
 }
 
 /// Compares the end: the last state, deaths and pending points. Teams are in rank order there.
-fn compare_end(game: &JungleBlitz, state: &State, ids: &[String], end: &Value, report: &mut Report) -> Result<(), String> {
+fn compare_end(
+    game: &JungleBlitz,
+    state: &State,
+    ids: &[String],
+    end: &Value,
+    report: &mut Report,
+) -> Result<(), String> {
     let mut teams = vec![Value::Null; ids.len()];
     for team in list(&end["teams"], "teams")? {
-        let index = ids.iter().position(|id| Some(id.as_str()) == team["id"].as_str()).ok_or("an unknown team")?;
+        let index =
+            ids.iter().position(|id| Some(id.as_str()) == team["id"].as_str()).ok_or("an unknown team")?;
         let place = || format!("at the end, team {}", index + 1);
         let deaths = u64::from(state.deaths[index]);
         report.compare("deaths", &team["deaths"].as_u64(), &Some(deaths), place);

@@ -17,7 +17,9 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
     let lines = record.lines().filter(|line| !line.is_empty());
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).map_err(|error| error.to_string()));
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
-    let sent = |way: &str| lines.iter().filter(move |line| line["dir"] == way).map(|line| &line["msg"]).collect::<Vec<_>>();
+    let sent = |way: &str| {
+        lines.iter().filter(move |line| line["dir"] == way).map(|line| &line["msg"]).collect::<Vec<_>>()
+    };
     let ticks: Vec<&Value> = sent("S>C").into_iter().filter(|message| message["type"] == "TICK").collect();
     let first = *ticks.first().ok_or("no TICK")?;
     let ids = list(&first["teams"], "teams")?.iter();
@@ -37,7 +39,8 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
                 wire.ask(&game, seat, &game.view(&state, seat), &mut written);
                 let written: Value = serde_json::from_slice(&written).map_err(|error| error.to_string())?;
                 let (recorded, written) = (without_errors(message), without_errors(&written));
-                report.count("TICK message", recorded == written, || difference(place(), &recorded, &written));
+                report
+                    .count("TICK message", recorded == written, || difference(place(), &recorded, &written));
             }
             (Some("C>S"), Some("REGISTER")) => {
                 let name = message["teamName"].as_str().map(|name| Registration::Name(name.to_owned()));
@@ -174,7 +177,8 @@ fn tidy(game: &JungleBlitz, command: &Value) -> Value {
 /// Names the first fields that differ.
 fn difference(place: String, recorded: &Value, written: &Value) -> (String, String, String) {
     let fields = recorded.as_object().into_iter().flatten();
-    let differing = fields.filter(|(key, value)| written.get(key.as_str()) != Some(value)).map(|(key, _)| key.as_str());
+    let differing =
+        fields.filter(|(key, value)| written.get(key.as_str()) != Some(value)).map(|(key, _)| key.as_str());
     let differing: Vec<_> = differing.collect();
     let show = |value: &Value| differing.first().map_or_else(String::new, |key| value[*key].to_string());
     (format!("{place}, fields {differing:?}"), show(recorded), show(written))

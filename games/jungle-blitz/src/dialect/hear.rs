@@ -88,11 +88,13 @@ fn is_number(value: Option<&Value>, wanted: u16) -> bool {
 fn actions(game: &JungleBlitz, seat: Seat, actions: Option<&Value>) -> Heard<Command> {
     match actions.and_then(Value::as_array) {
         None => Heard::Answer(Command { entries: vec![Entry::Flawed(Flaw::NoActions)] }),
-        Some(list) if list.len() > MAX_ACTIONS => {
-            Heard::Malformed(format!("{} actions are more than the {MAX_ACTIONS} a command may have", list.len()))
-        }
+        Some(list) if list.len() > MAX_ACTIONS => Heard::Malformed(format!(
+            "{} actions are more than the {MAX_ACTIONS} a command may have",
+            list.len()
+        )),
         Some(list) => {
-            let entries = list.iter().map(|value| entry(game, seat, value).unwrap_or_else(Entry::Flawed)).collect();
+            let entries =
+                list.iter().map(|value| entry(game, seat, value).unwrap_or_else(Entry::Flawed)).collect();
             Heard::Answer(Command { entries })
         }
     }
@@ -127,7 +129,8 @@ fn whole(value: &Value) -> Option<i64> {
 
 /// Appends the canonical COMMAND.
 pub(super) fn command(game: &JungleBlitz, tick: u16, seat: Seat, order: &Command, out: &mut Vec<u8>) {
-    let put = |out: &mut Vec<u8>, text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("writing to memory");
+    let put =
+        |out: &mut Vec<u8>, text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("writing to memory");
     put(out, format_args!("{{\"type\":\"COMMAND\",\"tick\":{tick},\"actions\":"));
     if order.entries == [Entry::Flawed(Flaw::NoActions)] {
         out.extend(b"null}");

@@ -124,7 +124,11 @@ impl Remembered {
 
 /// A UUID of version 4.
 fn uuid(chance: &mut Seeded) -> String {
-    let mut bits = || u128::from(chance.below(1 << 16)) << 112 | u128::from(chance.bits()) << 48 | u128::from(chance.bits() >> 16);
+    let mut bits = || {
+        u128::from(chance.below(1 << 16)) << 112
+            | u128::from(chance.bits()) << 48
+            | u128::from(chance.bits() >> 16)
+    };
     let bits = bits() & !(0xf << 76) & !(3 << 62) | 4 << 76 | 2 << 62;
     let hex = format!("{bits:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
