@@ -46,7 +46,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         let (points, level) = (stone.points, stone.level);
         stone.points = 0;
         stone.level = self.game.rules.initial_diamond_summon_level;
-        stone.owner = Owner::Nobody;
+        stone.owner = Owner::NOBODY;
         stone.cell = at;
         self.state.scores[self.game.team_of(unit)] += u32::from(points);
         self.out.event(Event::Dropped {
@@ -64,7 +64,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         own.holds = diamond + 1;
         let cell = own.cell;
         let stone = &mut self.state.diamonds[usize::from(diamond)];
-        stone.owner = Owner::Unit(unit);
+        stone.owner = Owner::unit(unit);
         stone.cell = cell;
     }
 }

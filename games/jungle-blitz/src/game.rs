@@ -188,7 +188,7 @@ impl Game for JungleBlitz {
         let mut state = State::EMPTY;
         let level = self.rules.initial_diamond_summon_level;
         for (diamond, &cell) in state.diamonds.iter_mut().zip(self.arena.diamonds()) {
-            *diamond = Diamond { cell, points: 0, level, owner: Owner::Never };
+            *diamond = Diamond { cell, points: 0, level, owner: Owner::NEVER };
         }
         state
     }

@@ -26,6 +26,6 @@ pub fn outcome(game: &JungleBlitz, state: &State) -> Option<Outcome> {
 
 /// The pending points of the diamonds that units of `team` hold.
 pub fn pending(game: &JungleBlitz, state: &State, team: usize) -> u32 {
-    let held = |owner| matches!(owner, Owner::Unit(unit) if game.team_of(unit) == team);
+    let held = |owner: Owner| owner.holder().is_some_and(|unit| game.team_of(unit) == team);
     state.diamonds.iter().filter(|diamond| held(diamond.owner)).map(|diamond| u32::from(diamond.points)).sum()
 }

@@ -26,11 +26,7 @@ pub fn save(game: &JungleBlitz, state: &State, out: &mut Vec<u8>) {
         put_varint(out, u64::from(diamond.cell.0));
         put_varint(out, u64::from(diamond.points));
         out.push(diamond.level);
-        out.push(match diamond.owner {
-            Owner::Never => 0,
-            Owner::Nobody => 1,
-            Owner::Unit(unit) => unit + 2,
-        });
+        out.push(diamond.owner.0);
     }
 }
 
@@ -112,11 +108,7 @@ fn load_unit(game: &JungleBlitz, state: &mut State, index: u8, reader: &mut Read
 
 fn load_diamond(game: &JungleBlitz, reader: &mut Reader<'_>) -> Option<Diamond> {
     let (cell, points, level) = (cell(game, reader)?, short(reader)?, reader.byte()?);
-    let owner = match reader.byte()? {
-        0 => Owner::Never,
-        1 => Owner::Nobody,
-        unit => Owner::Unit(unit - 2),
-    };
+    let owner = Owner(reader.byte()?);
     let rules = &game.rules;
     let levels = rules.initial_diamond_summon_level..=rules.maximum_diamond_summon_level;
     (cell != Cell::NOWHERE && levels.contains(&level)).then_some(Diamond { cell, points, level, owner })
@@ -136,7 +128,7 @@ fn consistent(game: &JungleBlitz, state: &State) -> bool {
             None => unit.summoning == 0,
             Some(diamond) => {
                 let diamond = &state.diamonds[usize::from(diamond)];
-                diamond.owner == Owner::Unit(index as u8)
+                diamond.owner == Owner::unit(index as u8)
                     && diamond.cell == unit.cell
                     && unit.alive()
                     && unit.summoning <= diamond.level + 1
@@ -144,12 +136,9 @@ fn consistent(game: &JungleBlitz, state: &State) -> bool {
         };
         alone && holds
     }) && state.diamonds.iter().enumerate().all(|(index, diamond)| {
-        let held = match diamond.owner {
-            Owner::Unit(unit) => {
-                units.get(usize::from(unit)).is_some_and(|unit| usize::from(unit.holds) == index + 1)
-            }
-            _ => true,
-        };
+        let held = diamond.owner.holder().is_none_or(|unit| {
+            units.get(usize::from(unit)).is_some_and(|unit| usize::from(unit.holds) == index + 1)
+        });
         held && u64::from(diamond.points) + rest <= u64::from(u16::MAX)
     }) && state.scores.iter().all(|&score| score < u32::MAX / 2)
 }

@@ -7,7 +7,7 @@ use crate::JungleBlitz;
 use crate::arena::{Cell, Ground};
 use crate::outcome::pending;
 use crate::search::Search;
-use crate::state::{Owner, State};
+use crate::state::State;
 
 /// The state as JSON: positions as `[x, y]`, units and teams by their ids on the wire, from 1.
 pub fn scene(game: &JungleBlitz, state: &State) -> Value {
@@ -27,10 +27,7 @@ pub fn scene(game: &JungleBlitz, state: &State) -> Value {
         })
     });
     let diamonds = state.diamonds[..game.arena.diamonds().len()].iter().map(|diamond| {
-        let owner = match diamond.owner {
-            Owner::Unit(unit) => Some(unit + 1),
-            Owner::Never | Owner::Nobody => None,
-        };
+        let owner = diamond.owner.holder().map(|unit| unit + 1);
         json!({ "at": at(diamond.cell), "level": diamond.level, "points": diamond.points, "owner": owner })
     });
     let teams = (0..game.teams()).map(|team| {

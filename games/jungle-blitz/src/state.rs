@@ -67,15 +67,27 @@ pub struct Diamond {
     pub owner: Owner,
 }
 
-/// Who holds a diamond.
+/// Who holds a diamond, in one byte: 0 nobody yet, 1 nobody any more, else two more than the unit's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub struct Owner(pub u8);
+
+impl Owner {
     /// Nobody yet; the wire leaves the field out.
-    Never,
+    pub const NEVER: Self = Self(0);
     /// Nobody any more; the wire says null.
-    Nobody,
+    pub const NOBODY: Self = Self(1);
+
     /// A unit.
-    Unit(UnitIndex),
+    #[inline]
+    pub const fn unit(unit: UnitIndex) -> Self {
+        Self(unit + 2)
+    }
+
+    /// The unit, if one holds the diamond.
+    #[inline]
+    pub const fn holder(self) -> Option<UnitIndex> {
+        self.0.checked_sub(2)
+    }
 }
 
 impl Unit {
@@ -107,12 +119,12 @@ impl Unit {
 
 impl Diamond {
     /// No diamond.
-    pub const ABSENT: Self = Self { cell: Cell::NOWHERE, points: 0, level: 0, owner: Owner::Never };
+    pub const ABSENT: Self = Self { cell: Cell::NOWHERE, points: 0, level: 0, owner: Owner::NEVER };
 
     /// Whether it lies on the ground.
     #[inline]
     pub fn on_ground(&self) -> bool {
-        !matches!(self.owner, Owner::Unit(_))
+        self.owner.holder().is_none()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::orders::{Action, Command, Entry};
 use crate::reason::{Refusal, Why};
 use crate::search::Search;
-use crate::state::{Owner, State, UnitIndex};
+use crate::state::{State, UnitIndex};
 
 /// A team's answer.
 type TeamAnswer = (Seat, Answer<Command>);
@@ -64,7 +64,7 @@ fn command_of(answers: &[TeamAnswer], team: u8) -> Option<&Command> {
 /// Every held diamond gains its level, whoever holds it and however that team is (JB-POINTS-1).
 fn grow_held_diamonds(game: &JungleBlitz, state: &mut State) {
     for diamond in &mut state.diamonds[..game.arena.diamonds().len()] {
-        if let Owner::Unit(_) = diamond.owner {
+        if !diamond.on_ground() {
             diamond.points += u16::from(diamond.level) * game.rules.points_per_diamond;
         }
     }

@@ -77,7 +77,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         if enemy && let Some(diamond) = pulled.diamond() {
             pulled.holds = 0;
             pulled.summoning = 0;
-            self.state.diamonds[usize::from(diamond)].owner = Owner::Nobody;
+            self.state.diamonds[usize::from(diamond)].owner = Owner::NOBODY;
             lost = Some(diamond);
         }
         let pulled = self.state.unit_mut(victim);

@@ -110,7 +110,7 @@ fn scatter(game: &JungleBlitz, chance: &mut Seeded) -> State {
     }
     if chance.happens(1, 2) {
         state.unit_mut(0).holds = 1;
-        state.diamonds[0].owner = Owner::Unit(0);
+        state.diamonds[0].owner = Owner::unit(0);
         state.diamonds[0].cell = state.unit(0).cell;
     }
     state

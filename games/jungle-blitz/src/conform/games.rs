@@ -103,10 +103,10 @@ fn compare_state(
         report.compare("diamond position", &position(&recorded["position"]), &point(diamond.cell), at);
         report.compare("diamond level", &recorded["summonLevel"].as_u64(), &Some(diamond.level.into()), at);
         report.compare("diamond points", &recorded["points"].as_u64(), &Some(diamond.points.into()), at);
-        let owner = match diamond.owner {
-            Owner::Never => None,
-            Owner::Nobody => Some(Value::Null),
-            Owner::Unit(unit) => Some((unit + 1).to_string().into()),
+        let owner = match diamond.owner.holder() {
+            Some(unit) => Some((unit + 1).to_string().into()),
+            None if diamond.owner == Owner::NEVER => None,
+            None => Some(Value::Null),
         };
         report.compare("diamond owner", &recorded.get("ownerId").cloned(), &owner, at);
     }

@@ -96,9 +96,9 @@ fn read_state(game: &JungleBlitz, tick: &Value) -> Result<State, String> {
     let diamonds = list(&tick["map"]["diamonds"], "diamonds")?;
     for (slot, diamond) in state.diamonds.iter_mut().zip(diamonds) {
         let owner = match diamond.get("ownerId") {
-            None => Owner::Never,
-            Some(Value::Null) => Owner::Nobody,
-            Some(id) => Owner::Unit(unit_number(id).checked_sub(1).ok_or("an unknown owner")?),
+            None => Owner::NEVER,
+            Some(Value::Null) => Owner::NOBODY,
+            Some(id) => Owner::unit(unit_number(id).checked_sub(1).ok_or("an unknown owner")?),
         };
         let (points, level) = (number(&diamond["points"]) as u16, number(&diamond["summonLevel"]) as u8);
         *slot = Diamond { cell: cell(game, &diamond["position"]), points, level, owner };

@@ -119,10 +119,10 @@ fn diamonds(wire: &Wire, game: &JungleBlitz, view: &View<'_>, out: &mut Vec<u8>)
         out.extend(b",\"position\":");
         point(out, game.arena.point(diamond.cell));
         put(out, format_args!(",\"summonLevel\":{},\"points\":{}", diamond.level, diamond.points));
-        match diamond.owner {
-            Owner::Never => {}
-            Owner::Nobody => out.extend(b",\"ownerId\":null"),
-            Owner::Unit(unit) => put(out, format_args!(",\"ownerId\":\"{}\"", unit + 1)),
+        match diamond.owner.holder() {
+            Some(unit) => put(out, format_args!(",\"ownerId\":\"{}\"", unit + 1)),
+            None if diamond.owner == Owner::NEVER => {}
+            None => out.extend(b",\"ownerId\":null"),
         }
         out.push(b'}');
     }
