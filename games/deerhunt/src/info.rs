@@ -15,6 +15,7 @@ pub const INFO: GameInfo = GameInfo {
     step: "half-turn",
     alternating: true,
     transport: Transport::Tcp,
+    longest_message: 1 << 20,
     time_is_played: false,
     presets: PRESETS,
     maps: MAPS,

@@ -29,6 +29,7 @@ pub const INFO: GameInfo = GameInfo {
     step: "tick",
     alternating: false,
     transport: Transport::WebSocket,
+    longest_message: 1 << 20,
     time_is_played: false,
     presets: PRESETS,
     maps: crate::maps::BUNDLED,

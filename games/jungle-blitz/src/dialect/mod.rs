@@ -7,7 +7,7 @@
 mod ask;
 mod hear;
 
-use agon_game::{Chance, Dialect, Heard, Seat, Seeded};
+use agon_game::{Answer, Chance, Dialect, Heard, Seat, Seeded};
 
 use crate::JungleBlitz;
 use crate::orders::Command;
@@ -104,12 +104,14 @@ impl Dialect<JungleBlitz> for Wire {
     }
 
     /// Without a command nothing is replaced: errors of missed ticks pile up (JB-WIRE-7).
-    fn missed(&mut self, game: &JungleBlitz, seat: Seat, why: &str) {
+    fn missed(&mut self, game: &JungleBlitz, seat: Seat, answer: &Answer<Command>) {
         let own = &mut self.seats[seat.index()];
         own.fresh = true;
         let (tick, limit) = (own.asked.unwrap_or(0), game.rules.time_per_tick);
-        let mut why = why.to_owned();
-        why.truncate(why.floor_char_boundary(200));
+        let why = match answer {
+            Answer::Malformed { why, .. } => &why[..why.floor_char_boundary(200)],
+            _ => "it did not come in time",
+        };
         own.note(format!("no command counted for tick {tick} (limit {limit} ms): {why}"));
     }
 }
