@@ -102,9 +102,11 @@ fn resolved(game: &CultistWars, state: &State, seat: Seat, answer: &Answer<Order
     Some(action.to_string())
 }
 
+/// Plays the mover's answer, unless the match is over.
 fn play(game: &CultistWars, state: &mut State, answer: Answer<Order>) {
-    let seat = state.mover();
-    game.play(state, &mut (), &[(seat, answer)], &mut Seeded::stream(0, "play"), &mut Ignored);
+    if let Some(seat) = game.deciding(state).iter().next() {
+        game.play(state, &mut (), &[(seat, answer)], &mut Seeded::stream(0, "play"), &mut Ignored);
+    }
 }
 
 /// The end in the words of a record.
@@ -294,10 +296,8 @@ fn conversation(text: &str, report: &mut Report) -> Result<(), (usize, String)> 
                 let now = format!("turn {} player {} limit {limit_ms}", state.turns_played(), seat.index());
                 differs(format!("turn {turn} player {player} limit {limit}"), now, number);
                 differs(sent.join("\n"), String::from_utf8_lossy(&asked).into_owned(), number + 1);
-                if state.ending().is_none() {
-                    let answer = heard(game, seat, (answer != "(timeout)").then_some(answer));
-                    play(game, state, answer);
-                }
+                let answer = heard(game, seat, (answer != "(timeout)").then_some(answer));
+                play(game, state, answer);
             }
             ["###", "end", reason_given, "scores", first, second] => {
                 let (game, state, _) = running.as_ref().ok_or_else(|| wrong("no turn was recorded"))?;
