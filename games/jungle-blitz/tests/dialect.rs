@@ -142,7 +142,8 @@ fn odd_messages() {
 fn errors_are_bounded() {
     let game = game();
     let mut wire = Wire::new(&game);
-    (0..100_000).for_each(|_| wire.missed(&game, ME, &"x".repeat(10_000)));
+    let answer = Answer::Malformed { why: "x".repeat(10_000), think_ms: 1 };
+    (0..100_000).for_each(|_| wire.missed(&game, ME, &answer));
     let mut out = Vec::new();
     wire.ask(&game, ME, &game.view(&game.start(), ME), &mut out);
     assert!(out.len() < 400_000, "{} bytes", out.len());
