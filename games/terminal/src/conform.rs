@@ -13,7 +13,9 @@ use crate::Terminal;
 use crate::frame::Frame;
 use crate::line::{self, Eyes, Names};
 use crate::outcome;
-use crate::replay::{self, EndStats, EventLists, PlayerStats, Recorded, StateLine, Unreadable};
+use crate::replay::{
+    self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine, Unreadable,
+};
 use crate::state::State;
 use crate::work::Work;
 
@@ -202,11 +204,6 @@ fn line_agrees(
     same &= report.compare("melee", &theirs.events.melee, &own.events.melee, place);
     same
 }
-
-type Blast<'a> = ([i32; 2], Vec<[i32; 2]>, f32, i32, &'a str, u8);
-type Hit<'a> = ([i32; 2], f32, i32, &'a str, u8);
-type Given<'a> = ([i32; 2], [i32; 2], f32, i32, &'a str, &'a str, u8);
-type Died<'a> = ([i32; 2], i32, &'a str, u8, bool);
 
 /// The event lists of which some parts have no order in the original.
 struct Sets<'a> {

@@ -33,9 +33,15 @@ pub mod frame;
 pub mod view;
 
 pub mod conform;
+
+pub mod builtin;
 pub mod dialect;
 pub mod line;
+pub mod picture;
+mod random;
 pub mod replay;
+pub mod scene;
+mod scenes;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
@@ -91,7 +97,7 @@ pub const INFO: GameInfo = GameInfo {
     ],
     maps: &[],
     generates_maps: false,
-    builtins: &[],
+    builtins: builtin::BUILTINS,
     rulebook: "",
     sources: &[],
 };
@@ -208,8 +214,8 @@ impl Game for Terminal {
         State::load(&self.rules, bytes)
     }
 
-    fn random_order(&self, _state: &State, _seat: Seat, _chance: &mut impl Chance) -> Commands {
-        Commands::default()
+    fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Commands {
+        random::random_order(&self.rules, state, seat, chance)
     }
 
     fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {
@@ -218,19 +224,19 @@ impl Game for Terminal {
 
     fn builtin(
         &self,
-        _name: &str,
-        _options: &[(String, String)],
-        _seed: u64,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String> {
-        Err("none".to_owned())
+        builtin::builtin(name, options, seed)
     }
 
-    fn picture(&self, _state: &State, _eyes: Option<Seat>) -> Picture {
-        Picture::new()
+    fn picture(&self, state: &State, eyes: Option<Seat>) -> Picture {
+        picture::picture(state, eyes)
     }
 
-    fn scene(&self, _state: &State) -> serde_json::Value {
-        serde_json::Value::Null
+    fn scene(&self, state: &State) -> serde_json::Value {
+        scene::scene(state)
     }
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {
@@ -238,7 +244,7 @@ impl Game for Terminal {
     }
 
     fn scenes() -> Vec<Scene> {
-        Vec::new()
+        scenes::scenes()
     }
 }
 

@@ -141,3 +141,35 @@ fn spread(steps: &mut [u16; GRID], queue: &mut Vec<u16>) {
         }
     }
 }
+
+/// How far it is from every tile to an edge, for bots: the structures of `state`, and more that are planned.
+pub struct Survey {
+    ground: [u16; GRID],
+    queue: Vec<u16>,
+}
+
+impl Survey {
+    /// The arena with these structures.
+    pub fn new(state: &crate::state::State) -> Self {
+        let mut ground = open_ground();
+        state.structures().iter().for_each(|structure| ground[structure.tile().index()] = CLOSED);
+        Self { ground, queue: Vec::new() }
+    }
+
+    /// Puts a planned structure on a tile.
+    pub fn close(&mut self, tile: Tile) {
+        self.ground[tile.index()] = CLOSED;
+    }
+
+    /// Whether nothing stands on a tile.
+    pub fn is_open(&self, tile: Tile) -> bool {
+        self.ground[tile.index()] == OPEN
+    }
+
+    /// Steps from a start tile to its target edge; `None` where there is no way.
+    pub fn steps(&mut self, tile: Tile) -> Option<u16> {
+        let mut steps = self.ground;
+        lead_to_edge(&mut steps, Edge::opposite(tile), &mut self.queue);
+        (steps[tile.index()] < OPEN).then_some(steps[tile.index()])
+    }
+}

@@ -19,6 +19,16 @@ use crate::{Terminal, turn};
 pub(crate) type Entry<'a> = (i32, i32, f32, &'a str);
 /// Two tiles of an event.
 type Pair = [i32; 2];
+/// A self-destruction: tile, tiles hit, damage, kind, id, player.
+pub(crate) type Blast<'a> = (Pair, Vec<Pair>, f32, i32, &'a str, u8);
+/// A breach or a damage: tile, number, kind, id, player.
+pub(crate) type Hit<'a> = (Pair, f32, i32, &'a str, u8);
+/// A shield or an attack: from, to, number, kind, id, target's id, player.
+pub(crate) type Given<'a> = (Pair, Pair, f32, i32, &'a str, &'a str, u8);
+/// A step: from, to, nothing, kind, id, player.
+pub(crate) type Moved<'a> = (Pair, Pair, [f32; 2], i32, &'a str, u8);
+/// A death: tile, kind, id, player, whether by its own player.
+pub(crate) type Died<'a> = (Pair, i32, &'a str, u8, bool);
 
 /// A state line as it is written.
 #[derive(Deserialize, Debug)]
@@ -43,21 +53,21 @@ pub(crate) struct StateLine<'a> {
 #[derive(Deserialize, Debug, PartialEq)]
 pub(crate) struct EventLists<'a> {
     #[serde(rename = "selfDestruct", borrow)]
-    pub self_destruct: Vec<(Pair, Vec<Pair>, f32, i32, &'a str, u8)>,
+    pub self_destruct: Vec<Blast<'a>>,
     #[serde(borrow)]
-    pub breach: Vec<(Pair, f32, i32, &'a str, u8)>,
+    pub breach: Vec<Hit<'a>>,
     #[serde(borrow)]
-    pub damage: Vec<(Pair, f32, i32, &'a str, u8)>,
+    pub damage: Vec<Hit<'a>>,
     #[serde(borrow)]
-    pub shield: Vec<(Pair, Pair, f32, i32, &'a str, &'a str, u8)>,
+    pub shield: Vec<Given<'a>>,
     #[serde(rename = "move", borrow)]
-    pub moves: Vec<(Pair, Pair, [f32; 2], i32, &'a str, u8)>,
+    pub moves: Vec<Moved<'a>>,
     #[serde(borrow)]
     pub spawn: Vec<(Pair, i32, &'a str, u8)>,
     #[serde(borrow)]
-    pub death: Vec<(Pair, i32, &'a str, u8, bool)>,
+    pub death: Vec<Died<'a>>,
     #[serde(borrow)]
-    pub attack: Vec<(Pair, Pair, f32, i32, &'a str, &'a str, u8)>,
+    pub attack: Vec<Given<'a>>,
     #[serde(default)]
     pub melee: Vec<serde_json::Value>,
 }
