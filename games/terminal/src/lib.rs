@@ -42,6 +42,7 @@ mod random;
 pub mod replay;
 pub mod scene;
 mod scenes;
+mod sources;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
@@ -98,8 +99,8 @@ pub const INFO: GameInfo = GameInfo {
     maps: &[],
     generates_maps: false,
     builtins: builtin::BUILTINS,
-    rulebook: "",
-    sources: &[],
+    rulebook: include_str!("../RULES.md"),
+    sources: sources::SOURCES,
 };
 
 /// The game with the rules of one match.

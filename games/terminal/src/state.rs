@@ -189,8 +189,8 @@ impl State {
         self.marks[slot]
     }
 
-    /// Marks a structure for removal.
-    pub(crate) fn set_mark(&mut self, slot: usize, turns: u8) {
+    /// Marks the structure number `slot` for removal after so many restores.
+    pub fn set_mark(&mut self, slot: usize, turns: u8) {
         self.marks[slot] = turns;
     }
 
@@ -199,8 +199,8 @@ impl State {
         self.structures().iter().find(|structure| structure.tile() == tile)
     }
 
-    /// Adds a structure at the end. The caller has made sure that its tile is free.
-    pub(crate) fn push(&mut self, structure: Structure) {
+    /// Adds a structure at the end. Its tile must be free and its id below [`next_id`](State::next_id), above all others.
+    pub fn push(&mut self, structure: Structure) {
         let end = usize::from(self.count);
         self.list[end] = structure;
         self.marks[end] = 0;
