@@ -340,7 +340,10 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
                 *config = map;
             }
             if several.is_empty() {
-                return Err(unknown(nearest(key, known.iter().map(|(path, _)| path.as_str()))));
+                let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
+                let names: Vec<String> =
+                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).collect();
+                return Err(unknown(nearest(key, names.iter().map(String::as_str))));
             }
             return Err(bad(
                 place,
