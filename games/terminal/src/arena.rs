@@ -10,11 +10,11 @@ pub const SIDE: i32 = 28;
 pub const TILES: usize = 420;
 
 /// Entries of a table over [`Tile::index`].
-pub const GRID: usize = 32 * 30;
+pub const GRID: usize = 32 * 32;
 
 /// A tile of the arena.
 ///
-/// Stored as a place in a padded grid 32 wide with a spare row below and above, so that the four
+/// Stored as a place in a padded grid 32 wide with spare rows below and above, so that the four
 /// neighbours of any tile are plain offsets inside a table of [`GRID`] entries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Tile(u16);
@@ -155,6 +155,24 @@ impl Edge {
         })
     }
 
+    /// The tiles of the edge as a set.
+    #[inline]
+    pub const fn board(self) -> &'static Board {
+        static BOARDS: [Board; 4] = {
+            let mut boards = [Board([0; 32]); 4];
+            let mut step = 0;
+            while step < 14 {
+                boards[Edge::BottomLeft.index()].0[step + 1] |= 1 << (13 - step);
+                boards[Edge::BottomRight.index()].0[step + 1] |= 1 << (14 + step);
+                boards[Edge::TopLeft.index()].0[28 - step] |= 1 << (13 - step);
+                boards[Edge::TopRight.index()].0[28 - step] |= 1 << (14 + step);
+                step += 1;
+            }
+            boards
+        };
+        &BOARDS[self.index()]
+    }
+
     /// Where a unit that starts on `tile` wants to go: the edge opposite in both axes (TM-PATH-1).
     pub const fn opposite(tile: Tile) -> Self {
         match (tile.x() < 14, tile.y() < 14) {
@@ -244,7 +262,10 @@ impl Reach {
 
     #[inline]
     fn nearest_in_row(&self, middle: Tile, dy: i32, y: i32, board: &Board, found: &mut Nearest) {
-        let Some(&row) = board.0.get((y + 1) as usize) else { return };
+        let row = board.0.get((y + 1) as usize).copied().unwrap_or(0);
+        if row == 0 {
+            return;
+        }
         let hits = row & self.columns(middle, dy);
         if hits == 0 {
             return;
@@ -310,9 +331,81 @@ const ROWS: [u32; SIDE as usize] = {
 
 /// A set of tiles, as a row of bits for each row of the padded grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Board([u32; 30]);
+pub struct Board([u32; 32]);
 
 impl Board {
+    /// All tiles.
+    pub const ARENA: Self = {
+        let mut rows = [0; 32];
+        let mut y = 0;
+        while y < SIDE as usize {
+            rows[y + 1] = ROWS[y];
+            y += 1;
+        }
+        Self(rows)
+    };
+
+    /// Whether no tile is in the set.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |all, row| all | row) == 0
+    }
+
+    /// The tiles that are in both sets.
+    #[inline]
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|row| self.0[row] & other.0[row]))
+    }
+
+    /// The tiles of this set that are not in the other.
+    #[inline]
+    #[must_use]
+    pub fn and_not(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|row| self.0[row] & !other.0[row]))
+    }
+
+    /// The tiles of both sets.
+    #[inline]
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|row| self.0[row] | other.0[row]))
+    }
+
+    /// The neighbours of the tiles, inside the arena or not.
+    #[inline]
+    #[must_use]
+    pub fn around(&self) -> Self {
+        let mut around = [0; 32];
+        for row in 1..31 {
+            let own = self.0[row];
+            around[row] = own << 1 | own >> 1 | self.0[row - 1] | self.0[row + 1];
+        }
+        Self(around)
+    }
+
+    /// Calls `with` for the [`index`](Tile::index) of each tile.
+    #[inline]
+    pub fn each(&self, mut with: impl FnMut(usize)) {
+        for (row, &bits) in self.0.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                with(row * 32 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// The tile in the row nearest to the top or bottom that `edge` lies at, and in that row the one furthest
+    /// to its side.
+    pub fn furthest(&self, edge: Edge) -> Option<Tile> {
+        let filled = |row: &usize| self.0[*row] != 0;
+        let row = if edge.dy() > 0 { (0..32).rev().find(filled) } else { (0..32).find(filled) }?;
+        let bits = self.0[row];
+        let column = if edge.dx() > 0 { 31 - bits.leading_zeros() } else { bits.trailing_zeros() };
+        Some(Tile::known(row * 32 + column as usize))
+    }
+
     /// Puts a tile into the set.
     #[inline]
     pub fn insert(&mut self, tile: Tile) {
@@ -342,7 +435,7 @@ mod tests {
         assert_eq!(Tile::all().filter(|tile| tile.owner().index() == 0).count(), 210);
         for edge in Edge::ALL {
             assert_eq!(Tile::all().filter(|&tile| edge.holds(tile)).count(), 14);
-            assert!(edge.tiles().all(|tile| edge.holds(tile)));
+            assert!(edge.tiles().all(|tile| edge.holds(tile) && edge.board().contains(tile)));
         }
     }
 

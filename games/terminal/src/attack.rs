@@ -21,6 +21,7 @@ enum Target {
 /// always younger. Damage counts at once. TM-ATTACK-2: those that lost their last health earlier in this
 /// frame attack too; those that breached do not.
 pub fn attack(rules: &Rules, state: &mut State, work: &mut Work) {
+    line_up(work);
     let mut active = std::mem::take(&mut work.active);
     aim_guns(work, &mut active);
     for (word, bits) in active.iter_mut().enumerate() {
@@ -42,6 +43,16 @@ pub fn attack(rules: &Rules, state: &mut State, work: &mut Work) {
     }
 }
 
+/// Lists the mobile units that can be hit; nobody moves any more in this frame.
+#[inline]
+fn line_up(work: &mut Work) {
+    let Work { mobiles, targets, .. } = work;
+    targets.iter_mut().for_each(Vec::clear);
+    for (index, mobile) in mobiles.iter().enumerate().filter(|(_, mobile)| mobile.fate == Fate::Alive) {
+        targets[mobile.owner.index()].push((mobile.tile, index as u32));
+    }
+}
+
 /// The guns that have some mobile unit in range, or may hit structures.
 #[inline]
 fn aim_guns(work: &Work, active: &mut Vec<u64>) {
@@ -51,10 +62,12 @@ fn aim_guns(work: &Work, active: &mut Vec<u64>) {
         active.copy_from_slice(&work.guns.standing);
         return;
     }
-    for mobile in work.mobiles.iter().filter(|mobile| mobile.fate == Fate::Alive) {
-        let enemy = Seat::new(1 - mobile.owner.index() as u8);
-        for (active, reaching) in active.iter_mut().zip(work.guns.reaching(enemy, mobile.tile)) {
-            *active |= reaching;
+    for (own, targets) in work.targets.iter().enumerate() {
+        let enemy = Seat::new(1 - own as u8);
+        for &(tile, _) in targets {
+            for (active, reaching) in active.iter_mut().zip(work.guns.reaching(enemy, tile)) {
+                *active |= reaching;
+            }
         }
     }
     for (active, standing) in active.iter_mut().zip(&work.guns.standing) {
@@ -105,9 +118,14 @@ fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) 
 fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<usize> {
     let mut best: Option<usize> = None;
     let mut best_square = form.attack_range.square;
-    for (index, mobile) in work.mobiles.iter().enumerate() {
-        let square = mobile.tile.distance2(from);
-        if square > best_square || mobile.owner == owner || mobile.fate != Fate::Alive {
+    for &(tile, index) in &work.targets[1 - owner.index()] {
+        let square = tile.distance2(from);
+        if square > best_square {
+            continue;
+        }
+        let index = index as usize;
+        let mobile = &work.mobiles[index];
+        if mobile.fate != Fate::Alive {
             continue;
         }
         if square == best_square

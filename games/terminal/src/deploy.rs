@@ -138,6 +138,8 @@ pub fn deploy(
         progress: 0.0,
         steps: 0,
         went_sideways: true,
+        way: 0,
+        distance: 0,
         fate: Fate::Alive,
         exploding: false,
         base: form.start_health,

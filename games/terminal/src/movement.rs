@@ -33,7 +33,7 @@ pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
                         removed: false,
                     });
                 }
-            } else if let Some(tile) = next_step(work, &mobile) {
+            } else if let Some(tile) = next_step(work, &mut mobile) {
                 if work.listening {
                     work.events.moves.push(frame::Step {
                         from: mobile.tile,

@@ -1,69 +1,47 @@
 //! Where mobile units go: the shortest way to the target edge, or to the deepest tile there is.
 
-use crate::arena::{Edge, GRID, Tile};
+use crate::arena::{Board, Edge, Tile};
 use crate::work::{Mobile, Work};
-
-/// A tile nothing can enter: outside the arena, or under a structure (TM-PATH-2).
-pub const CLOSED: u16 = u16::MAX;
-
-/// A tile whose distance is not known.
-pub const OPEN: u16 = u16::MAX - 1;
 
 /// Up, down, right, left, as offsets of [`Tile::index`].
 const AROUND: [isize; 4] = [32, -32, 1, -1];
 
 /// Distances to an edge, or in pockets cut off from it to the pocket's deepest tile.
-#[derive(Clone, Copy)]
+#[derive(Clone, Default)]
 pub struct Field {
-    /// Whether the distances fit the structures that stand.
-    pub known: bool,
-    /// Steps to go from each tile; [`CLOSED`] and [`OPEN`] (not reached so far) are above all others.
-    steps: [u16; GRID],
-}
-
-impl Default for Field {
-    fn default() -> Self {
-        Self { known: false, steps: [OPEN; GRID] }
-    }
-}
-
-/// The arena without structures.
-pub fn open_ground() -> [u16; GRID] {
-    static GROUND: [u16; GRID] = {
-        let mut ground = [CLOSED; GRID];
-        let mut index = 32;
-        while index < 29 * 32 {
-            let (x, y) = (index as i32 % 32, index as i32 / 32 - 1);
-            let half = if y < 14 { y + 1 } else { 28 - y };
-            if 14 - half <= x && x < 14 + half {
-                ground[index] = OPEN;
-            }
-            index += 1;
-        }
-        ground
-    };
-    GROUND
+    /// Raised whenever the distances change; 0 while they do not fit the structures that stand.
+    version: u32,
+    /// How often the distances were counted.
+    counted: u32,
+    /// By distance, the tiles that are so many steps away.
+    rings: Vec<Board>,
+    /// The open tiles no distance is known of so far.
+    rest: Board,
 }
 
 /// The tile a unit steps to next; `None` when it stands on the best tile it can reach (TM-PATH-5).
 ///
 /// Everything is decided anew for each step, from the structures that stood at the start of the frame.
 #[inline]
-pub fn next_step(work: &mut Work, mobile: &Mobile) -> Option<Tile> {
-    let Work { ways, ground, queue, .. } = work;
-    let way = &mut ways[mobile.edge.index()];
-    if !way.known {
-        way.known = true;
-        way.steps = *ground;
-        lead_to_edge(&mut way.steps, mobile.edge, queue);
+pub fn next_step(work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
+    let way = &mut work.ways[mobile.edge.index()];
+    if way.version == 0 {
+        way.lead_to_edge(work.open, mobile.edge);
     }
+    if mobile.way != way.version {
+        mobile.way = way.version;
+        mobile.distance = way.distance(mobile.tile).unwrap_or_else(|| {
+            way.lead_to_deepest(mobile.tile, mobile.edge);
+            way.distance(mobile.tile).expect("the goal was looked for from this tile")
+        });
+    }
+    let nearer = mobile.distance.checked_sub(1)?;
     let here = mobile.tile.index();
-    if way.steps[here] == OPEN {
-        lead_to_deepest(&mut way.steps, mobile.tile, mobile.edge, queue);
-    }
-    let nearer = way.steps[here].checked_sub(1)?;
-    let leads = |offset: isize| way.steps[here.wrapping_add_signed(offset)] == nearer;
-    choose(mobile, AROUND.map(leads)).map(|offset| Tile::known(here.wrapping_add_signed(offset)))
+    let ring = &way.rings[usize::from(nearer)];
+    let leads = |offset: isize| ring.contains(Tile::known(here.wrapping_add_signed(offset)));
+    let offset = choose(mobile, AROUND.map(leads))?;
+    mobile.distance = nearer;
+    Some(Tile::known(here.wrapping_add_signed(offset)))
 }
 
 /// Chooses among the neighbours that are one step nearer: up, down, right, left.
@@ -92,84 +70,86 @@ fn choose(mobile: &Mobile, [up, down, right, left]: [bool; 4]) -> Option<isize> 
     }
 }
 
-/// TM-PATH-2: where the target edge can be reached, all its open tiles are goals alike.
-fn lead_to_edge(steps: &mut [u16; GRID], edge: Edge, queue: &mut Vec<u16>) {
-    queue.clear();
-    for tile in edge.tiles() {
-        if steps[tile.index()] == OPEN {
-            steps[tile.index()] = 0;
-            queue.push(tile.index() as u16);
-        }
+impl Field {
+    /// Says that a structure has gone or come.
+    pub fn forget(&mut self) {
+        self.version = 0;
     }
-    spread(steps, queue);
-}
 
-/// TM-PATH-3: in a pocket the goal is the deepest tile, and among those the one furthest to the
-/// side of the target edge.
-fn lead_to_deepest(steps: &mut [u16; GRID], from: Tile, edge: Edge, queue: &mut Vec<u16>) {
-    queue.clear();
-    steps[from.index()] = 0;
-    queue.push(from.index() as u16);
-    spread(steps, queue);
-    let merit = |&index: &u16| {
-        let tile = Tile::known(usize::from(index));
-        let depth = if edge.dy() > 0 { tile.y() } else { 27 - tile.y() };
-        let sideways = if edge.dx() > 0 { tile.x() } else { 27 - tile.x() };
-        28 * depth + sideways
-    };
-    let goal = queue.iter().copied().max_by_key(merit).expect("the unit's own tile is in its pocket");
-    queue.iter().for_each(|&index| steps[usize::from(index)] = OPEN);
-    queue.clear();
-    steps[usize::from(goal)] = 0;
-    queue.push(goal);
-    spread(steps, queue);
-}
+    /// The steps to go from a tile, where they are known.
+    fn distance(&self, tile: Tile) -> Option<u16> {
+        self.rings.iter().position(|ring| ring.contains(tile)).map(|distance| distance as u16)
+    }
 
-/// Breadth-first search from the tiles in `queue`, which holds every tile reached in the end.
-fn spread(steps: &mut [u16; GRID], queue: &mut Vec<u16>) {
-    let mut next = 0;
-    while next < queue.len() {
-        let here = usize::from(queue[next]);
-        next += 1;
-        let further = steps[here] + 1;
-        for offset in AROUND {
-            let there = here.wrapping_add_signed(offset);
-            if steps[there] == OPEN {
-                steps[there] = further;
-                queue.push(there as u16);
+    /// TM-PATH-2: where the target edge can be reached, all its open tiles are goals alike, and structures of
+    /// both players block (`open` holds the tiles without any).
+    fn lead_to_edge(&mut self, open: Board, edge: Edge) {
+        self.counted += 1;
+        self.version = self.counted;
+        self.rings.clear();
+        self.rest = open;
+        self.spread(open.and(edge.board()));
+    }
+
+    /// TM-PATH-3: in a pocket the goal is the deepest tile, and among those the one furthest to the side of
+    /// the target edge.
+    #[cold]
+    fn lead_to_deepest(&mut self, from: Tile, edge: Edge) {
+        let mut front = Board::default();
+        front.insert(from);
+        let mut pocket = Board::default();
+        while !front.is_empty() {
+            pocket = pocket.or(&front);
+            front = front.around().and(&self.rest).and_not(&pocket);
+        }
+        let mut goal = Board::default();
+        goal.insert(pocket.furthest(edge).expect("the unit's own tile is in its pocket"));
+        self.spread(goal);
+    }
+
+    /// Counts the steps from `goals`, which are open, to every open tile they can be reached from. Pockets
+    /// have no tile in common, so their rings lie in the same boards.
+    fn spread(&mut self, goals: Board) {
+        let (mut front, mut distance) = (goals, 0);
+        while !front.is_empty() {
+            self.rest = self.rest.and_not(&front);
+            match self.rings.get_mut(distance) {
+                Some(ring) => *ring = ring.or(&front),
+                None => self.rings.push(front),
             }
+            distance += 1;
+            front = front.around().and(&self.rest);
         }
     }
 }
 
-/// How far it is from every tile to an edge, for bots: the structures of `state`, and more that are planned.
+/// How far it is from every tile to an edge, for bots: the structures of a state, and more that are planned.
 pub struct Survey {
-    ground: [u16; GRID],
-    queue: Vec<u16>,
+    open: Board,
+    ways: [Field; 4],
 }
 
 impl Survey {
-    /// The arena with these structures.
+    /// The arena with the structures of `state`.
     pub fn new(state: &crate::state::State) -> Self {
-        let mut ground = open_ground();
-        state.structures().iter().for_each(|structure| ground[structure.tile().index()] = CLOSED);
-        Self { ground, queue: Vec::new() }
+        let mut open = Board::ARENA;
+        state.structures().iter().for_each(|structure| open.remove(structure.tile()));
+        Self { open, ways: Default::default() }
     }
 
     /// Puts a planned structure on a tile.
     pub fn close(&mut self, tile: Tile) {
-        self.ground[tile.index()] = CLOSED;
-    }
-
-    /// Whether nothing stands on a tile.
-    pub fn is_open(&self, tile: Tile) -> bool {
-        self.ground[tile.index()] == OPEN
+        self.open.remove(tile);
+        self.ways.iter_mut().for_each(Field::forget);
     }
 
     /// Steps from a start tile to its target edge; `None` where there is no way.
     pub fn steps(&mut self, tile: Tile) -> Option<u16> {
-        let mut steps = self.ground;
-        lead_to_edge(&mut steps, Edge::opposite(tile), &mut self.queue);
-        (steps[tile.index()] < OPEN).then_some(steps[tile.index()])
+        let edge = Edge::opposite(tile);
+        let way = &mut self.ways[edge.index()];
+        if way.version == 0 {
+            way.lead_to_edge(self.open, edge);
+        }
+        way.distance(tile)
     }
 }

@@ -41,6 +41,10 @@ pub struct Mobile {
     pub steps: u32,
     /// Whether its last step was horizontal; a unit that has not moved counts as horizontal (TM-PATH-4).
     pub went_sideways: bool,
+    /// The version of the field its distance is from.
+    pub way: u32,
+    /// Steps to go.
+    pub distance: u16,
     /// How it stands.
     pub fate: Fate,
     /// Whether it can go nowhere and destroys itself in this frame.
@@ -116,8 +120,8 @@ pub struct Work {
     pub standing: [Board; 2],
     /// Ways to each edge.
     pub ways: [Field; 4],
-    /// What a way starts from: closed tiles and open ones.
-    pub ground: [u16; GRID],
+    /// The tiles on which no structure stands.
+    pub open: Board,
     /// Structures that shoot.
     pub guns: Cover,
     /// Whether some gun hurts structures, so that guns shoot also when no mobile unit is near.
@@ -132,12 +136,12 @@ pub struct Work {
     pub stride: usize,
     /// Structures that lost their last health in this frame.
     pub fallen: Vec<u16>,
+    /// For each player its mobile units that can be hit: tile, and place in `mobiles`.
+    pub targets: [Vec<(Tile, u32)>; 2],
     /// Scratch of a search for targets.
     pub nearest: Nearest,
     /// Scratch of a set of guns.
     pub active: Vec<u64>,
-    /// Scratch of a flood.
-    pub queue: Vec<u16>,
     /// What happened in this frame, when somebody listens.
     pub events: Events,
     /// Whether somebody listens.
@@ -150,8 +154,8 @@ impl Default for Work {
             mobiles: Vec::new(),
             slot_on: [NONE; GRID],
             standing: [Board::default(); 2],
-            ways: [Field::default(); 4],
-            ground: crate::path::open_ground(),
+            ways: Default::default(),
+            open: Board::ARENA,
             guns: Cover::default(),
             guns_hit_structures: false,
             givers: Cover::default(),
@@ -159,9 +163,9 @@ impl Default for Work {
             shields: Vec::new(),
             stride: 0,
             fallen: Vec::new(),
+            targets: Default::default(),
             nearest: Nearest::none(),
             active: Vec::new(),
-            queue: Vec::with_capacity(crate::arena::TILES),
             events: Events::default(),
             listening: false,
         }
@@ -181,8 +185,8 @@ impl Work {
     /// Makes ready for the frames of a turn, after all orders are carried out.
     pub fn make_ready(&mut self, rules: &Rules, state: &State) {
         self.standing = [Board::default(); 2];
-        self.ground = crate::path::open_ground();
-        self.ways.iter_mut().for_each(|way| way.known = false);
+        self.open = Board::ARENA;
+        self.ways.iter_mut().for_each(Field::forget);
         self.fallen.clear();
         self.guns_hit_structures = false;
         let (mut guns, mut givers) = (0, 0);
@@ -192,7 +196,7 @@ impl Work {
             let tile = structure.tile();
             let own = structure.owner().index();
             self.standing[own].insert(tile);
-            self.ground[tile.index()] = crate::path::CLOSED;
+            self.open.remove(tile);
             let form = rules.form(structure.kind(), structure.upgraded());
             guns += usize::from(!form.attack_range.is_empty());
             givers += usize::from(!form.shield_range.is_empty() && has_mobiles[own]);
@@ -222,10 +226,9 @@ impl Work {
 
     /// Takes a structure whose health is gone off the board, at the end of a frame.
     pub fn take_off(&mut self, slot: usize, structure: Structure) {
-        let tile = structure.tile().index();
-        self.slot_on[tile] = NONE;
-        self.ground[tile] = crate::path::OPEN;
-        self.ways.iter_mut().for_each(|way| way.known = false);
+        self.slot_on[structure.tile().index()] = NONE;
+        self.open.insert(structure.tile());
+        self.ways.iter_mut().for_each(Field::forget);
         self.guns.fall(slot);
         self.givers.fall(slot);
     }
