@@ -10,7 +10,7 @@ use crate::names::{AdventurerId, ItemId};
 
 /// What happened. Serialised as `{"event":"moved",...}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "event", rename_all = "camelCase")]
+#[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields are named after what they are")]
 pub enum Event {
     /// A round began.

@@ -7,7 +7,7 @@ use agon_game::{Chance as _, Seeded};
 
 use crate::map::Map;
 
-/// Draws a map for `seats` teams. The same seed gives the same map for ever (OB-MAP-5).
+/// Draws a map for `seats` teams. The same seed gives the same map for ever.
 pub fn generate(seed: i64, seats: u8) -> String {
     let mut chance = Seeded::stream(seed, "generate");
     loop {

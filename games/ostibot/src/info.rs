@@ -33,4 +33,5 @@ const SOURCES: &[(&str, &str)] = sources! {
     "src/turn.rs" "src/round.rs" "src/shop.rs" "src/act.rs" "src/walk.rs" "src/hit.rs" "src/fire.rs"
     "src/sight.rs" "src/view.rs" "src/items.rs" "src/map.rs" "src/rules.rs" "src/state.rs" "src/geometry.rs"
     "src/names.rs" "src/orders.rs" "src/event.rs" "src/input.rs" "src/dialect.rs" "src/outcome.rs" "src/lib.rs"
+    "spec/turn.md" "spec/round.md" "spec/shop.md" "spec/items.md" "spec/act.md" "spec/walk.md" "spec/hit.md" "spec/fire.md" "spec/sight.md" "spec/input.md" "spec/map.md"
 };

@@ -1,4 +1,4 @@
-//! Maps: the legend, reading and checking (OB-MAP-1 to OB-MAP-4).
+//! Maps: the legend, reading and checking (OB-MAP-1 to OB-MAP-3).
 
 use agon_game::{BundledMap, Seat, Seats};
 
@@ -267,7 +267,7 @@ impl Map {
         Seats::first(self.homes.len() as u8)
     }
 
-    /// What is playable but worth a second look (OB-MAP-4), one sentence each: unequal homes,
+    /// What is playable but worth a second look, one sentence each: unequal homes,
     /// places nobody can reach, portals for everybody, no symmetry.
     pub fn advice(&self) -> Vec<String> {
         let mut advice = Vec::new();

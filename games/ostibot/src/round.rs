@@ -49,8 +49,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.tell(Event::RoundBegan { round });
     }
 
-    /// Adventurers come: those who escaped first, in the order they did, then new ones
-    /// (OB-SPAWN-1 to OB-SPAWN-4). A team has as many places as it can have adventurers in a
+    /// Adventurers come (OB-SPAWN-1): those who escaped first, in the order they did, with all they
+    /// had (OB-SPAWN-3), then new ones; all of them unhurt and without gold (OB-SPAWN-2, OB-SPAWN-4). A team has as many places as it can have adventurers in a
     /// round, so everybody who escaped finds one.
     pub fn spawn(&mut self) {
         let hp = self.game.rules().adventurer_hp;

@@ -96,7 +96,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
 }
 
 /// The order `team` gave, when it gave one: nothing that came or came wrongly means no actions
-/// (OB-GAME-6).
+/// (OB-GAME-6), in the shop as in turns (OB-SHOP-9).
 fn order_of(answers: &[(Seat, Answer<Order>)], team: Seat) -> Option<&Order> {
     answers.iter().find(|(seat, _)| *seat == team)?.1.order()
 }

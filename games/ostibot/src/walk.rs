@@ -1,5 +1,5 @@
 //! Moving: what is ahead, walking, sliding, gold in passing, the way out
-//! (OB-MOVE-1 to OB-MOVE-9, OB-TILE-1 to OB-TILE-7, OB-PORTAL-3 to OB-PORTAL-5).
+//! (OB-MOVE-1 to OB-MOVE-6, OB-TILE-1 to OB-TILE-7, OB-PORTAL-3 to OB-PORTAL-5).
 
 use agon_game::{Seat, Sink};
 
@@ -14,7 +14,7 @@ use crate::turn::Now;
 /// What is in a cell, for an adventurer who goes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
-    /// The edge of the map, a wall, a spawner.
+    /// The edge of the map or a wall (OB-MOVE-2), or a spawner that stands (OB-MOVE-4).
     Block,
     /// One of its own team.
     Friend(usize),
@@ -31,7 +31,7 @@ pub(crate) enum Ahead {
 }
 
 impl Ostibot {
-    /// What is in the next cell, looked for in this order (OB-MOVE-9).
+    /// What is in the next cell, looked for in this order (OB-MOVE-6).
     #[inline]
     fn ahead(&self, state: &State, team: Seat, cell: Option<Cell>) -> Ahead {
         let Some(cell) = cell else { return Ahead::Block };
@@ -84,7 +84,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// Enters a free cell: gold and items there are picked up (OB-MOVE-8, OB-LOOT-5), then spikes
+    /// Enters a free cell: gold and items there are picked up (OB-MOVE-5, OB-LOOT-5), then spikes
     /// hurt who has no Big Boots (OB-TILE-1, OB-ITEM-6).
     fn enter(&mut self, who: usize, cell: Cell) {
         let name = self.name(who);
