@@ -170,7 +170,7 @@ impl Warden {
         let tiles = view.map.cells().filter(|&at| view.is_resource(at)).count();
         let (mut workers, mut melees) = (count(Kind::Worker), count(Kind::Melee));
         let most_melees = match view.rules.duplication {
-            Duplication::MeleeItself if view.rules.melee_hp > 1 => 4,
+            Duplication::MeleeItself if view.rules.melee_hp > 1 => 9,
             Duplication::MeleeItself => 12,
             Duplication::WorkersBoth => 16,
         };
