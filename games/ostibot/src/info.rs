@@ -16,6 +16,7 @@ pub(crate) const INFO: GameInfo = GameInfo {
     step: "call",
     alternating: true,
     transport: Transport::Script,
+    longest_message: 4 << 20,
     time_is_played: false,
     presets: PRESETS,
     maps: MAPS,

@@ -68,6 +68,7 @@ pub const INFO: GameInfo = GameInfo {
     step: "turn",
     alternating: false,
     transport: Transport::Lines,
+    longest_message: 1 << 20,
     time_is_played: true,
     presets: &[
         Preset {
