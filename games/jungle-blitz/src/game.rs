@@ -118,8 +118,9 @@ impl JungleBlitz {
         self.schedule.get(usize::from(tick)).map_or(&[], |order| &order[..self.teams()])
     }
 
-    /// The same match with another play order: that of a recorded match.
-    pub(crate) fn with_schedule(mut self, schedule: Schedule) -> Self {
+    /// The same match with another play order: that of a recorded match, or of an example.
+    #[must_use]
+    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
     }

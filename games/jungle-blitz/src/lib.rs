@@ -12,7 +12,7 @@ mod turn;
 mod attack;
 mod drop;
 mod pick_up;
-mod schedule;
+pub mod schedule;
 pub mod search;
 mod spawn;
 mod summon;

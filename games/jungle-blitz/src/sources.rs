@@ -1,4 +1,61 @@
 //! The files that decide and prove rules, for `agon explain`.
 
+macro_rules! sources {
+    ($($path:literal)*) => {
+        &[$(($path, include_str!(concat!("../", $path)))),*]
+    };
+}
+
 /// `(path inside the game's folder, text)`.
-pub const SOURCES: &[(&str, &str)] = &[];
+pub const SOURCES: &[(&str, &str)] = sources! {
+        "spec/attack.md"
+        "spec/drop.md"
+        "spec/map.md"
+        "spec/match.md"
+        "spec/outcome.md"
+        "spec/pick_up.md"
+        "spec/schedule.md"
+        "spec/search.md"
+        "spec/spawn.md"
+        "spec/summon.md"
+        "spec/time.md"
+        "spec/turn.md"
+        "spec/vine.md"
+        "spec/walk.md"
+        "spec/wire.md"
+        "src/arena.rs"
+        "src/attack.rs"
+        "src/bitmap.rs"
+        "src/builtin/mod.rs"
+        "src/conform.rs"
+        "src/conform/games.rs"
+        "src/conform/wire.rs"
+        "src/dialect/ask.rs"
+        "src/dialect/hear.rs"
+        "src/dialect/mod.rs"
+        "src/drop.rs"
+        "src/event.rs"
+        "src/game.rs"
+        "src/generate.rs"
+        "src/lib.rs"
+        "src/map.rs"
+        "src/map_check.rs"
+        "src/maps.rs"
+        "src/orders.rs"
+        "src/outcome.rs"
+        "src/pick_up.rs"
+        "src/picture.rs"
+        "src/reason.rs"
+        "src/rules.rs"
+        "src/save.rs"
+        "src/scene.rs"
+        "src/schedule.rs"
+        "src/search.rs"
+        "src/spawn.rs"
+        "src/state.rs"
+        "src/summon.rs"
+        "src/turn.rs"
+        "src/view.rs"
+        "src/vine.rs"
+        "src/walk.rs"
+};
