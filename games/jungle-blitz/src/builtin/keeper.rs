@@ -7,12 +7,13 @@ use super::habits::{Actions, Style, actions, command};
 use crate::JungleBlitz;
 use crate::arena::{Direction, Ground};
 use crate::orders::{Action, Command};
+use crate::rules::MAX_UNITS;
 use crate::search::Search;
 use crate::state::{State, UnitIndex};
 use crate::view::View;
 
 /// Ticks looked ahead.
-const AHEAD: u16 = 6;
+const AHEAD: u16 = 9;
 
 /// Plans with the engine. Enemies are taken for raiders.
 pub struct Keeper {
@@ -21,6 +22,8 @@ pub struct Keeper {
     chance: Seeded,
     distances: Option<Distances>,
     search: Search,
+    /// Since how many ticks each unit was seen to summon.
+    summoning_for: [u8; MAX_UNITS],
 }
 
 impl Keeper {
@@ -30,6 +33,18 @@ impl Keeper {
             chance: Seeded::stream(seed as i64, "keeper"),
             distances: None,
             search: Search::default(),
+            summoning_for: [0; MAX_UNITS],
+        }
+    }
+
+    /// How far each summon is cannot be seen, but counted.
+    fn count_summons(&mut self, state: &mut State) {
+        for (unit, count) in state.units.iter_mut().zip(&mut self.summoning_for) {
+            *count = if unit.summoning > 0 { count.saturating_add(1) } else { 0 };
+            if let Some(diamond) = unit.diamond().filter(|_| unit.summoning > 0) {
+                let level = state.diamonds[usize::from(diamond)].level;
+                unit.summoning = count.saturating_add(1).min(level + 1);
+            }
         }
     }
 }
@@ -37,7 +52,8 @@ impl Keeper {
 impl Builtin<JungleBlitz> for Keeper {
     fn order(&mut self, game: &JungleBlitz, view: View<'_>) -> Command {
         let team = view.seat.index();
-        let state = view.as_state();
+        let mut state = view.as_state();
+        self.count_summons(&mut state);
         let distances = self.distances.get_or_insert_with(|| Distances::new(&game.arena));
         let mut best = actions(game, distances, &state, team, Style::Keeper);
         let mut plan = Plan {

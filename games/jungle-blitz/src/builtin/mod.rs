@@ -31,7 +31,7 @@ pub const KNOWN: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "keeper",
         about: "grows diamonds where it is safe and plans a few ticks ahead with the engine",
-        options: &[("nodes", "ticks it may simulate for one answer, 0 to 100000; 240")],
+        options: &[("nodes", "ticks it may simulate for one answer, 0 to 100000; 600")],
     },
 ];
 
@@ -44,7 +44,7 @@ pub fn seat(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<JungleBlitz>>, String> {
-    let mut nodes = 240;
+    let mut nodes = 600;
     for (key, value) in options {
         if name != "keeper" || key != "nodes" {
             return Err(format!("`{name}` has no option `{key}`"));
