@@ -92,17 +92,25 @@ impl Search {
             let next = !entry & PARITY;
             let open = OPEN | u8::from(next != 0);
             self.board[usize::from(cell)] = CLOSED;
+            // Whether the heap still has to be rebuilt. Twice with nothing pushed in between is not at all.
+            let mut rebuild = false;
             for way in Direction::ALL {
                 let beside = cell.wrapping_add_signed(offsets[way as usize]);
                 let seen = &mut self.board[usize::from(beside)];
                 if *seen == FREE {
                     *seen = open;
                     self.came_by[usize::from(beside)] = way as u8;
+                    if std::mem::take(&mut rebuild) {
+                        turn_chains(&mut self.heap);
+                    }
                     self.heap.push(beside | next);
                 } else if *seen == open {
                     self.came_by[usize::from(beside)] = way as u8;
-                    turn_chains(&mut self.heap);
+                    rebuild = !rebuild;
                 }
+            }
+            if rebuild {
+                turn_chains(&mut self.heap);
             }
         }
         false
@@ -152,33 +160,35 @@ impl Search {
 
 /// Rebuilding a heap that is in order: every chain is turned around.
 fn turn_chains(heap: &mut [u16]) {
-    let next = |heap: &[u16], at: usize| {
-        let (left, right) = (2 * at + 1, 2 * at + 2);
-        let same = |child: usize| child < heap.len() && (heap[child] ^ heap[at]) & PARITY == 0;
-        if same(right) {
-            right
-        } else if same(left) {
-            left
-        } else {
-            0
-        }
-    };
+    let same = |heap: &[u16], one: usize, other: usize| (heap[one] ^ heap[other]) & PARITY == 0;
     let mut chain = [0usize; usize::BITS as usize];
     for head in 0..heap.len() / 2 {
-        if head > 0 && next(heap, (head - 1) / 2) == head {
-            continue;
-        }
-        let (mut length, mut at) = (0, head);
-        loop {
-            chain[length] = at;
-            length += 1;
-            at = next(heap, at);
-            if at == 0 {
-                break;
+        // A tile is in the middle of a chain when it costs the same as its parent, and, as a left
+        // child, its sibling does not.
+        if head > 0 && same(heap, head, (head - 1) / 2) {
+            let left = head % 2 == 1;
+            if !left || head + 1 >= heap.len() || !same(heap, head, head + 1) {
+                continue;
             }
         }
-        for pair in 0..length / 2 {
-            heap.swap(chain[pair], chain[length - 1 - pair]);
+        let (mut length, mut at) = (1, head);
+        chain[0] = head;
+        while 2 * at + 1 < heap.len() {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            at = if right < heap.len() && same(heap, at, right) {
+                right
+            } else if same(heap, at, left) {
+                left
+            } else {
+                break;
+            };
+            chain[length] = at;
+            length += 1;
+        }
+        let (mut low, mut high) = (0, length - 1);
+        while low < high {
+            heap.swap(chain[low], chain[high]);
+            (low, high) = (low + 1, high - 1);
         }
     }
 }
