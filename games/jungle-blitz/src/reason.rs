@@ -113,7 +113,7 @@ impl fmt::Display for Why {
                 Flaw::NoUnit => "this action names no unit; `unitId` must be a text",
                 Flaw::NotYours => "this action names a unit that is not yours",
             }),
-            Self::NotOnBoard => f.write_str("it is not on the board; only SPAWN is possible"),
+            Self::NotOnBoard => f.write_str("only SPAWN is possible"),
             Self::OnSpawn(action) => {
                 write!(f, "{action} is not possible on a spawn tile; only MOVE and NONE are")
             }
