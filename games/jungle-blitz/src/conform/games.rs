@@ -4,7 +4,7 @@ use std::cell::Cell as Counter;
 
 use agon_game::conform::Report;
 use agon_game::{Absence, Answer, Chance, Dialect as _, Game as _, Heard, Seat, Sink};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{list, position, read_orders, recorded_match, text};
 use crate::JungleBlitz;
@@ -25,9 +25,9 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
     let total_tick = record["totalTick"].as_u64().ok_or("no totalTick")?;
     let ticks = list(&record["ticks"], "ticks")?;
     let first = &ticks.first().ok_or("no tick")?["state"]["map"]["diamonds"];
-    let mut schedule = vec![[0; MAX_TEAMS]; total_tick as usize];
-    read_orders(&record["orders"], &ids, &mut schedule)?;
     let game = recorded_match(&record["tiles"], first, teams.len(), units_per_team, total_tick)?;
+    let mut schedule = vec![[0; MAX_TEAMS]; usize::from(game.rules.total_tick)];
+    read_orders(&record["orders"], &ids, &mut schedule)?;
     let game = game.with_schedule(schedule);
     let spawned = Counter::new(0);
     let mut tape =
@@ -36,6 +36,9 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
     let (mut state, mut search, mut wire) = (game.start(), Search::default(), Wire::new(&game));
     let mut errors = vec![0; teams.len()];
     for tick in ticks {
+        if game.deciding(&state).is_empty() {
+            return Err("ticks after the end".to_owned());
+        }
         let recorded = &tick["state"];
         let place = |what: &str| format!("before tick {}, {what}", recorded["tick"]);
         report.compare("tick", &recorded["tick"].as_u64(), &Some(u64::from(state.tick)), || place("number"));
@@ -72,9 +75,8 @@ fn answers(
         let answer = match commands.get(id) {
             None | Some(Value::Null) => Answer::Missing(Absence::TimedOut),
             Some(command) => {
-                let mut command = command.clone();
-                command["type"] = "COMMAND".into();
-                command["tick"] = state.tick.into();
+                let actions = command.get("actions").unwrap_or(&Value::Null);
+                let command = json!({ "type": "COMMAND", "tick": state.tick, "actions": actions });
                 match wire.hear(game, seat, command.to_string().as_bytes()) {
                     Heard::Answer(order) => Answer::Given { order, think_ms: 0 },
                     other => return Err(format!("a command is heard as {other:?}")),

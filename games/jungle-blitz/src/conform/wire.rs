@@ -75,7 +75,7 @@ fn set_up(first: &Value, ticks: &[&Value], ids: &[String]) -> Result<(JungleBlit
     let total = first["totalTick"].as_u64().ok_or("no totalTick")?;
     let diamonds = &first["map"]["diamonds"];
     let game = recorded_match(&first["map"]["tiles"], diamonds, teams.len(), units, total)?;
-    let mut schedule = vec![[0; MAX_TEAMS]; total as usize];
+    let mut schedule = vec![[0; MAX_TEAMS]; usize::from(game.rules.total_tick)];
     for tick in ticks {
         read_orders(&tick["teamPlayOrderings"], ids, &mut schedule)?;
     }
@@ -98,7 +98,10 @@ fn read_state(game: &JungleBlitz, tick: &Value) -> Result<State, String> {
         let owner = match diamond.get("ownerId") {
             None => Owner::NEVER,
             Some(Value::Null) => Owner::NOBODY,
-            Some(id) => Owner::unit(unit_number(id).checked_sub(1).ok_or("an unknown owner")?),
+            Some(id) => match unit_number(id) {
+                id if (1..=game.unit_count()).contains(&id) => Owner::unit(id - 1),
+                id => return Err(format!("a diamond is held by unit {id}")),
+            },
         };
         let (points, level) = (number(&diamond["points"]) as u16, number(&diamond["summonLevel"]) as u8);
         *slot = Diamond { cell: cell(game, &diamond["position"]), points, level, owner };
@@ -109,7 +112,8 @@ fn read_state(game: &JungleBlitz, tick: &Value) -> Result<State, String> {
         for (own, recorded) in (0..game.units_per_team).zip(list(&recorded["units"], "units")?) {
             let index = game.first_unit(team) + own;
             let marks = &recorded["lastState"];
-            let holds = diamonds.iter().position(|diamond| recorded.get("diamondId") == Some(&diamond["id"]));
+            let mut known = diamonds.iter().take(game.arena.diamonds().len());
+            let holds = known.position(|diamond| recorded.get("diamondId") == Some(&diamond["id"]));
             *state.unit_mut(index) = Unit {
                 cell: cell(game, &recorded["position"]),
                 died_at: cell(game, &marks["positionBeforeDying"]),
@@ -146,8 +150,9 @@ fn read_path(game: &JungleBlitz, state: &mut State, unit: u8, path: &[Value]) ->
 /// The wording of errors is nobody's concern.
 fn without_errors(tick: &Value) -> Value {
     let mut tick = tick.clone();
-    if let Some(teams) = tick["teams"].as_array_mut() {
-        teams.iter_mut().for_each(|team| team["errors"] = json!([]));
+    let teams = tick.get_mut("teams").and_then(Value::as_array_mut);
+    for team in teams.into_iter().flatten().filter_map(Value::as_object_mut) {
+        team.insert("errors".to_owned(), json!([]));
     }
     tick
 }
