@@ -58,7 +58,7 @@ class GridPlayer:
 
     def duplicate(self, unit):
         """Makes a melee as soon as it can be paid for."""
-        is_2021 = "melee_cost" in unit.attr
+        is_2021 = "stun_status" in unit.attr
         cost = unit.attr.get("melee_cost", unit.attr.get("resource_cost"))
         able = unit.can_duplicate(self.purse, "melee") if is_2021 else unit.can_duplicate(self.purse)
         for direction in DIRECTIONS if able else ():
