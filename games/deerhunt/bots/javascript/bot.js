@@ -32,7 +32,7 @@ function stepTowards(unit, isGoal, isFree) {
 function decide(state) {
   const { map, my_units: mine, their_units: theirs } = state;
   const taken = new Set([...mine, ...theirs].map((unit) => key(unit.x, unit.y)));
-  const enemies = new Set(theirs.map((unit) => key(unit.x, unit.y)));
+  const health = new Map(theirs.map((unit) => [key(unit.x, unit.y), unit.hp ?? 1]));
   const tile = (x, y) => map[y]?.[x] ?? "X";
   const isFree = (x, y) => tile(x, y) !== "X" && !taken.has(key(x, y));
   const isResource = (x, y) => tile(x, y) === "R";
@@ -43,9 +43,12 @@ function decide(state) {
   for (const unit of mine.filter((unit) => !busy(unit))) {
     // Under the document's rules, whose units have health, only melees can attack.
     const fights = unit.type === "melee" || unit.hp === undefined;
-    const target = Object.entries(STEPS).find(([, [dx, dy]]) => enemies.has(key(unit.x + dx, unit.y + dy)));
+    const target = Object.entries(STEPS).find(([, [dx, dy]]) => health.get(key(unit.x + dx, unit.y + dy)) > 0);
     if (fights && target) {
-      moves.push([unit.id, ["ATTACK", target[0]]]);
+      const [word, [dx, dy]] = target;
+      const place = key(unit.x + dx, unit.y + dy);
+      health.set(place, health.get(place) - 1);
+      moves.push([unit.id, ["ATTACK", word]]);
     } else if (unit.type === "worker" && isResource(unit.x, unit.y)) {
       moves.push([unit.id, ["MINE"]]);
     } else {

@@ -23,6 +23,7 @@ class GridPlayer:
         self.taken = {unit.position() for unit in mine + list(enemy_units.units.values())}
         self.claimed = {unit.position() for unit in mine if unit.attr.get("mining_status", 0) > 0}
         self.purse = resources
+        self.health = {enemy.id: enemy.attr.get("hp", 1) for enemy in enemy_units.units.values()}
 
         moves = []
         for unit in mine:
@@ -39,10 +40,12 @@ class GridPlayer:
 
     def decide(self, unit, enemy_units):
         """What one unit does."""
-        targets = unit.can_attack(enemy_units)
         # Under the document's rules, whose units have health, only melees can attack.
-        if targets and (unit.type == "melee" or "hp" not in unit.attr):
-            return unit.attack(targets[0][1])
+        if unit.type == "melee" or "hp" not in unit.attr:
+            for enemy, direction in unit.can_attack(enemy_units):
+                if self.health.get(enemy.id, 0) > 0:
+                    self.health[enemy.id] -= 1
+                    return unit.attack(direction)
         child = self.duplicate(unit)
         if child is not None:
             return child
