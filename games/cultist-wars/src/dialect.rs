@@ -63,7 +63,7 @@ fn units(view: &View<'_>, out: &mut Vec<u8>) {
         let (tile, hp) = (view.state.tile(unit), view.state.hp(unit));
         let kind = u8::from(unit < LEADERS);
         let owner = view.state.owner(unit).map_or(Owner::Neutral.number(), Owner::number);
-        line(&[unit, kind, hp, tile.x() as u8, tile.y() as u8, owner], out);
+        line(&[unit, kind, hp, tile.x(), tile.y(), owner], out);
     }
 }
 
