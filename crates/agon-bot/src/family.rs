@@ -375,3 +375,38 @@ fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
         None => STRICT.load(Ordering::Relaxed) && !started.contains_key(&stat.session),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cpu: u64, threads: &[(i32, u64, u64)]) -> Usage {
+        let ms = Duration::from_millis;
+        let threads = threads.iter().map(|&(thread, cpu, waited)| {
+            (Pid::from_raw(thread).expect("not 0"), ThreadTime { cpu: ms(cpu), waited: ms(waited) })
+        });
+        Usage { cpu: Some(ms(cpu)), ended: Some(Duration::ZERO), threads: threads.collect(), whole: true }
+    }
+
+    fn kept(before: &Usage, now: &Usage) -> u128 {
+        Usage::kept_waiting(before, now).as_millis()
+    }
+
+    #[test]
+    fn only_others_keep_a_bot_waiting() {
+        let before = usage(100, &[(1, 100, 7)]);
+        assert_eq!(kept(&before, &usage(110, &[(1, 110, 37)])), 30, "30 ms in the queue");
+        assert_eq!(
+            kept(&before, &usage(140, &[(1, 120, 37), (2, 20, 20)])),
+            10,
+            "20 of them for its own thread"
+        );
+        assert_eq!(kept(&before, &usage(140, &[(1, 120, 27), (2, 20, 20)])), 0, "all of them");
+        // A child that came and went, as far as the system counts it.
+        let mut ended = usage(110, &[(1, 110, 37)]);
+        ended.ended = Some(Duration::from_millis(10));
+        assert_eq!(kept(&before, &ended), 0);
+        // What cannot be known is not held against the machine.
+        assert_eq!(kept(&before, &Usage::default()), 0);
+    }
+}
