@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agon_bot::BotName;
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
-use agon_match::{Clock, Ponder};
+use agon_match::{Clock, Ponder, SeatError};
 use clap::{Args, ValueEnum};
 
 use crate::screen;
@@ -55,6 +55,15 @@ impl Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<SeatError> for Failure {
+    fn from(error: SeatError) -> Self {
+        match error {
+            SeatError::Name(why) => Self::Usage(why),
+            SeatError::Machine(why) => Self::Own(why),
+        }
     }
 }
 
