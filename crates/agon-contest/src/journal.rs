@@ -364,6 +364,21 @@ pub struct Past {
     whole: u64,
 }
 
+/// Reads the header alone.
+///
+/// # Errors
+/// When it is no journal.
+pub fn read_header(path: &Path) -> Result<Header, JournalError> {
+    let failed = |error| JournalError::Io(path.to_owned(), error);
+    let mut line = Vec::new();
+    let file = BufReader::new(File::open(path).map_err(failed)?);
+    io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
+    let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
+    let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(error.to_string()))?;
+    header.check().map_err(foreign)?;
+    Ok(header)
+}
+
 /// Reads a journal; every whole entry is given to `each`, in the order of the file.
 ///
 /// # Errors
