@@ -10,6 +10,7 @@ mod library;
 mod play;
 mod referee;
 mod replay;
+mod watch;
 
 mod common;
 mod screen;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Watch(options) => watch::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),
         Command::Rules(options) => library::rules(&options),
