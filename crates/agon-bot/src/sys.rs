@@ -92,6 +92,16 @@ pub fn cpu_time(pid: Pid) -> Option<Duration> {
     (!failed).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
+/// CPU time of all children of this process that have ended and were waited for.
+pub fn ended_children_cpu_time() -> Duration {
+    // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is a valid place for the answer.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
+    time(usage.ru_utime) + time(usage.ru_stime)
+}
+
 /// How long the main thread of a process has waited for a CPU. Kept open, because it is asked every turn.
 pub struct RunQueue(File);
 

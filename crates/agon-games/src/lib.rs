@@ -5,7 +5,13 @@
 use agon_game::{AnyGame, Face};
 
 /// All games, in alphabetical order.
-pub const ALL: &[&dyn AnyGame] = &[&Face::<cultist_wars::CultistWars>::new()];
+pub const ALL: &[&dyn AnyGame] = &[
+    &Face::<cultist_wars::CultistWars>::new(),
+    &deerhunt::FACE,
+    &Face::<jungle_blitz::JungleBlitz>::new(),
+    &Face::<ostibot::Ostibot>::new(),
+    &Face::<terminal::Terminal>::new(),
+];
 
 /// The game with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyGame> {

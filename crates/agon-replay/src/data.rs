@@ -43,7 +43,7 @@ pub struct SeatInfo {
 pub struct Step {
     /// One answer per deciding seat, ascending.
     pub answers: Vec<(Seat, PackedAnswer)>,
-    /// The low byte of the state's hash after the step.
+    /// The low four bits of the state's hash after the step.
     pub check: u8,
 }
 

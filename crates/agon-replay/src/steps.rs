@@ -3,7 +3,7 @@
 //! `count`, then one column after the other, each with its length in bytes before it:
 //! seats (a varint bit set a step), kinds (a varint an answer), times (a varint an answer, in
 //! milliseconds; empty where time is not played), orders (the bytes, one after the other),
-//! checks (a byte a step).
+//! checks (four bits a step, the lower half of a byte first).
 
 use agon_game::pack::{Reader, put_bytes, put_varint};
 use agon_game::{Absence, Answer, PackedAnswer, Seat, Seats};
@@ -41,7 +41,6 @@ impl Columns {
 
     /// Appends a step.
     pub fn push(&mut self, answers: &[(Seat, PackedAnswer)], check: u8, timed: bool) {
-        self.count += 1;
         let seats: Seats = answers.iter().map(|(seat, _)| *seat).collect();
         put_varint(&mut self.seats, seats.iter().map(|seat| 1 << seat.index()).sum());
         for (_, answer) in answers {
@@ -63,7 +62,11 @@ impl Columns {
                 put_varint(&mut self.times, u64::from(answer.think_ms()));
             }
         }
-        self.checks.push(check);
+        match self.count % 2 {
+            0 => self.checks.push(check & 15),
+            _ => *self.checks.last_mut().expect("every second step begins a byte") |= check << 4,
+        }
+        self.count += 1;
     }
 
     /// Moves the content of a chunk into `out` and begins anew.
@@ -85,7 +88,8 @@ pub fn read(raw: &[u8], timed: bool, steps: &mut Vec<Step>) -> Option<()> {
     let mut column = || reader.bytes().map(Reader::new);
     let (mut seats, mut kinds, mut times, mut orders, mut checks) =
         (column()?, column()?, column()?, column()?, column()?);
-    for _ in 0..count {
+    let mut halves = 0;
+    for number in 0..count {
         let set = seats.varint()?;
         if set == 0 || set >> Seat::MAX != 0 {
             return None;
@@ -109,7 +113,8 @@ pub fn read(raw: &[u8], timed: bool, steps: &mut Vec<Step>) -> Option<()> {
             };
             answers.push((seat, answer));
         }
-        steps.push(Step { answers, check: checks.byte()? });
+        halves = if number % 2 == 0 { checks.byte()? } else { halves >> 4 };
+        steps.push(Step { answers, check: halves & 15 });
     }
     for rest in [seats, kinds, times, orders, checks] {
         rest.end(())?;

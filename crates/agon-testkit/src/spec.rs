@@ -74,6 +74,16 @@ pub trait Adapter {
         state: &<Self::Game as Game>::State,
         events: &[<Self::Game as Game>::Event],
     ) -> Vec<String>;
+
+    /// What can be said of the messages that ask for the next answers, one line of text each: for
+    /// rules about what bots are told. By default nothing is asked.
+    fn asked(
+        _game: &Self::Game,
+        _state: &<Self::Game as Game>::State,
+        _dialect: &mut <Self::Game as Game>::Dialect,
+    ) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What running spec files gave.
@@ -270,9 +280,10 @@ fn give<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result
     Ok(())
 }
 
-fn expect<A: Adapter>(running: &Running<A::Game>, block: &Block<'_>) -> Result<(), String> {
+fn expect<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result<(), String> {
     let mut facts = running.told.facts.clone();
     facts.extend(A::facts(&running.game, &running.state, &running.told.events));
+    facts.extend(A::asked(&running.game, &running.state, &mut running.dialect));
     if let Some(Outcome { scores, ranks, reason }) = running.game.outcome(&running.state) {
         let list = |numbers: Vec<String>| numbers.join(" ");
         facts.push(format!("outcome: {reason}"));

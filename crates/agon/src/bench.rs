@@ -192,7 +192,7 @@ fn referee(options: &BenchOptions) -> Done {
     let mut walls = Walls(Vec::new());
     let (mut matches, mut steps, mut times) = (0u32, 0u64, Vec::new());
     one(false, &mut Walls(Vec::new()))?;
-    let before = cpu();
+    let (before, bots_before) = (cpu(), agon_bot::sys::ended_children_cpu_time());
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < options.seconds * 3.0 {
         let (time, played) = one(false, &mut walls)?;
@@ -201,6 +201,7 @@ fn referee(options: &BenchOptions) -> Done {
         steps += u64::from(played);
     }
     let bare = cpu() - before;
+    let bots = (agon_bot::sys::ended_children_cpu_time() - bots_before).as_secs_f64();
     let per_second = f64::from(matches) / began.elapsed().as_secs_f64();
     let before = cpu();
     for _ in 0..matches {
@@ -210,13 +211,14 @@ fn referee(options: &BenchOptions) -> Done {
     let mut answers = walls.0;
     answers.sort_by(f64::total_cmp);
     let at = |part: f64| answers[((answers.len() - 1) as f64 * part) as usize];
-    let (per_turn, cost) = (bare * 1e6 / steps as f64, 100.0 * (recorded - bare) / bare);
+    let (per_turn, bots_per_turn) = (bare * 1e6 / steps as f64, bots * 1e6 / steps as f64);
+    let cost = 100.0 * (recorded - bare) / (bare + bots);
     let mut out = io::stdout().lock();
     if options.json {
         let text = json!({
             "matches": matches, "matches_per_second": per_second, "matches_per_second_spread": Figure::of(times),
             "answer_us": { "median": at(0.5), "p99": at(0.99) },
-            "referee_cpu_us_per_turn": per_turn, "recording_cpu_percent": cost,
+            "referee_cpu_us_per_turn": per_turn, "bots_cpu_us_per_turn": bots_per_turn, "recording_cpu_percent": cost,
         });
         writeln!(
             out,
@@ -239,7 +241,8 @@ fn referee(options: &BenchOptions) -> Done {
         at(0.99)
     )?;
     writeln!(out, "referee's CPU        {per_turn:>8.1} µs a turn, starting and ending processes included")?;
-    writeln!(out, "recording a replay   {cost:>8.1} % more CPU of the referee")?;
+    writeln!(out, "bots' CPU            {bots_per_turn:>8.1} µs a turn")?;
+    writeln!(out, "recording a replay   {cost:>8.1} % more CPU of the whole match")?;
     Ok(())
 }
 

@@ -155,7 +155,7 @@ impl SetupOptions {
 
 fn example(game: &str) -> &'static str {
     match game {
-        "cultist-wars" => "turns=60",
+        "cultist-wars" => "number_of_turns=60",
         "jungle-blitz" => "unitsPerTeam=3",
         _ => "maxTurns=50",
     }

@@ -127,7 +127,7 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
         if let Err(why) = session.play(&step.answers) {
             return Ok(Finding::Broken(number, format!("{moment}: {why}")));
         }
-        if session.hash() as u8 != step.check {
+        if session.hash() as u8 & 15 != step.check {
             return Ok(Finding::Broken(
                 number,
                 format!("{moment}: the answers do not lead to the recorded state"),

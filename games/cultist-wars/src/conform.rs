@@ -43,11 +43,14 @@ fn settle(result: Result<(), String>) -> Recognised {
     result.map_or_else(Recognised::Damaged, |()| Recognised::Record)
 }
 
+/// Says where a record stands, when something differs.
+type Place<'a> = &'a dyn Fn() -> String;
+
 /// Reads each line as a record of its own.
 fn each_line<T: DeserializeOwned>(
     text: &str,
     report: &mut Report,
-    compare: fn(T, &mut Report, &dyn Fn() -> String) -> Result<(), String>,
+    compare: impl Fn(T, &mut Report, Place<'_>) -> Result<(), String>,
 ) -> Recognised {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("line {}", index + 1);
@@ -99,9 +102,11 @@ fn resolved(game: &CultistWars, state: &State, seat: Seat, answer: &Answer<Order
     Some(action.to_string())
 }
 
+/// Plays the mover's answer, unless the match is over.
 fn play(game: &CultistWars, state: &mut State, answer: Answer<Order>) {
-    let seat = state.mover();
-    game.play(state, &mut (), &[(seat, answer)], &mut Seeded::stream(0, "play"), &mut Ignored);
+    if let Some(seat) = game.deciding(state).iter().next() {
+        game.play(state, &mut (), &[(seat, answer)], &mut Seeded::stream(0, "play"), &mut Ignored);
+    }
 }
 
 /// The end in the words of a record.
@@ -153,7 +158,7 @@ struct EndRecord {
 }
 
 /// A match, turn by turn. After the first turn that differs the rest of it means nothing and is left.
-fn game(record: GameRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn game(record: GameRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     let start = (record.rows, record.units);
@@ -195,7 +200,7 @@ struct BoardRecord {
     n: Vec<[u8; 2]>,
 }
 
-fn board(record: BoardRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn board(record: BoardRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let start = game.start();
     let neutrals = start.living_of(Owner::Neutral).iter().map(|unit| start.tile(unit));
@@ -216,7 +221,7 @@ struct AnswerRecord {
     cases: Vec<(String, Option<String>)>,
 }
 
-fn answer_lines(record: AnswerRecord, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn answer_lines(record: AnswerRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     for line in &record.prefix {
@@ -241,7 +246,7 @@ fn answer_lines(record: AnswerRecord, report: &mut Report, place: &dyn Fn() -> S
 /// Shooter, target, and the tiles between them.
 type ShotLine = (i32, i32, i32, i32, Vec<[u8; 2]>);
 
-fn shot_line(record: ShotLine, report: &mut Report, place: &dyn Fn() -> String) -> Result<(), String> {
+fn shot_line(record: ShotLine, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let (from_x, from_y, to_x, to_y, expected) = record;
     let tile = |x, y| Tile::new(x, y).ok_or_else(|| format!("({x}, {y}) is not on the board"));
     let (from, to) = (tile(from_x, from_y)?, tile(to_x, to_y)?);
@@ -291,10 +296,8 @@ fn conversation(text: &str, report: &mut Report) -> Result<(), (usize, String)> 
                 let now = format!("turn {} player {} limit {limit_ms}", state.turns_played(), seat.index());
                 differs(format!("turn {turn} player {player} limit {limit}"), now, number);
                 differs(sent.join("\n"), String::from_utf8_lossy(&asked).into_owned(), number + 1);
-                if state.ending().is_none() {
-                    let answer = heard(game, seat, (answer != "(timeout)").then_some(answer));
-                    play(game, state, answer);
-                }
+                let answer = heard(game, seat, (answer != "(timeout)").then_some(answer));
+                play(game, state, answer);
             }
             ["###", "end", reason_given, "scores", first, second] => {
                 let (game, state, _) = running.as_ref().ok_or_else(|| wrong("no turn was recorded"))?;

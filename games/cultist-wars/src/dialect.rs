@@ -58,12 +58,29 @@ fn board(view: &View<'_>, out: &mut Vec<u8>) {
 /// Every message: the living units by id, with absolute owners. CW-WIRE-2.
 fn units(view: &View<'_>, out: &mut Vec<u8>) {
     let living = view.state.living();
-    writeln!(out, "{}", living.len()).expect("writing to memory");
+    line(&[living.len() as u8], out);
     for unit in living.iter() {
         let (tile, hp) = (view.state.tile(unit), view.state.hp(unit));
         let kind = u8::from(unit < LEADERS);
         let owner = view.state.owner(unit).map_or(Owner::Neutral.number(), Owner::number);
-        writeln!(out, "{unit} {kind} {hp} {} {} {owner}", tile.x(), tile.y()).expect("writing to memory");
+        line(&[unit, kind, hp, tile.x(), tile.y(), owner], out);
+    }
+}
+
+/// Appends numbers with spaces between and a line feed behind. By hand: a question holds up to 85 numbers, and
+/// the formatting machinery would cost more than the whole turn.
+fn line(numbers: &[u8], out: &mut Vec<u8>) {
+    for &number in numbers {
+        if number >= 100 {
+            out.push(b'0' + number / 100);
+        }
+        if number >= 10 {
+            out.push(b'0' + number / 10 % 10);
+        }
+        out.extend([b'0' + number % 10, b' ']);
+    }
+    if let Some(last) = out.last_mut() {
+        *last = b'\n';
     }
 }
 

@@ -187,7 +187,7 @@ impl Game for CultistWars {
     }
 
     fn load(&self, bytes: &[u8]) -> Option<State> {
-        State::load(bytes, self.floor())
+        State::load(bytes, self.floor(), self.rules.number_of_turns)
     }
 
     fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Order {

@@ -5,10 +5,10 @@ use agon_game::{Ink, Picture, Seat};
 use crate::CultistWars;
 use crate::board::{HEIGHT, Tile, WIDTH};
 use crate::outcome::PLAYERS;
-use crate::state::{LEADERS, Owner, State};
+use crate::state::{LEADERS, Owner, State, UnitId};
 
-/// The board with coordinates, three characters a tile: `#` an obstacle, `L` a leader, else the id of a cultist;
-/// beside it both players with their units and health points.
+/// The board with coordinates, three characters a tile: `##` an obstacle, `L1` a leader, else the id of a cultist;
+/// beside it the units of both players with their health points.
 pub(crate) fn picture(game: &CultistWars, state: &State) -> Picture {
     let mut picture = Picture::new();
     picture.line().put(Ink::Dim, "    ");
@@ -30,34 +30,34 @@ pub(crate) fn picture(game: &CultistWars, state: &State) -> Picture {
 
 fn draw(picture: &mut Picture, game: &CultistWars, state: &State, tile: Tile) {
     let (ink, text) = match state.unit_at(tile) {
-        Some(unit) => {
-            let text = if unit < LEADERS { format!("L{} ", unit + 1) } else { format!("{unit:>2} ") };
-            (state.owner(unit).map_or(Ink::Plain, ink), text)
-        }
+        Some(unit) => (state.owner(unit).map_or(Ink::Plain, ink), format!("{:>2} ", name(unit))),
         None if game.floor().contains(tile) => (Ink::Dim, " . ".to_owned()),
         None => (Ink::Wall, "## ".to_owned()),
     };
     picture.put(ink, text);
 }
 
-/// The lines beside the board; with 46 columns for the board, 30 are left of 80.
+/// The lines beside the board: each unit with its health points. With 46 columns for the board, 34 are left of 80.
 fn legend(state: &State) -> Vec<(Ink, String)> {
+    const IN_A_LINE: usize = 5;
     let mut lines = Vec::new();
     for seat in Seat::first(PLAYERS) {
         let owner = Owner::Player(seat);
-        let units = state.living_of(owner);
-        lines.push((ink(owner), format!("player {seat}: {} units", units.len())));
-        let hp: Vec<String> = units.iter().map(|unit| state.hp(unit).to_string()).collect();
-        lines.push((ink(owner), fit(format!(" hp {}", hp.join(" ")))));
+        let units: Vec<_> = state.living_of(owner).iter().collect();
+        lines.push((ink(owner), format!("player {seat}, units {}", units.len())));
+        for some in units.chunks(IN_A_LINE) {
+            let each: String =
+                some.iter().map(|&unit| format!("{}:{} ", name(unit), state.hp(unit))).collect();
+            lines.push((ink(owner), format!(" {}", each.trim_end())));
+        }
     }
-    lines.push((Ink::Neutral, format!("neutral: {} units", state.living_of(Owner::Neutral).len())));
+    lines.push((Ink::Neutral, format!("neutral, units {}", state.living_of(Owner::Neutral).len())));
     lines
 }
 
-/// Cut to the columns there are.
-fn fit(mut text: String) -> String {
-    text.truncate(30);
-    text
+/// `L1` and `L2` for the leaders, else the id.
+fn name(unit: UnitId) -> String {
+    if unit < LEADERS { format!("L{}", unit + 1) } else { unit.to_string() }
 }
 
 const fn ink(owner: Owner) -> Ink {

@@ -297,8 +297,8 @@ impl State {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, for a board with these floor tiles.
-    pub(crate) fn load(bytes: &[u8], floor: Tiles) -> Option<Self> {
+    /// Reads what [`save`](Self::save) wrote, for a board with these floor tiles and a match of so many turns.
+    pub(crate) fn load(bytes: &[u8], floor: Tiles, number_of_turns: u16) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let turn = u16::from_le_bytes(reader.array()?);
         let mut state = Self::empty(u32::from_le_bytes(reader.array()?));
@@ -327,7 +327,10 @@ impl State {
                 state.owned[usize::from(Owner::from_number(owner)?.number())].insert(unit);
             }
         }
-        reader.end(state)
+        let leaders_kept =
+            (0..LEADERS).all(|unit| state.owner(unit).is_none_or(|owner| owner.number() == unit));
+        let possible = leaders_kept && state.turn <= number_of_turns && state.generator < 1 << 31;
+        reader.end(state).filter(|_| possible)
     }
 }
 

@@ -16,6 +16,10 @@ use crate::view::View;
 pub(super) const NODES: u32 = 10_000;
 /// Deeper than this nothing is gained.
 const DEEPEST: usize = 32;
+/// So many actions of a position are looked at in full depth,
+const EAGER: usize = 3;
+/// and all that rank higher than this.
+const QUIET: i32 = 100;
 /// Worth more than any position.
 const INFINITE: i32 = 1_000_000;
 /// A match won.
@@ -112,7 +116,14 @@ impl Search<'_> {
         let mut value = -INFINITE;
         for index in first..self.moves.len() {
             let action = self.pick(index);
-            value = value.max(self.after(state, action, depth, ply, (alpha, beta))?);
+            // What does not look promising is looked at less deeply; deeper only when it surprises.
+            let quiet = depth > 2 && index - first >= EAGER && self.moves[index].0 <= QUIET;
+            let mut got =
+                if quiet { self.after(state, action, depth - 2, ply, (alpha, alpha + 1))? } else { beta };
+            if !quiet || got > alpha {
+                got = self.after(state, action, depth, ply, (alpha, beta))?;
+            }
+            value = value.max(got);
             if value >= beta {
                 let best = &mut self.best[ply];
                 if best[0] != Some(action) {
@@ -197,13 +208,13 @@ fn value(distances: &Distances, game: &CultistWars, state: &State, seat: Seat) -
 }
 
 /// A unit.
-const UNIT: i32 = 100;
+const UNIT: i32 = 50;
 /// A leader, on top of that.
 const LEADER: i32 = 60;
 /// A health point.
-const HEALTH: i32 = 4;
-/// A neutral beside the leader; one at distance d is worth this divided by d.
-const PREY: i32 = 64;
+const HEALTH: i32 = 10;
+/// The prospect of converting a neutral: this, divided by one more than the steps to it.
+const PREY: i32 = 96;
 /// How far the leader likes to keep away from enemy cultists, a point for each step.
 const SAFE: i32 = 7;
 

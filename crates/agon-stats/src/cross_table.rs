@@ -1,0 +1,116 @@
+//! The cross table: who did how well against whom.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Results, TableKey};
+
+/// The matches in which two bots met, seen from the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Times the first ranked ahead of the second.
+    pub ahead: u64,
+    /// Times they shared a rank.
+    pub level: u64,
+    /// Times the second ranked ahead.
+    pub behind: u64,
+}
+
+impl Cell {
+    /// All meetings.
+    pub fn meetings(&self) -> u64 {
+        self.ahead + self.level + self.behind
+    }
+
+    /// The share of points of the first, a tie being half; nothing when they never met.
+    pub fn score(&self) -> Option<f64> {
+        let points = self.ahead as f64 + self.level as f64 / 2.0;
+        (self.meetings() > 0).then(|| points / self.meetings() as f64)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.ahead += other.ahead;
+        self.level += other.level;
+        self.behind += other.behind;
+    }
+}
+
+/// Every bot against every other. In a match of more than two seats every two of them meet once; a bot
+/// does not meet itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrossTable {
+    /// The game and rules.
+    pub key: TableKey,
+    /// The bots in the order of rows and columns: by share of points, then by name.
+    pub bots: Vec<String>,
+    /// `cells[row][column]`: the bot of the row against that of the column.
+    pub cells: Vec<Vec<Cell>>,
+    /// The sum of each row.
+    pub totals: Vec<Cell>,
+}
+
+impl CrossTable {
+    /// The cross table of the different blocks of `results`.
+    pub fn new(results: &Results) -> Self {
+        let names = results.bots();
+        let n = names.len();
+        let mut cells = vec![vec![Cell::default(); n]; n];
+        for game in results.matches() {
+            let bot = |seat: usize| names.binary_search(&game.bots[seat].as_str()).expect("it is listed");
+            for first in 0..game.bots.len() {
+                for second in (0..game.bots.len()).filter(|&second| bot(second) != bot(first)) {
+                    let cell = &mut cells[bot(first)][bot(second)];
+                    match game.ranks[first].cmp(&game.ranks[second]) {
+                        std::cmp::Ordering::Less => cell.ahead += 1,
+                        std::cmp::Ordering::Equal => cell.level += 1,
+                        std::cmp::Ordering::Greater => cell.behind += 1,
+                    }
+                }
+            }
+        }
+        let totals: Vec<Cell> = cells
+            .iter()
+            .map(|row| {
+                row.iter().fold(Cell::default(), |mut total, cell| {
+                    total.add(cell);
+                    total
+                })
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..n).collect();
+        let share = |bot: usize| totals[bot].score().unwrap_or(0.0);
+        order.sort_by(|&a, &b| share(b).total_cmp(&share(a)));
+        Self {
+            key: results.key().clone(),
+            bots: order.iter().map(|&bot| names[bot].to_owned()).collect(),
+            cells: order
+                .iter()
+                .map(|&row| order.iter().map(|&column| cells[row][column]).collect())
+                .collect(),
+            totals: order.iter().map(|&bot| totals[bot]).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Match, MatchBlock, RulesHash};
+
+    #[test]
+    fn every_two_seats_of_a_match_meet_once() {
+        let key = TableKey { game: "ostibot".into(), rules: RulesHash(1) };
+        let mut results = Results::new(key.clone());
+        let game = |bots: [&str; 4], ranks| Match { bots: bots.map(String::from).to_vec(), ranks };
+        let matches =
+            vec![game(["a", "b", "c", "c"], vec![2, 1, 2, 4]), game(["c", "a", "b", "c"], vec![1, 2, 3, 4])];
+        results.push(&key, MatchBlock { fingerprint: 1, matches }).unwrap();
+        let table = CrossTable::new(&results);
+        assert_eq!(table.bots, ["b", "a", "c"]);
+        assert_eq!(table.cells[1][0], Cell { ahead: 1, level: 0, behind: 1 });
+        assert_eq!(table.cells[1][2], Cell { ahead: 2, level: 1, behind: 1 });
+        assert_eq!(table.cells[2][1], Cell { ahead: 1, level: 1, behind: 2 });
+        assert_eq!(table.cells[2][2], Cell::default());
+        assert_eq!(table.totals[2], Cell { ahead: 2, level: 1, behind: 5 });
+        assert_eq!(table.totals[0].score(), Some(4.0 / 6.0));
+    }
+}

@@ -1,0 +1,77 @@
+//! Is my bot better? The statistics of series, tests and ratings.
+//!
+//! Plain data goes in, plain data comes out, and every result can be serialised. Nothing here
+//! reads a file or a clock; randomness (the bootstrap) comes from a seed. What each number means,
+//! with its formula and its source, stands in `docs/statistics.md`.
+//!
+//! The unit of everything is the **block**: the same seed and map played once in every rotation of
+//! the seats. The games of a block share their luck, so they are not independent of each other;
+//! blocks are. And a block whose answers were already seen is the same evidence again, not more of it.
+//!
+//! ```
+//! use agon_stats::{Block, Decision, Model, Sequential, Shape, Sprt};
+//!
+//! let sprt = Sprt::new(Model::Normalized, (0.0, 200.0), (0.05, 0.05), Shape::PAIR)?;
+//! let mut test = Sequential::new(sprt);
+//! for seed in 0.. {
+//!     // Points of NEW in both games of the pair: 2 for a win, 1 for a draw.
+//!     let block = Block { fingerprint: seed, points: vec![2, 1 + (seed % 2) as u32] };
+//!     let decision = test.feed(&block)?;
+//!     if decision != Decision::Continue {
+//!         assert_eq!(decision, Decision::AcceptH1);
+//!         break;
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+// In reading order. Two bots:
+pub mod block;
+pub mod elo;
+pub mod sprt;
+
+pub mod sequential;
+pub mod twin;
+
+// Many bots:
+pub mod results;
+
+pub mod cross_table;
+pub mod ratings;
+
+mod bootstrap;
+mod likelihood;
+
+pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
+pub use cross_table::{Cell, CrossTable};
+pub use elo::{Estimate, elo_of_score, score_of_elo};
+pub use ratings::{Bootstrap, Interval, Options, Rated, RatingError, RatingTable, rate};
+pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
+pub use sequential::{Decision, Sequential, Status};
+pub use sprt::{Model, Sprt, SprtError};
+pub use twin::{Twin, twin_block};
+
+use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
+
+/// The share of the standard normal distribution below `z`.
+fn normal_below(z: f64) -> f64 {
+    Normal::standard().cdf(z)
+}
+
+/// How many standard deviations to each side hold `confidence` of the standard normal distribution.
+fn deviations(confidence: f64) -> f64 {
+    Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence))
+}
+
+/// The same for Student's distribution, where the standard deviation is estimated too. `freedom` is at
+/// least 1.
+fn student_deviations(confidence: f64, freedom: f64) -> f64 {
+    // Beyond this many degrees the two agree to six digits and the quantile of the normal is exact.
+    if freedom > 1e6 {
+        return deviations(confidence);
+    }
+    let student = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom at least");
+    student.inverse_cdf(f64::midpoint(1.0, confidence))
+}

@@ -1,0 +1,229 @@
+//! The results of many bots: what ratings and cross tables are made from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+/// The hash of all rules of a game, sixteen hexadecimal digits in text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RulesHash(pub u64);
+
+impl std::fmt::Display for RulesHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl std::fmt::Debug for RulesHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RulesHash({self})")
+    }
+}
+
+impl Serialize for RulesHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RulesHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let hash = digits.then(|| u64::from_str_radix(&text, 16).ok()).flatten();
+        hash.map(Self).ok_or_else(|| {
+            serde::de::Error::custom(format!("a rules hash is 16 hexadecimal digits, not `{text}`"))
+        })
+    }
+}
+
+/// What must be the same for results to stand in one table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableKey {
+    /// The game's name.
+    pub game: String,
+    /// The hash of its rules.
+    pub rules: RulesHash,
+}
+
+impl std::fmt::Display for TableKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} under rules {}", self.game, self.rules)
+    }
+}
+
+/// A finished match.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Match {
+    /// The bot in each seat. A bot may sit in several.
+    pub bots: Vec<String>,
+    /// The rank of each seat, the least is the best, equal ranks are ties. Only their order matters.
+    pub ranks: Vec<u8>,
+}
+
+/// The matches of one seed and map in every rotation of the seats.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MatchBlock {
+    /// A hash of every answer of every match: equal for equal matches.
+    pub fingerprint: u64,
+    /// The matches.
+    pub matches: Vec<Match>,
+}
+
+/// The most seats of a match in a table.
+pub const MOST_SEATS: usize = 32;
+
+/// Results that cannot be taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ResultsError {
+    /// Another game or other rules.
+    #[error("results of {given} do not belong into a table of {expected}")]
+    Mixed {
+        /// What the table is of.
+        expected: TableKey,
+        /// What the results are of.
+        given: TableKey,
+    },
+    /// A match whose lists do not fit.
+    #[error("a match needs 2 to {MOST_SEATS} bots and as many ranks; this has {bots} bots and {ranks} ranks")]
+    Match {
+        /// How many bots.
+        bots: usize,
+        /// How many ranks.
+        ranks: usize,
+    },
+}
+
+/// The different blocks played under one set of rules. Their order is forgotten: equal results make equal
+/// tables to the last bit, in whatever order they came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Results {
+    key: TableKey,
+    blocks: BTreeSet<MatchBlock>,
+    repeats: u64,
+}
+
+impl Results {
+    /// No results yet.
+    pub fn new(key: TableKey) -> Self {
+        Self { key, blocks: BTreeSet::new(), repeats: 0 }
+    }
+
+    /// Sorts blocks into one `Results` for each game and rules.
+    ///
+    /// # Errors
+    /// When a match is malformed.
+    pub fn sort(
+        blocks: impl IntoIterator<Item = (TableKey, MatchBlock)>,
+    ) -> Result<BTreeMap<TableKey, Self>, ResultsError> {
+        let mut tables = BTreeMap::new();
+        for (key, block) in blocks {
+            tables.entry(key.clone()).or_insert_with(|| Self::new(key.clone())).push(&key, block)?;
+        }
+        Ok(tables)
+    }
+
+    /// Takes in a block that was played under `key`. Says whether it is new; the same block again is only
+    /// counted as a repeat.
+    ///
+    /// # Errors
+    /// When the key is not this table's, or a match is malformed.
+    pub fn push(&mut self, key: &TableKey, block: MatchBlock) -> Result<bool, ResultsError> {
+        if *key != self.key {
+            return Err(ResultsError::Mixed { expected: self.key.clone(), given: key.clone() });
+        }
+        for Match { bots, ranks } in &block.matches {
+            if !(2..=MOST_SEATS).contains(&bots.len()) || ranks.len() != bots.len() {
+                return Err(ResultsError::Match { bots: bots.len(), ranks: ranks.len() });
+            }
+        }
+        let new = self.blocks.insert(block);
+        self.repeats += u64::from(!new);
+        Ok(new)
+    }
+
+    /// The game and rules of all of them.
+    pub fn key(&self) -> &TableKey {
+        &self.key
+    }
+
+    /// The different blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = &MatchBlock> {
+        self.blocks.iter()
+    }
+
+    /// The matches of the different blocks.
+    pub fn matches(&self) -> impl Iterator<Item = &Match> {
+        self.blocks().flat_map(|block| &block.matches)
+    }
+
+    /// How many blocks were there before.
+    pub fn repeats(&self) -> u64 {
+        self.repeats
+    }
+
+    /// The names of all bots, in alphabetical order.
+    pub fn bots(&self) -> Vec<&str> {
+        let names: BTreeSet<&str> =
+            self.matches().flat_map(|game| game.bots.iter().map(String::as_str)).collect();
+        names.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(rules: u64) -> TableKey {
+        TableKey { game: "deerhunt".into(), rules: RulesHash(rules) }
+    }
+
+    fn block(fingerprint: u64) -> MatchBlock {
+        MatchBlock {
+            fingerprint,
+            matches: vec![Match { bots: vec!["b".into(), "a".into()], ranks: vec![1, 2] }],
+        }
+    }
+
+    #[test]
+    fn results_of_other_rules_are_refused() {
+        let mut results = Results::new(key(1));
+        assert_eq!(results.push(&key(1), block(7)), Ok(true));
+        let error = results.push(&key(2), block(8)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "results of deerhunt under rules 0000000000000002 do not belong into a table of deerhunt \
+             under rules 0000000000000001"
+        );
+        assert_eq!(results.matches().count(), 1);
+        let tables = Results::sort([(key(1), block(7)), (key(2), block(7)), (key(2), block(8))]).unwrap();
+        assert_eq!(tables.values().map(|t| t.matches().count()).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn the_same_block_counts_once() {
+        let mut results = Results::new(key(1));
+        assert_eq!(results.push(&key(1), block(7)), Ok(true));
+        assert_eq!(results.push(&key(1), block(7)), Ok(false));
+        assert_eq!((results.blocks().count(), results.repeats()), (1, 1));
+        assert_eq!(results.bots(), ["a", "b"]);
+    }
+
+    #[test]
+    fn malformed_matches_are_refused() {
+        let mut results = Results::new(key(1));
+        let mut bad = block(7);
+        bad.matches[0].ranks.pop();
+        assert_eq!(results.push(&key(1), bad), Err(ResultsError::Match { bots: 2, ranks: 1 }));
+        assert_eq!(results.blocks().count(), 0);
+    }
+
+    #[test]
+    fn a_rules_hash_is_text_in_json() {
+        let text = serde_json::to_string(&key(0xfeed_0000_0000_0001)).unwrap();
+        assert_eq!(text, r#"{"game":"deerhunt","rules":"feed000000000001"}"#);
+        assert_eq!(serde_json::from_str::<TableKey>(&text).unwrap(), key(0xfeed_0000_0000_0001));
+        assert!(serde_json::from_str::<RulesHash>(r#""+eed000000000001""#).is_err());
+    }
+}

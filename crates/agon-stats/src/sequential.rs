@@ -1,0 +1,235 @@
+//! A running test: feed block after block and be told when to stop.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Block, BlockError, Estimate, Sprt, Tally};
+
+/// What to do after a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Play on.
+    Continue,
+    /// The difference is `elo0` rather than `elo1`.
+    AcceptH0,
+    /// The difference is `elo1` rather than `elo0`.
+    AcceptH1,
+    /// These bots know only this many different blocks here, and they are not enough to decide: vary
+    /// maps, seeds or opponents.
+    OutOfGames {
+        /// How many different blocks there were.
+        distinct: u64,
+    },
+}
+
+/// Where the test stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// What to do. Once it is not `Continue` it never changes again.
+    pub decision: Decision,
+    /// The log-likelihood ratio: positive speaks for H1.
+    pub llr: f64,
+    /// H0 is accepted at or below this.
+    pub lower: f64,
+    /// H1 is accepted at or above this.
+    pub upper: f64,
+    /// Different blocks; only these count.
+    pub distinct: u64,
+    /// All blocks fed.
+    pub blocks: u64,
+    /// `counts[p]` different blocks gave `p` points.
+    pub counts: Vec<u64>,
+    /// Elo with its interval, from the different blocks.
+    pub estimate: Estimate,
+    /// The share of drawn games; nothing before the first.
+    pub draw_ratio: Option<f64>,
+    /// How many more different blocks the test takes if it goes on as it went; nothing while the LLR
+    /// points nowhere, or after the decision.
+    pub expected_blocks: Option<u64>,
+}
+
+/// A test that is going on.
+///
+/// Feed the blocks in the order in which they were drawn, not in which they finished: short games finish
+/// first, and a test that stops early would see too many of them.
+#[derive(Clone, Debug)]
+pub struct Sequential {
+    sprt: Sprt,
+    tally: Tally,
+    seen: BTreeSet<u64>,
+    fed: u64,
+    repeats_in_a_row: u64,
+    decision: Decision,
+}
+
+/// So many repeated blocks in a row are needed at least before a test says that there are no new ones.
+const PATIENCE: u64 = 20;
+
+impl Sequential {
+    /// A test before its first block.
+    pub fn new(sprt: Sprt) -> Self {
+        let tally = Tally::new(sprt.shape()).expect("a test has a shape that was checked");
+        let (seen, decision) = (BTreeSet::new(), Decision::Continue);
+        Self { sprt, tally, seen, fed: 0, repeats_in_a_row: 0, decision }
+    }
+
+    /// Takes in a finished block. A block whose answers were already seen is counted as fed and changes
+    /// nothing else. Blocks after the decision still refine the estimate; the decision stands. The numbers
+    /// behind it are in [`Self::status`].
+    ///
+    /// # Errors
+    /// When the block does not have the shape of this test; it is not counted then.
+    pub fn feed(&mut self, block: &Block) -> Result<Decision, BlockError> {
+        if self.seen.contains(&block.fingerprint) {
+            self.repeats_in_a_row += 1;
+        } else {
+            self.tally.add(block)?;
+            self.seen.insert(block.fingerprint);
+            self.repeats_in_a_row = 0;
+        }
+        self.fed += 1;
+        if self.decision == Decision::Continue {
+            self.decision = self.decide();
+        }
+        Ok(self.decision)
+    }
+
+    /// Ends the test for want of games: the series has no more seeds, maps or opponents.
+    pub fn out_of_games(&mut self) -> Decision {
+        if self.decision == Decision::Continue {
+            self.decision = Decision::OutOfGames { distinct: self.distinct() };
+        }
+        self.decision
+    }
+
+    /// Where the test stands.
+    pub fn status(&self) -> Status {
+        let (lower, upper) = self.sprt.bounds();
+        let llr = self.llr();
+        Status {
+            decision: self.decision,
+            llr,
+            lower,
+            upper,
+            distinct: self.distinct(),
+            blocks: self.fed,
+            counts: self.tally.counts().to_vec(),
+            estimate: Estimate::new(&self.tally, 0.95),
+            draw_ratio: self.tally.games().and_then(|games| games.draw_ratio()),
+            expected_blocks: self.expected_blocks(llr),
+        }
+    }
+
+    /// The different blocks so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    fn decide(&self) -> Decision {
+        let (lower, upper) = self.sprt.bounds();
+        let llr = self.llr();
+        if llr >= upper {
+            Decision::AcceptH1
+        } else if llr <= lower {
+            Decision::AcceptH0
+        } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.distinct() + 1)) {
+            // Were there one more game as likely as each of those seen, missing it 3 (distinct + 1) times
+            // in a row would have a chance below 1 in 20.
+            Decision::OutOfGames { distinct: self.distinct() }
+        } else {
+            Decision::Continue
+        }
+    }
+
+    fn llr(&self) -> f64 {
+        self.sprt.llr(&self.tally).expect("a tally of fed blocks knows its draws")
+    }
+
+    fn distinct(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    fn expected_blocks(&self, llr: f64) -> Option<u64> {
+        let (lower, upper) = self.sprt.bounds();
+        let bound = if llr > 0.0 { upper } else { lower };
+        let more = self.distinct() as f64 * (bound / llr - 1.0);
+        (self.decision == Decision::Continue && more.is_finite() && more < 1e9).then_some(more.ceil() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Model, Shape};
+
+    fn test(elo1: f64) -> Sequential {
+        Sequential::new(Sprt::new(Model::Normalized, (0.0, elo1), (0.05, 0.05), Shape::PAIR).unwrap())
+    }
+
+    fn run(test: &mut Sequential, blocks: impl Iterator<Item = (u64, [u32; 2])>) -> Status {
+        for (fingerprint, points) in blocks {
+            if test.feed(&Block { fingerprint, points: points.to_vec() }).unwrap() != Decision::Continue {
+                break;
+            }
+        }
+        test.status()
+    }
+
+    #[test]
+    fn constant_results_are_decided() {
+        let won = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [2, 2])));
+        assert_eq!(won.decision, Decision::AcceptH1);
+        assert!(won.distinct < 200, "{}", won.distinct);
+        let lost = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [0, 0])));
+        assert_eq!(lost.decision, Decision::AcceptH0);
+        assert!(lost.distinct < 200, "{}", lost.distinct);
+        let drawn = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [1, 1])));
+        assert_eq!((drawn.decision, drawn.draw_ratio), (Decision::AcceptH0, Some(1.0)));
+    }
+
+    #[test]
+    fn a_block_seen_before_is_no_new_evidence() {
+        let mut test = test(10.0);
+        let status = run(&mut test, (0..500).map(|game| (game % 7, [2, 2])));
+        assert_eq!(status.decision, Decision::OutOfGames { distinct: 7 });
+        assert_eq!((status.distinct, status.blocks), (7, 7 + 24));
+        assert_eq!(status.counts, [0, 0, 0, 0, 7]);
+    }
+
+    #[test]
+    fn new_blocks_now_and_then_keep_the_test_going() {
+        let status = run(&mut test(10.0), (0..300).map(|game| (game / 10, [1, 1])));
+        assert_eq!((status.decision, status.distinct, status.blocks), (Decision::Continue, 30, 300));
+    }
+
+    #[test]
+    fn the_first_decision_stands() {
+        let mut test = test(50.0);
+        let status = run(&mut test, (0..).map(|seed| (seed, [2, 1])));
+        assert_eq!(status.decision, Decision::AcceptH1);
+        for seed in 1_000_000..1_000_500 {
+            test.feed(&Block { fingerprint: seed, points: vec![0, 0] }).unwrap();
+        }
+        assert_eq!(test.status().decision, Decision::AcceptH1);
+        assert!(test.status().llr < status.lower);
+        assert_eq!(test.out_of_games(), Decision::AcceptH1);
+    }
+
+    #[test]
+    fn a_series_without_more_seeds_ends_undecided() {
+        let mut test = test(10.0);
+        run(&mut test, (0..30).map(|seed| (seed, [2, 0])));
+        assert_eq!(test.out_of_games(), Decision::OutOfGames { distinct: 30 });
+    }
+
+    #[test]
+    fn the_status_is_plain_data() {
+        let mut test = test(10.0);
+        let status = run(&mut test, (0..30).map(|seed| (seed, [2, seed as u32 % 3])));
+        let text = serde_json::to_string(&status).unwrap();
+        assert_eq!(serde_json::from_str::<Status>(&text).unwrap(), status);
+        assert!(status.expected_blocks.unwrap() > 0);
+    }
+}

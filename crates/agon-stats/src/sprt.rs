@@ -1,0 +1,231 @@
+//! The sequential probability ratio test: stop as soon as the evidence is enough.
+//!
+//! Two hypotheses, "the difference is `elo0`" (H0) and "it is `elo1`" (H1). After every block the
+//! log-likelihood ratio (LLR) says how much better H1 explains the results. Crossing the upper bound
+//! accepts H1, crossing the lower accepts H0, and the chance of a wrong decision stays near the
+//! stated one however long it takes.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::block::Moments;
+use crate::elo::{normalized_scale, score_of_elo};
+use crate::{BlockError, Shape, Tally, WinDrawLoss};
+
+/// In what units the hypotheses are stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Normalised Elo: the excess score in standard deviations of a game. The duration of a test
+    /// does not depend on how drawish the game is. The one to use.
+    #[default]
+    Normalized,
+    /// The usual Elo: the expected score.
+    Logistic,
+    /// Elo as BayesElo has it: a difference of strength with a margin for draws.
+    Bayesian,
+}
+
+impl std::str::FromStr for Model {
+    type Err = SprtError;
+
+    fn from_str(text: &str) -> Result<Self, SprtError> {
+        match text {
+            "normalized" | "normalised" => Ok(Self::Normalized),
+            "logistic" => Ok(Self::Logistic),
+            "bayesian" => Ok(Self::Bayesian),
+            _ => Err(SprtError::Model(text.to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Normalized => "normalized",
+            Self::Logistic => "logistic",
+            Self::Bayesian => "bayesian",
+        })
+    }
+}
+
+/// Why a test cannot be held as asked.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SprtError {
+    /// No such model.
+    #[error("the models are normalized, logistic and bayesian, not `{0}`")]
+    Model(String),
+    /// The hypotheses are not two numbers in order.
+    #[error("elo0 must be below elo1, both from -2000 to 2000; they are {0} and {1}")]
+    Hypotheses(f64, f64),
+    /// An error rate that is none.
+    #[error("alpha and beta must be above 0 and below 0.5; they are {0} and {1}")]
+    ErrorRates(f64, f64),
+    /// A model of wins, draws and losses for games that have more results.
+    #[error("the bayesian model knows only wins, draws and losses; use the normalized one for ranks")]
+    NeedsWinDrawLoss,
+    /// A shape that no tally can have.
+    #[error(transparent)]
+    Shape(#[from] BlockError),
+}
+
+/// A test: its hypotheses and error rates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sprt {
+    model: Model,
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    shape: Shape,
+}
+
+impl Sprt {
+    /// A test of `elo0` against `elo1` that accepts the second wrongly with the chance `alpha` and
+    /// the first with the chance `beta`.
+    ///
+    /// # Errors
+    /// When the numbers make no test, or the model does not fit the games.
+    pub fn new(
+        model: Model,
+        (elo0, elo1): (f64, f64),
+        (alpha, beta): (f64, f64),
+        shape: Shape,
+    ) -> Result<Self, SprtError> {
+        // Written so that NaN is refused as well.
+        if !(elo0 < elo1 && elo0 >= -2000.0 && elo1 <= 2000.0) {
+            return Err(SprtError::Hypotheses(elo0, elo1));
+        }
+        let rate = |chance: f64| chance > 0.0 && chance < 0.5;
+        if !(rate(alpha) && rate(beta)) {
+            return Err(SprtError::ErrorRates(alpha, beta));
+        }
+        Tally::new(shape)?;
+        if model == Model::Bayesian && !shape.is_win_draw_loss() {
+            return Err(SprtError::NeedsWinDrawLoss);
+        }
+        Ok(Self { model, elo0, elo1, alpha, beta, shape })
+    }
+
+    /// How the blocks of this test are built.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The LLR at which H0 and at which H1 is accepted (Wald's bounds).
+    pub fn bounds(&self) -> (f64, f64) {
+        ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
+    }
+
+    /// The log-likelihood ratio of `tally`: positive speaks for H1. Nothing only where the bayesian
+    /// model needs to know which games were drawn and the tally cannot say; 0 without blocks.
+    pub fn llr(&self, tally: &Tally) -> Option<f64> {
+        if tally.blocks() == 0 {
+            return Some(0.0);
+        }
+        Some(match self.model {
+            Model::Normalized => {
+                let root = f64::from(tally.shape().games).sqrt() / normalized_scale();
+                normalized(&Moments::of(tally.lifted().into_iter()), self.elo0 * root, self.elo1 * root)
+            }
+            Model::Logistic => logistic(&tally.lifted(), score_of_elo(self.elo0), score_of_elo(self.elo1)),
+            Model::Bayesian => {
+                let drawish = Drawish::of(&tally.games()?);
+                if tally.shape().games == 1 {
+                    drawish.llr(self.elo0, self.elo1)
+                } else {
+                    // The draw margin is known from the games; the rest is a question of expected scores,
+                    // answered on the blocks (as fishtest does).
+                    logistic(&tally.lifted(), drawish.score(self.elo0), drawish.score(self.elo1))
+                }
+            }
+        })
+    }
+}
+
+/// LLR of two values of `t`, the excess score in standard deviations of a block, in closed form:
+/// `n/2 ln((1 + (t - t0)²) / (1 + (t - t1)²))`.
+///
+/// The formula takes `t` to be moderate. Its value peaks a little more than 1 away from the middle of
+/// the hypotheses and falls again beyond, so that a bot that wins everything would prove less than one
+/// that wins most. From the peak on we stay on it: a better result never counts for less.
+fn normalized(moments: &Moments, t0: f64, t1: f64) -> f64 {
+    let excess = moments.mean - 0.5;
+    let t = if excess == 0.0 { 0.0 } else { excess / moments.variance.sqrt() };
+    let (middle, half) = (f64::midpoint(t0, t1), (t1 - t0) / 2.0);
+    let peak = half.hypot(1.0);
+    let t = t.clamp(middle - peak, middle + peak);
+    moments.weight / 2.0 * ((1.0 + (t - t0).powi(2)) / (1.0 + (t - t1).powi(2))).ln()
+}
+
+/// LLR of two expected scores: the likelihood of the counts under the distribution that fits them best
+/// among those of mean `s1`, against the same for `s0`.
+fn logistic(counts: &[(f64, f64)], s0: f64, s1: f64) -> f64 {
+    let (x0, x1) = (tilt(counts, s0), tilt(counts, s1));
+    counts.iter().map(|&(a, n)| n * ((1.0 + x0 * (a - s0)) / (1.0 + x1 * (a - s1))).ln()).sum()
+}
+
+/// The best fitting distribution of mean `s` is `n_i / (1 + x (a_i - s))` with the `x` for which its
+/// mean is `s` indeed. All counts must be positive and the scores lie on both sides of `s`.
+fn tilt(counts: &[(f64, f64)], s: f64) -> f64 {
+    let least = counts.iter().map(|&(a, _)| a - s).fold(f64::INFINITY, f64::min);
+    let most = counts.iter().map(|&(a, _)| a - s).fold(f64::NEG_INFINITY, f64::max);
+    // The sum falls from plus to minus infinity between its two poles: Newton's steps, and halving
+    // where they leave the bracket.
+    let (mut low, mut high) = (-1.0 / most, -1.0 / least);
+    let mut x = 0.0;
+    for _ in 0..200 {
+        let (mut sum, mut slope) = (0.0, 0.0);
+        for &(a, n) in counts {
+            let part = (a - s) / (1.0 + x * (a - s));
+            sum += n * part;
+            slope -= n * part * part;
+        }
+        if sum > 0.0 {
+            low = x
+        } else {
+            high = x
+        }
+        let newton = x - sum / slope;
+        let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
+        if (next - x).abs() <= 1e-15 * (1.0 + x.abs()) {
+            return next;
+        }
+        x = next;
+    }
+    x
+}
+
+/// Wins, draws and losses under BayesElo's model, with the draw margin that the games speak for.
+struct Drawish {
+    wins: f64,
+    draws: f64,
+    losses: f64,
+    margin: f64,
+}
+
+impl Drawish {
+    fn of(games: &WinDrawLoss) -> Self {
+        let lift = |count: u64| if count == 0 { 1e-3 } else { count as f64 };
+        let (wins, draws, losses) = (lift(games.wins), lift(games.draws), lift(games.losses));
+        let margin = 200.0 * ((draws + losses) / wins * (draws + wins) / losses).log10();
+        Self { wins, draws, losses, margin }
+    }
+
+    /// The chances of a win and of a loss.
+    fn chances(&self, elo: f64) -> (f64, f64) {
+        (score_of_elo(elo - self.margin), score_of_elo(-elo - self.margin))
+    }
+
+    fn score(&self, elo: f64) -> f64 {
+        let (win, loss) = self.chances(elo);
+        f64::midpoint(1.0, win - loss)
+    }
+
+    fn llr(&self, elo0: f64, elo1: f64) -> f64 {
+        let ((win0, loss0), (win1, loss1)) = (self.chances(elo0), self.chances(elo1));
+        self.wins * (win1 / win0).ln()
+            + self.draws * ((1.0 - win1 - loss1) / (1.0 - win0 - loss0)).ln()
+            + self.losses * (loss1 / loss0).ln()
+    }
+}

@@ -1,0 +1,327 @@
+//! The command line as a user meets it: real processes, real bots, exact messages.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Runs agon in `folder`.
+fn agon(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_agon"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("agon starts")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A bot that always waits, in Python.
+const WAITER: &str = "
+import sys
+def block(n):
+    for _ in range(n): sys.stdin.readline()
+block(9)
+while True:
+    line = sys.stdin.readline()
+    if not line: break
+    block(int(line))
+    print('I wait', file=sys.stderr, flush=True)
+    print('WAIT', flush=True)
+";
+
+fn write(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).expect("a file is written");
+}
+
+#[test]
+fn a_match_is_played_shown_and_recorded() {
+    let folder = folder();
+    write(folder.path(), "waiter.py", WAITER);
+    let played = agon(folder.path(), &["play", "cultist-wars", "waiter.py", "builtin:greedy", "--seed", "3"]);
+    let text = out(&played);
+    assert!(played.status.success(), "{text}{}", err(&played));
+    assert!(text.contains("greedy wins after"), "{text}");
+    assert!(text.contains("Cultist Wars · standard · seed 3"), "{text}");
+    let replay = "agon-replays/cultist-wars-3.replay";
+    assert!(text.contains(replay), "{text}");
+    let verified = agon(folder.path(), &["replay", "verify", replay]);
+    assert!(verified.status.success() && out(&verified).contains("verified"), "{}", out(&verified));
+    let info = out(&agon(folder.path(), &["replay", "info", replay]));
+    assert!(info.contains("waiter.py") && info.contains("builtin:greedy"), "{info}");
+    let shown = out(&agon(folder.path(), &["replay", "show", replay, "--turn", "0"]));
+    assert!(shown.contains("before turn 1"), "{shown}");
+    let second =
+        agon(folder.path(), &["play", "cultist-wars", "waiter.py", "builtin:greedy", "--seed", "3", "-q"]);
+    assert!(out(&second).contains("agon-replays/cultist-wars-3-2.replay"), "a replay is never overwritten");
+}
+
+#[test]
+fn the_json_result_has_the_one_shape() {
+    let folder = folder();
+    let arguments =
+        ["play", "cultist-wars", "builtin:random", "builtin:random", "--seed", "-5", "--json", "--no-replay"];
+    let played = agon(folder.path(), &arguments);
+    let result: serde_json::Value = serde_json::from_slice(&played.stdout).expect("one JSON object");
+    assert_eq!(result["game"], "cultist-wars");
+    assert_eq!(result["seed"], "-5");
+    assert_eq!(result["rules"], "standard");
+    assert_eq!(result["seats"][1]["seat"], 2);
+    assert!(result["seats"][0]["time"]["wall_ms"].is_number() && result["outcome"]["reason"].is_string());
+    assert!(!folder.path().join("agon-replays").exists(), "--no-replay leaves nothing behind");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_match() {
+    let folder = folder();
+    let play = |file: &str| {
+        let arguments = [
+            "play",
+            "cultist-wars",
+            "builtin:random",
+            "builtin:greedy",
+            "--seed",
+            "9",
+            "--replay",
+            file,
+            "-q",
+        ];
+        assert!(agon(folder.path(), &arguments).status.success());
+        let exported = agon(folder.path(), &["replay", "export", file, "--format", "json"]);
+        let export: serde_json::Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+        (export["steps"].clone(), export["end"]["state"].clone())
+    };
+    assert_eq!(play("a.replay"), play("b.replay"));
+}
+
+#[test]
+fn the_exported_input_drives_the_bot_again() {
+    let folder = folder();
+    write(folder.path(), "waiter.py", WAITER);
+    agon(
+        folder.path(),
+        &["play", "cultist-wars", "builtin:greedy", "waiter.py", "--seed", "1", "--replay", "m.replay"],
+    );
+    let input =
+        agon(folder.path(), &["replay", "export", "m.replay", "--input", "--seat", "2", "--until", "3"]);
+    let text = out(&input);
+    assert!(text.starts_with("1\n13 7\n"), "{text}");
+    let blocks = text.lines().filter(|line| line.split(' ').count() == 1 && line.len() == 2).count();
+    assert_eq!(blocks, 3, "three lists of units: {text}");
+    write(folder.path(), "input", &text);
+    let again = Command::new("python3")
+        .arg("waiter.py")
+        .current_dir(folder.path())
+        .stdin(std::fs::File::open(folder.path().join("input")).expect("the file is there"))
+        .output()
+        .expect("python3 starts");
+    assert_eq!(String::from_utf8_lossy(&again.stdout), "WAIT\nWAIT\nWAIT\n");
+}
+
+#[test]
+fn an_altered_replay_is_told_apart_with_its_turn() {
+    let folder = folder();
+    let path = folder.path().join("m.replay");
+    let arguments = [
+        "play",
+        "cultist-wars",
+        "builtin:random",
+        "builtin:random",
+        "--seed",
+        "2",
+        "--replay",
+        "m.replay",
+        "-q",
+    ];
+    assert!(agon(folder.path(), &arguments).status.success());
+    let good = std::fs::read(&path).expect("the replay is there");
+    let replay = agon_replay::Replay::read(&good).expect("a good replay");
+    // Written again with another answer in step 40: every check of the format is right.
+    let mut writer = agon_replay::Writer::new(Vec::new(), &replay.header).expect("a vector takes all");
+    for (number, step) in replay.steps.iter().enumerate() {
+        let mut answers = step.answers.clone();
+        if number == 39 {
+            answers[0].1 = agon_game::Answer::Missing(agon_game::Absence::TimedOut);
+        }
+        writer.step(&answers, u64::from(step.check)).expect("a vector takes all");
+    }
+    let end = replay.end.expect("it was finished");
+    std::fs::write(&path, writer.finish(end).expect("a vector takes all")).expect("a file is written");
+    let verified = agon(folder.path(), &["replay", "verify", "m.replay"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(out(&verified).contains("altered: breaks at step 40 of"), "{}", out(&verified));
+    // Cut off, it is read as far as it goes.
+    std::fs::write(&path, &good[..good.len() - 5]).expect("a file is written");
+    let cut = agon(folder.path(), &["replay", "verify", "m.replay"]);
+    assert!(out(&cut).contains("cut off: the first"), "{}", out(&cut));
+    // A damaged byte is noticed before anything is computed.
+    let mut damaged = good;
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    std::fs::write(&path, damaged).expect("a file is written");
+    let output = agon(folder.path(), &["replay", "verify", "m.replay"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("damaged"), "{}", err(&output));
+}
+
+#[test]
+fn referee_prints_what_brutaltester_reads() {
+    let folder = folder();
+    write(folder.path(), "waiter.py", WAITER);
+    let arguments = [
+        "referee",
+        "cultist-wars",
+        "-p1",
+        "python3 waiter.py",
+        "-p2",
+        "builtin:greedy",
+        "-d",
+        "seed=77",
+        "-l",
+        "log.json",
+    ];
+    let output = agon(folder.path(), &arguments);
+    let text = out(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].parse::<i32>().is_ok() && lines[1].parse::<i32>().is_ok());
+    assert_eq!(lines[2], "seed=77");
+    let log: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("log.json")).expect("a log"))
+            .expect("JSON");
+    assert_eq!(log["answers"][0]["answer"], "WAIT");
+    assert_eq!(log["answers"][0]["stderr"], "I wait\n");
+}
+
+/// Wrong usage: one clear message, the right exit code, never a panic.
+#[test]
+fn wrong_usage_is_answered_clearly() {
+    let folder = folder();
+    write(folder.path(), "bad.toml", "number_of_turns = 10\nshooting_ragne = 3\n");
+    write(folder.path(), "noise.replay", "this is not a replay");
+    write(folder.path(), "waiter.py", WAITER);
+    let cases: &[(&[&str], &str)] = &[
+        (&["play", "cultist-war", "builtin:idle", "builtin:idle"], "did you mean `cultist-wars`?"),
+        (&["play", "cultist-wars", "builtin:idle"], "is played by 2 bots, not by 1"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "builtin:idle"],
+            "is played by 2 bots, not by 3",
+        ),
+        (&["play", "cultist-wars", "builtin:idle", "nothing.py"], "no such file or folder"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:genius"], "genius"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle?speed"], "KEY=VALUE"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "standrad"],
+            "did you mean `standard`?",
+        ),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--rules", "bad.toml"],
+            "bad.toml: no rule is called `shooting_ragne`; did you mean `shooting_range`",
+        ),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "turns"], "write RULE=VALUE"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--set", "number_of_turns=many"],
+            "whole number",
+        ),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--map", "nowhere"], "nowhere"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--view", "3"], "a seat from 1 to 2"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--name", "5=x"], "SEAT=LABEL"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--time-scale", "0"], "above 0"),
+        (
+            &["play", "cultist-wars", "builtin:idle", "builtin:idle", "-n", "100"],
+            "agon gauntlet cultist-wars",
+        ),
+        (&["replay", "info", "noise.replay"], "not a replay of agon"),
+        (&["replay", "info", "nothing.replay"], "nothing.replay"),
+        (&["explain", "CW-SHOT-1"], "did you mean CW-SHOOT-1?"),
+        (&["rules", "cultist-wars", "--preset", "x"], "standard"),
+        (&["conform", "cultist-wars", "nowhere"], "no such file or folder"),
+        (&["maps", "chess"], "games:"),
+    ];
+    for (arguments, expected) in cases {
+        let output = agon(folder.path(), arguments);
+        let text = err(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(expected), "{arguments:?}: expected `{expected}` in: {text}");
+        assert!(!text.contains("panicked") && !text.contains("RUST_BACKTRACE"), "{arguments:?}: {text}");
+    }
+}
+
+/// A bot that cannot be started loses; the match is played and says why.
+#[test]
+fn a_bot_that_cannot_start_loses_with_a_reason() {
+    let folder = folder();
+    write(folder.path(), "plain", "not a program");
+    write(folder.path(), "windows", "#!/bin/sh\r\necho WAIT\r\n");
+    use std::os::unix::fs::PermissionsExt as _;
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path().join("windows"), executable).expect("permissions");
+    for (bot, expected) in [
+        ("plain", "chmod +x"),
+        ("windows", "Windows line ending"),
+        ("cmd:no-such-program-anywhere x", "not installed or not on the PATH"),
+    ] {
+        let arguments = [
+            "play",
+            "cultist-wars",
+            bot,
+            "builtin:idle",
+            "--json",
+            "--no-replay",
+            "--seed",
+            "1",
+            "--fail-on-fault",
+        ];
+        let output = agon(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(1), "{bot}: {}", err(&output));
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let fault = &result["seats"][0]["faults"][0];
+        assert_eq!(fault["kind"], "never-started", "{bot}");
+        assert!(fault["message"].as_str().is_some_and(|text| text.contains(expected)), "{bot}: {fault}");
+        assert_eq!(
+            (&result["seats"][0]["score"], &result["seats"][1]["score"]),
+            (&(-1.0).into(), &0.0.into())
+        );
+    }
+}
+
+/// A record of the original is recognised by its content; nothing compared is no success.
+#[test]
+fn conform_needs_a_record() {
+    let folder = folder();
+    write(folder.path(), "notes.txt", "nothing of interest");
+    let output = agon(folder.path(), &["conform", "cultist-wars", "."]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).contains("nothing compared"), "{}", out(&output));
+    let output = agon(folder.path(), &["conform", "cultist-wars", ".", "--json"]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&found["records"], &found["foreign"], &found["good"]), (&0.into(), &1.into(), &false.into()));
+}
+
+#[test]
+fn a_rule_is_explained_with_its_code_and_its_test() {
+    let folder = folder();
+    let text = out(&agon(folder.path(), &["explain", "cw-shoot-4"]));
+    assert!(text.starts_with("CW-SHOOT-4"), "{text}");
+    assert!(text.contains("decided in games/cultist-wars/src/shoot.rs:"), "{text}");
+    assert!(text.contains("tested in  games/cultist-wars/spec/shoot.md:"), "{text}");
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_error() {
+    let command = format!("'{}' rules cultist-wars | head -n 1", env!("CARGO_BIN_EXE_agon"));
+    let output = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    assert!(err(&output).is_empty(), "{}", err(&output));
+}

@@ -1,0 +1,46 @@
+//! One game to the outside, two sizes of state inside.
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::session::Workload;
+use agon_game::{AnyGame, Face, GameInfo, Session, Setup, SetupError, rules};
+
+use crate::info::INFO;
+use crate::rules::Rules;
+use crate::state::State;
+use crate::{DeerhuntOf, LARGE, SMALL};
+
+/// Deerhunt, for the registry: takes the small state where the rules' `max_units` fit into it.
+pub const FACE: DeerhuntFace = DeerhuntFace;
+
+/// See [`FACE`].
+#[derive(Clone, Copy, Debug)]
+pub struct DeerhuntFace;
+
+impl DeerhuntFace {
+    /// The game of the size that a setup needs.
+    fn sized(self, setup: &Setup) -> Result<&'static dyn AnyGame, SetupError> {
+        let max_units = rules::load::<Rules>(&INFO, &setup.rules)?.rules.max_units;
+        Ok(match usize::from(max_units) <= State::<SMALL>::CAPACITY {
+            true => const { &Face::<DeerhuntOf<SMALL>>::new() },
+            false => const { &Face::<DeerhuntOf<LARGE>>::new() },
+        })
+    }
+}
+
+impl AnyGame for DeerhuntFace {
+    fn info(&self) -> &'static GameInfo {
+        const { &INFO }
+    }
+
+    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError> {
+        self.sized(setup)?.open(setup)
+    }
+
+    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
+        crate::conform::conform(record, report)
+    }
+
+    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
+        self.sized(setup)?.workload(setup)
+    }
+}

@@ -1,0 +1,189 @@
+//! Deerhunt: two armies of workers and melees mine, multiply and fight in the fog.
+//!
+//! The rules stand in `RULES.md`; [`turn`] lists the stages of a half-turn.
+
+#![forbid(unsafe_code)]
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup};
+use agon_game::{SetupError, Sink};
+
+// In reading order.
+pub mod rules;
+pub mod state;
+pub mod turn;
+
+pub mod orders;
+pub mod validation;
+
+mod attack;
+mod countdown;
+mod duplicate;
+mod mine;
+mod stun;
+mod walk;
+
+pub mod event;
+pub mod outcome;
+pub mod view;
+
+pub mod generate;
+pub mod map;
+
+pub mod dialect;
+
+mod builtin;
+mod chance;
+mod conform;
+mod face;
+mod info;
+mod pack;
+mod picture;
+mod scene;
+mod sets;
+mod setup;
+
+pub use face::FACE;
+
+use crate::event::Event;
+use crate::orders::{Moves, Reason};
+use crate::rules::Rules;
+use crate::state::{Player, State, Unit};
+use crate::view::View;
+
+/// The game, with states that hold 64 units a block.
+#[derive(Clone, Debug)]
+pub struct DeerhuntOf<const BLOCKS: usize> {
+    /// The rules.
+    pub rules: Rules,
+    /// The ground.
+    pub map: map::Map,
+    recipe: Recipe,
+}
+
+/// Blocks of the small game: 64 units, enough for the document's rules.
+pub const SMALL: usize = 1;
+/// Blocks of the large game: 1,024 units, enough for the events.
+pub const LARGE: usize = 16;
+
+/// The game under the document's rules. [`FACE`] takes the large one where the rules need it.
+pub type Deerhunt = DeerhuntOf<SMALL>;
+
+impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
+    const INFO: GameInfo = info::INFO;
+
+    type State = State<BLOCKS>;
+    type Work = ();
+    type View<'a> = View<'a>;
+    type Order = Moves;
+    type Event = Event;
+    type Reason = Reason;
+    type Dialect = dialect::Dialect;
+
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        setup::set_up(setup)
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// DH-TURN-4: the units of the map, healthy and idle; every hub full.
+    fn start(&self) -> State<BLOCKS> {
+        let mut state = State::empty();
+        state.resources = [self.rules.start_resources; 2];
+        if self.rules.hub_capacity > 0 {
+            state.stock[..self.map.hubs()].fill(self.rules.hub_capacity);
+        }
+        for &(owner, kind, at) in &self.map.units {
+            let unit = Unit { at, owner, kind, hp: self.full_hp(kind), ..Unit::default() };
+            state.add(unit, self.map.cell(at));
+        }
+        state
+    }
+
+    fn deciding(&self, state: &State<BLOCKS>) -> Seats {
+        match self.ending(state) {
+            None => Seats::one(state.mover().seat()),
+            Some(_) => Seats::NONE,
+        }
+    }
+
+    fn view<'a>(&'a self, state: &'a State<BLOCKS>, seat: Seat) -> View<'a> {
+        self.view_of(state, Player::of(seat))
+    }
+
+    /// DH-WIRE-4: the time for a reply.
+    fn limit_ms(&self, _: &State<BLOCKS>, _: Seat) -> u32 {
+        self.rules.reply_timeout_ms
+    }
+
+    /// DH-TURN-3: no reply, or one that is no list of moves, is an empty list.
+    fn play(
+        &self,
+        state: &mut State<BLOCKS>,
+        (): &mut (),
+        answers: &[(Seat, Answer<Moves>)],
+        _: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    ) {
+        let moves = answers.first().and_then(|(_, answer)| answer.order());
+        self.half_turn(state, moves.map_or(&[], Vec::as_slice), out);
+    }
+
+    fn outcome(&self, state: &State<BLOCKS>) -> Option<Outcome> {
+        self.result(state)
+    }
+
+    fn moment(&self, state: &State<BLOCKS>) -> String {
+        match self.ending(state) {
+            None => format!("round {}, {}", state.round(), state.mover()),
+            Some(_) => format!("the end, after round {}", state.half.div_ceil(2)),
+        }
+    }
+
+    fn pack(&self, moves: &Moves, out: &mut Vec<u8>) {
+        pack::put_moves(moves, out);
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<Moves> {
+        pack::get_moves(bytes)
+    }
+
+    fn save(&self, state: &State<BLOCKS>, out: &mut Vec<u8>) {
+        self.put_state(state, out);
+    }
+
+    fn load(&self, bytes: &[u8]) -> Option<State<BLOCKS>> {
+        self.get_state(bytes)
+    }
+
+    fn random_order(&self, state: &State<BLOCKS>, _: Seat, chance: &mut impl Chance) -> Moves {
+        self.random_moves(state, chance)
+    }
+
+    fn scramble_hidden(&self, state: &mut State<BLOCKS>, seat: Seat, chance: &mut impl Chance) {
+        self.scramble(state, seat, chance);
+    }
+
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
+        builtin::seat(self, name, options, seed)
+    }
+
+    fn picture(&self, state: &State<BLOCKS>, eyes: Option<Seat>) -> Picture {
+        self.draw(state, eyes.map(Player::of))
+    }
+
+    fn scene(&self, state: &State<BLOCKS>) -> serde_json::Value {
+        self.stage(state)
+    }
+
+    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+        conform::conform(record, report)
+    }
+}

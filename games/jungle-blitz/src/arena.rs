@@ -1,0 +1,247 @@
+//! The board as the rules need it: numbered tiles, their ground, and what fits into a state.
+
+use crate::map::{Map, Tile};
+use crate::state::{DiamondIndex, PATH_BYTES, UnitIndex};
+
+/// A tile by its number. Tiles count column by column, as `tiles[x][y]` of the wire does, and
+/// every column is followed by one tile of wall, with a whole column of wall before the first
+/// and behind the last. So every neighbour of a tile of the map has a number, and a step off the
+/// map is a step into a wall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell(pub u16);
+
+impl Cell {
+    /// No tile: where a unit is while it is not on the board, and every target off the map.
+    pub const NOWHERE: Self = Self(0);
+
+    /// Its index into tables of the arena.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A position as the wire and people write it: `x` counts columns from the left, `y` rows from the top (JB-MAP-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Point {
+    /// The column, from 0.
+    pub x: u8,
+    /// The row, from 0.
+    pub y: u8,
+}
+
+/// The four steps, in the order in which neighbours are looked at everywhere (JB-MAP-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Direction {
+    /// y - 1.
+    Up = 0,
+    /// y + 1.
+    Down = 1,
+    /// x - 1.
+    Left = 2,
+    /// x + 1.
+    Right = 3,
+}
+
+impl Direction {
+    /// All four, in their order.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
+
+    /// The direction with this code; only the lowest two bits count.
+    #[inline]
+    pub const fn from_code(code: u8) -> Self {
+        Self::ALL[(code & 3) as usize]
+    }
+}
+
+/// What a tile is to the rules (JB-MAP-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ground {
+    /// Never walkable; also everything off the map.
+    Wall,
+    /// Walkable.
+    Empty,
+    /// Walkable only from a spawn tile.
+    Spawn,
+}
+
+/// A map, prepared.
+#[derive(Clone, Debug)]
+pub struct Arena {
+    width: u8,
+    height: u8,
+    stride: u16,
+    /// How far the four neighbours are, in the order of [`Direction`].
+    offsets: [i16; 4],
+    ground: Vec<Ground>,
+    spawns: Vec<Cell>,
+    diamonds: Vec<Cell>,
+    path_bytes: usize,
+}
+
+impl Arena {
+    /// Prepares a map for `units` units in all.
+    ///
+    /// # Errors
+    /// When the stored paths of so many units on this map could exceed the state (JB-MAP-5).
+    pub fn new(map: &Map, units: usize) -> Result<Self, String> {
+        let (width, height) = (map.width(), map.height());
+        let stride = u16::from(height) + 1;
+        let mut arena = Self {
+            width,
+            height,
+            stride,
+            offsets: [-1, 1, -(stride as i16), stride as i16],
+            ground: vec![Ground::Wall; usize::from(stride) * (usize::from(width) + 2)],
+            spawns: Vec::new(),
+            diamonds: Vec::new(),
+            path_bytes: PATH_BYTES / units.max(1),
+        };
+        for x in 0..width {
+            for y in 0..height {
+                let cell = arena.cell(Point { x, y });
+                let tile = map.tile(x, y);
+                arena.ground[cell.index()] = tile.ground();
+                match tile {
+                    Tile::Spawn => arena.spawns.push(cell),
+                    Tile::Diamond => arena.diamonds.push(cell),
+                    _ => {}
+                }
+            }
+        }
+        let longest = arena.longest_path(units).saturating_sub(2);
+        let room = (arena.path_bytes * 4).min(usize::from(u8::MAX));
+        if longest > room {
+            return Err(format!(
+                "{units} units may have to remember paths of up to {longest} steps each on this map, but only {room} \
+                 fit; give it fewer units, fewer tiles or more walls"
+            ));
+        }
+        Ok(arena)
+    }
+
+    /// An upper bound of the tiles of any path the search can find, both ends included (JB-MAP-5).
+    ///
+    /// A found path of `p` tiles is a shortest one, so two of its tiles are neighbours only when
+    /// they follow each other: `2p + 2` sides of path tiles face something else. Walls and the
+    /// edge take as many sides as they show to walkable tiles. A walkable tile off the path
+    /// faces at most two path tiles, for more would be a short cut; one that another unit or a
+    /// diamond blocks faces at most four. Counting sides gives the bound, once with the spawn tiles
+    /// walkable and once without.
+    fn longest_path(&self, units: usize) -> usize {
+        let blocked = units.saturating_sub(1) + self.diamonds.len().saturating_sub(1);
+        let bound = |walkable: &dyn Fn(Cell) -> bool| {
+            let free: Vec<Cell> = self.cells().filter(|&cell| walkable(cell)).collect();
+            let faces = |&cell: &Cell| {
+                Direction::ALL.iter().filter(|&&way| !walkable(self.neighbour(cell, way))).count()
+            };
+            let shown: usize = free.iter().map(faces).sum();
+            let any_path = (4 * free.len() + shown).saturating_sub(2) / 6;
+            any_path.min((2 * free.len() + 2 * blocked + shown).saturating_sub(2) / 4).min(free.len())
+        };
+        let outside = bound(&|cell| self.ground(cell) == Ground::Empty);
+        outside.max(bound(&|cell| self.ground(cell) != Ground::Wall))
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> u8 {
+        self.width
+    }
+
+    /// The number of rows.
+    pub fn height(&self) -> u8 {
+        self.height
+    }
+
+    /// The spawn tiles, column by column.
+    pub fn spawns(&self) -> &[Cell] {
+        &self.spawns
+    }
+
+    /// Where the diamonds lie at the start, column by column: their order for ever.
+    pub fn diamonds(&self) -> &[Cell] {
+        &self.diamonds
+    }
+
+    /// Bytes of [`State::paths`](crate::state::State::paths) for each unit.
+    #[inline]
+    pub fn path_bytes(&self) -> usize {
+        self.path_bytes
+    }
+
+    /// Where the stored path of a unit begins in [`State::paths`](crate::state::State::paths).
+    #[inline]
+    pub fn path_start(&self, unit: UnitIndex) -> usize {
+        usize::from(unit) * self.path_bytes
+    }
+
+    /// How many numbers tiles have, the walls around the map included.
+    #[inline]
+    pub fn numbers(&self) -> usize {
+        self.ground.len()
+    }
+
+    /// The ground by tile number.
+    #[inline]
+    pub fn grounds(&self) -> &[Ground] {
+        &self.ground
+    }
+
+    /// What a tile is; a wall for every number off the map.
+    #[inline]
+    pub fn ground(&self, cell: Cell) -> Ground {
+        self.ground.get(cell.index()).copied().unwrap_or(Ground::Wall)
+    }
+
+    /// How far the four neighbours are.
+    #[inline]
+    pub fn offsets(&self) -> [i16; 4] {
+        self.offsets
+    }
+
+    /// The next tile that way. `cell` must be on the map.
+    #[inline]
+    pub fn neighbour(&self, cell: Cell, way: Direction) -> Cell {
+        Cell(cell.0.wrapping_add_signed(self.offsets[way as usize]))
+    }
+
+    /// The direction from `from` to `to` when they are adjacent: Manhattan distance 1 (JB-MAP-1).
+    #[inline]
+    pub fn adjacent(&self, from: Cell, to: Cell) -> bool {
+        let distance = from.0.abs_diff(to.0);
+        to != Cell::NOWHERE && (distance == 1 || distance == self.stride)
+    }
+
+    /// The number of a tile of the map.
+    #[inline]
+    pub fn cell(&self, at: Point) -> Cell {
+        Cell((u16::from(at.x) + 1) * self.stride + u16::from(at.y))
+    }
+
+    /// The number of a tile, [`Cell::NOWHERE`] when it is off the map.
+    pub fn cell_at(&self, x: i64, y: i64) -> Cell {
+        match (u8::try_from(x), u8::try_from(y)) {
+            (Ok(x), Ok(y)) if x < self.width && y < self.height => self.cell(Point { x, y }),
+            _ => Cell::NOWHERE,
+        }
+    }
+
+    /// The position of a tile of the map; `None` for every other number.
+    pub fn point(&self, cell: Cell) -> Option<Point> {
+        let (x, y) = (cell.0 / self.stride, cell.0 % self.stride);
+        let on_map = (1..=u16::from(self.width)).contains(&x) && y < u16::from(self.height);
+        on_map.then(|| Point { x: x as u8 - 1, y: y as u8 })
+    }
+
+    /// All tiles of the map, column by column.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        (0..self.width).flat_map(move |x| (0..self.height).map(move |y| self.cell(Point { x, y })))
+    }
+
+    /// The diamonds by index.
+    pub fn diamond_indices(&self) -> impl Iterator<Item = DiamondIndex> + use<> {
+        0..self.diamonds.len() as DiamondIndex
+    }
+}

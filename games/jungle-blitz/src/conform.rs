@@ -1,0 +1,120 @@
+//! Comparing recorded matches of the original server with this engine.
+//!
+//! Two kinds of records: whole games (`jungle-golden-1`, one JSON document) and conversations (JSON
+//! lines with every message of one connection; see [`wire`]).
+
+mod games;
+mod wire;
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::{Recipe, SetupError};
+use serde_json::Value;
+
+use crate::JungleBlitz;
+use crate::arena::{Cell, Point};
+use crate::map::{Map, Tile};
+use crate::rules::{PRESETS, Rules};
+use crate::schedule::Schedule;
+
+/// Compares one record, whichever kind it is.
+pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    let start = &record[..record.len().min(4_096)];
+    let holds = |text: &str| start.windows(text.len()).any(|window| window == text.as_bytes());
+    let result = if holds("\"jungle-golden-1\"") {
+        games::compare(record, report)
+    } else if holds("\"dir\"") && holds("\"C>S\"") && holds("\"REGISTER\"") {
+        wire::compare(record, report)
+    } else {
+        return Recognised::Foreign;
+    };
+    match result {
+        Ok(()) => Recognised::Record,
+        Err(why) => Recognised::Damaged(why),
+    }
+}
+
+/// The match of a record: its tiles, diamonds and teams; the play order comes from the record too.
+fn recorded_match(
+    tiles: &Value,
+    diamonds: &Value,
+    teams: usize,
+    units_per_team: usize,
+    total_tick: u64,
+) -> Result<JungleBlitz, String> {
+    let columns = tiles.as_array().ok_or("no tiles")?;
+    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
+    let mut map = Map::new(columns.len(), height)?;
+    for (x, column) in columns.iter().enumerate() {
+        let column =
+            column.as_array().filter(|column| column.len() == height).ok_or("columns differ in length")?;
+        for (y, tile) in column.iter().enumerate() {
+            let tile = match tile.as_str() {
+                Some("EMPTY") => Tile::Floor,
+                Some("WALL") => Tile::Stone,
+                Some("SPAWN") => Tile::Spawn,
+                _ => return Err(format!("a tile {tile}")),
+            };
+            map.set(x as u8, y as u8, tile);
+        }
+    }
+    for diamond in list(diamonds, "diamonds")? {
+        let Point { x, y } = position(&diamond["position"]).ok_or("a diamond without position")?;
+        if x >= map.width() || y >= map.height() {
+            return Err("a diamond off the map".to_owned());
+        }
+        map.set(x, y, Tile::Diamond);
+    }
+    let units_per_team = u8::try_from(units_per_team).map_err(|_| "too many units")?;
+    let total_tick = u16::try_from(total_tick).map_err(|_| "too many ticks")?;
+    let preset = agon_game::RulesChoice {
+        preset: PRESETS[0].name.to_owned(),
+        sets: vec![
+            ("totalTick".to_owned(), total_tick.to_string()),
+            ("unitsPerTeam".to_owned(), units_per_team.to_string()),
+        ],
+        ..Default::default()
+    };
+    let loaded = Rules::load(&preset).map_err(|error: SetupError| error.to_string())?;
+    let recipe = Recipe {
+        rules_name: loaded.name,
+        rules: loaded.text,
+        map_name: "recorded".to_owned(),
+        map: map.text(),
+        seats: u8::try_from(teams).map_err(|_| "too many teams")?,
+        seed: 0,
+    };
+    JungleBlitz::assemble(loaded.rules, map, recipe).map_err(|error| error.to_string())
+}
+
+/// Adds play orders of a message, by tick, to a schedule.
+fn read_orders(orders: &Value, team_ids: &[String], schedule: &mut Schedule) -> Result<(), String> {
+    for (tick, order) in orders.as_object().ok_or("no play orders")? {
+        let tick: usize = tick.parse().map_err(|_| format!("a play order for tick `{tick}`"))?;
+        let slot = schedule.get_mut(tick).ok_or("a play order after the end")?;
+        for (place, id) in list(order, "play order")?.iter().enumerate() {
+            let team = team_ids.iter().position(|own| Some(own.as_str()) == id.as_str());
+            *slot.get_mut(place).ok_or("too many teams in a play order")? =
+                team.ok_or("an unknown team")? as u8;
+        }
+    }
+    Ok(())
+}
+
+fn list<'a>(value: &'a Value, what: &str) -> Result<&'a Vec<Value>, String> {
+    value.as_array().ok_or_else(|| format!("no list of {what}"))
+}
+
+fn text(value: &Value, what: &str) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("no {what}"))
+}
+
+/// A recorded position; `None` for null and for a missing one.
+fn position(value: &Value) -> Option<Point> {
+    let number = |name| u8::try_from(value.get(name)?.as_u64()?).ok();
+    Some(Point { x: number("x")?, y: number("y")? })
+}
+
+/// The tile of a recorded position, nowhere without one.
+fn cell(game: &JungleBlitz, value: &Value) -> Cell {
+    position(value).map_or(Cell::NOWHERE, |at| game.arena.cell_at(i64::from(at.x), i64::from(at.y)))
+}

@@ -1,0 +1,140 @@
+//! The original wire protocol: one JSON document a message, the same over WebSocket and over lines.
+//!
+//! - [`ask`]: the TICK message.
+//! - [`hear`]: REGISTER and COMMAND.
+//! - [`Wire`]: what a match remembers of its conversations.
+
+mod ask;
+mod hear;
+
+use agon_game::{Answer, Chance, Dialect, Heard, Seat, Seeded};
+
+use crate::JungleBlitz;
+use crate::orders::Command;
+use crate::reason::Refusal;
+use crate::rules::{MAX_ACTIONS, MAX_TEAMS};
+use crate::view::View;
+
+pub use hear::{Registration, register};
+
+/// The memory of the conversations of a match.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    seats: Vec<Remembered>,
+    /// The id of each diamond.
+    diamond_ids: Vec<String>,
+    /// The field `tiles` of every tick: it never changes.
+    tiles: Vec<u8>,
+}
+
+/// What is remembered of a team.
+#[derive(Clone, Debug)]
+struct Remembered {
+    /// Its id.
+    id: String,
+    /// Its name.
+    name: String,
+    /// Whether it told its name.
+    registered: bool,
+    /// The tick it was asked for last.
+    asked: Option<u16>,
+    /// The errors it is told with the next tick.
+    errors: Vec<String>,
+    /// Whether one of them came since it was asked.
+    fresh: bool,
+}
+
+/// A team is told at most this many errors at once.
+const MOST_ERRORS: usize = MAX_ACTIONS;
+
+impl Wire {
+    /// Replaces ids and names: those of a recorded match.
+    pub(crate) fn rename(&mut self, teams: &[(String, String)], diamond_ids: Vec<String>) {
+        for (seat, (id, name)) in self.seats.iter_mut().zip(teams) {
+            seat.id.clone_from(id);
+            seat.name.clone_from(name);
+        }
+        self.diamond_ids = diamond_ids;
+    }
+}
+
+impl Dialect<JungleBlitz> for Wire {
+    /// Ids are drawn from the match seed, stream `ids`, in the form of random UUIDs: teams, then diamonds (JB-WIRE-2).
+    fn new(game: &JungleBlitz) -> Self {
+        let mut chance = Seeded::stream(agon_game::Game::recipe(game).seed, "ids");
+        let seats = (1..=game.teams()).map(|number| Remembered {
+            id: uuid(&mut chance),
+            name: format!("Team {number}"),
+            registered: false,
+            asked: None,
+            errors: Vec::new(),
+            fresh: false,
+        });
+        let seats = seats.collect();
+        let diamond_ids = game.arena.diamonds().iter().map(|_| uuid(&mut chance)).collect();
+        Self { seats, diamond_ids, tiles: ask::tiles(game) }
+    }
+
+    fn ask(&mut self, game: &JungleBlitz, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
+        let own = &mut self.seats[seat.index()];
+        if !own.fresh {
+            own.errors.clear();
+        }
+        own.fresh = false;
+        own.asked = Some(view.tick());
+        ask::tick(self, game, seat, view, out);
+    }
+
+    fn hear(&mut self, game: &JungleBlitz, seat: Seat, message: &[u8]) -> Heard<Command> {
+        hear::message(self, game, seat, message)
+    }
+
+    fn say(&self, game: &JungleBlitz, seat: Seat, order: &Command, out: &mut Vec<u8>) {
+        hear::command(game, self.seats[seat.index()].asked.unwrap_or(0), seat, order, out);
+    }
+
+    /// The errors of a command replace all that was told before it (JB-WIRE-7).
+    fn rejected(&mut self, _game: &JungleBlitz, seat: Seat, _index: usize, reason: &Refusal) {
+        let own = &mut self.seats[seat.index()];
+        if !own.fresh {
+            own.errors.clear();
+            own.fresh = true;
+        }
+        own.note(reason.to_string());
+    }
+
+    /// Without a command nothing is replaced: errors of missed ticks pile up (JB-WIRE-7).
+    fn missed(&mut self, game: &JungleBlitz, seat: Seat, answer: &Answer<Command>) {
+        let own = &mut self.seats[seat.index()];
+        own.fresh = true;
+        let (tick, limit) = (own.asked.unwrap_or(0), game.rules.time_per_tick);
+        let why = match answer {
+            Answer::Malformed { why, .. } => &why[..why.floor_char_boundary(200)],
+            _ => "it did not come in time",
+        };
+        own.note(format!("no command counted for tick {tick} (limit {limit} ms): {why}"));
+    }
+}
+
+impl Remembered {
+    fn note(&mut self, error: String) {
+        if self.errors.len() < MOST_ERRORS {
+            self.errors.push(error);
+        }
+    }
+}
+
+/// A UUID of version 4.
+fn uuid(chance: &mut Seeded) -> String {
+    let mut bits = || {
+        u128::from(chance.below(1 << 16)) << 112
+            | u128::from(chance.bits()) << 48
+            | u128::from(chance.bits() >> 16)
+    };
+    let bits = bits() & !(0xf << 76) & !(3 << 62) | 4 << 76 | 2 << 62;
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// The teams of a match.
+const _: () = assert!(MAX_TEAMS <= Seat::MAX as usize);

@@ -1,0 +1,287 @@
+//! The game as the rest of the program knows it.
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::setup::nearest;
+use agon_game::{
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
+    Seats, Seeded, Setup, SetupError, Sink, Transport,
+};
+
+use crate::arena::Arena;
+use crate::dialect::Wire;
+use crate::event::Event;
+use crate::map::{Map, Tile};
+use crate::orders::Command;
+use crate::reason::Refusal;
+use crate::rules::{DEFAULT_UNITS_PER_TEAM, MAX_DIAMONDS, MAX_TEAMS, MAX_UNITS, PRESETS, Rules};
+use crate::schedule::{self, Schedule};
+use crate::search::Search;
+use crate::state::{Diamond, Owner, State, UnitIndex};
+use crate::view::View;
+
+/// What is known of the game before a match.
+pub const INFO: GameInfo = GameInfo {
+    name: "jungle-blitz",
+    title: "Jungle Blitz",
+    summary: "Up to four teams gather diamonds, let them grow in their hands and drop them for points",
+    rules_version: 1,
+    seats: (1, MAX_TEAMS as u8),
+    step: "tick",
+    alternating: false,
+    transport: Transport::WebSocket,
+    longest_message: 1 << 20,
+    time_is_played: false,
+    presets: PRESETS,
+    maps: crate::maps::BUNDLED,
+    generates_maps: true,
+    builtins: crate::builtin::KNOWN,
+    rulebook: include_str!("../RULES.md"),
+    sources: crate::sources::SOURCES,
+};
+
+/// The rules, a map and the play order of a match.
+#[derive(Clone, Debug)]
+pub struct JungleBlitz {
+    /// The numbers.
+    pub rules: Rules,
+    /// The map as it was read.
+    pub map: Map,
+    /// The map as the rules need it.
+    pub arena: Arena,
+    /// Units of each team.
+    pub units_per_team: u8,
+    schedule: Schedule,
+    recipe: Recipe,
+}
+
+impl JungleBlitz {
+    /// Puts a match together: checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5) and draws the play order.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn assemble(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, SetupError> {
+        let seats = recipe.seats;
+        if !INFO.seats_fit(usize::from(seats)) {
+            let needs = format!("1 to {MAX_TEAMS} bots");
+            return Err(SetupError::BadSeats { game: INFO.name, needs, got: usize::from(seats) });
+        }
+        let bad = |why: String| SetupError::BadMap { place: recipe.map_name.clone(), why };
+        let units_per_team = match rules.units_per_team {
+            0 => map.units_for(seats).unwrap_or(DEFAULT_UNITS_PER_TEAM),
+            count => count,
+        };
+        let units = usize::from(units_per_team) * usize::from(seats);
+        if units > MAX_UNITS {
+            return Err(bad(format!(
+                "{seats} teams of {units_per_team} units are {units} units; at most {MAX_UNITS} can play"
+            )));
+        }
+        let diamonds = map.count(Tile::Diamond);
+        if diamonds > MAX_DIAMONDS {
+            return Err(bad(format!(
+                "{diamonds} diamonds are more than the {MAX_DIAMONDS} that can be played"
+            )));
+        }
+        if map.count(Tile::Spawn) == 0 {
+            return Err(bad("no spawn tile (S), so no unit could ever come onto the board".to_owned()));
+        }
+        let arena = Arena::new(&map, units).map_err(bad)?;
+        let schedule = schedule::draw(recipe.seed, seats, rules.total_tick);
+        Ok(Self { rules, map, arena, units_per_team, schedule, recipe })
+    }
+
+    /// The number of teams.
+    #[inline]
+    pub fn teams(&self) -> usize {
+        usize::from(self.recipe.seats)
+    }
+
+    /// The number of units of all teams.
+    #[inline]
+    pub fn unit_count(&self) -> u8 {
+        self.units_per_team * self.recipe.seats
+    }
+
+    /// The first unit of a team.
+    #[inline]
+    pub fn first_unit(&self, team: usize) -> UnitIndex {
+        team as u8 * self.units_per_team
+    }
+
+    /// The team of a unit, from 0.
+    #[inline]
+    pub fn team_of(&self, unit: UnitIndex) -> usize {
+        usize::from(unit / self.units_per_team)
+    }
+
+    /// The teams in the order in which they play in `tick`.
+    pub fn play_order(&self, tick: u16) -> &[u8] {
+        self.schedule.get(usize::from(tick)).map_or(&[], |order| &order[..self.teams()])
+    }
+
+    /// The same match with another play order: that of a recorded match, or of an example.
+    #[must_use]
+    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+}
+
+/// The map that `setup` asks for, with its name.
+fn choose_map(setup: &Setup) -> Result<(String, Map), SetupError> {
+    let bundled = |map: &BundledMap| {
+        let parsed = Map::read(map.name, map.text.as_bytes())?;
+        Ok((map.name.to_owned(), parsed))
+    };
+    match &setup.map {
+        MapChoice::Default => {
+            let fits = |map: &&BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
+            let fitting: Vec<&BundledMap> = INFO.maps.iter().filter(fits).collect();
+            let picked = Seeded::stream(setup.seed, "map").below(fitting.len().max(1) as u32) as usize;
+            bundled(fitting.get(picked).copied().unwrap_or(&INFO.maps[0]))
+        }
+        MapChoice::Named(name) => match INFO.maps.iter().find(|map| map.name == name) {
+            Some(map) => bundled(map),
+            None => Err(SetupError::UnknownMap {
+                game: INFO.name,
+                name: name.clone(),
+                nearest: nearest(name, INFO.maps.iter().map(|map| map.name)),
+            }),
+        },
+        MapChoice::File(name, content) => Ok((name.clone(), Map::read(name, content)?)),
+        MapChoice::Generated => {
+            let map = crate::generate::generate(&mut Seeded::stream(setup.seed, "map"));
+            Ok((format!("generated from seed {}", setup.seed), map))
+        }
+    }
+}
+
+impl Game for JungleBlitz {
+    const INFO: GameInfo = INFO;
+
+    type State = State;
+    type Work = Search;
+    type View<'a> = View<'a>;
+    type Order = Command;
+    type Event = Event;
+    type Reason = Refusal;
+    type Dialect = Wire;
+
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        let loaded = Rules::load(&setup.rules)?;
+        let (map_name, map) = choose_map(setup)?;
+        let recipe = Recipe {
+            rules_name: loaded.name,
+            rules: loaded.text,
+            map_name,
+            map: map.text(),
+            seats: setup.seats,
+            seed: setup.seed,
+        };
+        Self::assemble(loaded.rules, map, recipe)
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// No unit is on the board; the diamonds lie where the map shows them (JB-GAME-1).
+    fn start(&self) -> State {
+        let mut state = State::EMPTY;
+        let level = self.rules.initial_diamond_summon_level;
+        for (diamond, &cell) in state.diamonds.iter_mut().zip(self.arena.diamonds()) {
+            *diamond = Diamond { cell, points: 0, level, owner: Owner::NEVER };
+        }
+        state
+    }
+
+    /// Every team that is still there, all at the same time (JB-GAME-2).
+    fn deciding(&self, state: &State) -> Seats {
+        match state.tick < self.rules.total_tick {
+            true => Seat::first(self.recipe.seats).filter(|seat| !state.is_dead(seat.index())).collect(),
+            false => Seats::NONE,
+        }
+    }
+
+    fn view<'a>(&'a self, state: &'a State, seat: Seat) -> View<'a> {
+        View::new(self, state, seat)
+    }
+
+    /// The time to answer, with the extra time of the first ticks (JB-TIME-1).
+    fn limit_ms(&self, state: &State, _seat: Seat) -> u32 {
+        let rules = &self.rules;
+        let extra = if state.tick < rules.extra_time_ticks { rules.extra_time } else { 0 };
+        match rules.time_per_tick {
+            0 => u32::MAX,
+            limit => limit.saturating_add(extra),
+        }
+    }
+
+    fn play(
+        &self,
+        state: &mut State,
+        work: &mut Search,
+        answers: &[(Seat, Answer<Command>)],
+        chance: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    ) {
+        crate::turn::play(self, state, work, answers, chance, out);
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        crate::outcome::outcome(self, state)
+    }
+
+    fn moment(&self, state: &State) -> String {
+        format!("tick {}", state.tick)
+    }
+
+    fn pack(&self, order: &Command, out: &mut Vec<u8>) {
+        crate::orders::pack(order, out);
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<Command> {
+        crate::orders::unpack(self, bytes)
+    }
+
+    fn save(&self, state: &State, out: &mut Vec<u8>) {
+        crate::save::save(self, state, out);
+    }
+
+    fn load(&self, bytes: &[u8]) -> Option<State> {
+        crate::save::load(self, bytes)
+    }
+
+    fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Command {
+        crate::orders::random(self, state, seat.index(), chance)
+    }
+
+    fn scramble_hidden(&self, state: &mut State, _seat: Seat, chance: &mut impl Chance) {
+        crate::view::scramble_hidden(state, chance);
+    }
+
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
+        crate::builtin::seat(name, options, seed)
+    }
+
+    fn picture(&self, state: &State, _eyes: Option<Seat>) -> Picture {
+        crate::picture::picture(self, state)
+    }
+
+    fn scene(&self, state: &State) -> serde_json::Value {
+        crate::scene::scene(self, state)
+    }
+
+    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+        crate::conform::conform(record, report)
+    }
+
+    fn scenes() -> Vec<Scene> {
+        crate::scene::far_searches()
+    }
+}

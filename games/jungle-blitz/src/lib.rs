@@ -1,0 +1,47 @@
+//! Jungle Blitz: teams gather diamonds, let them grow while they hold them, and drop them for points.
+//!
+//! The rules are in `RULES.md`; each names the function that decides it. Read [`turn`] first.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod rules;
+pub mod state;
+mod turn;
+
+mod attack;
+mod drop;
+mod pick_up;
+pub mod schedule;
+pub mod search;
+mod spawn;
+mod summon;
+mod vine;
+mod walk;
+
+pub mod event;
+pub mod orders;
+pub mod outcome;
+pub mod reason;
+pub mod view;
+
+pub mod arena;
+pub mod bitmap;
+pub mod map;
+pub mod map_check;
+
+pub mod dialect;
+
+pub mod builtin;
+pub mod generate;
+mod maps;
+
+mod conform;
+mod picture;
+mod save;
+mod scene;
+
+mod game;
+mod sources;
+
+pub use game::{INFO, JungleBlitz};

@@ -1,0 +1,90 @@
+//! Every number of the game.
+
+use agon_game::rules::{Loaded, load};
+use agon_game::{Preset, RulesChoice, SetupError};
+use serde::{Deserialize, Serialize};
+
+/// The presets; the first is the default.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "tournament",
+        about: "the final day: 300 ticks, 150 ms to answer, units as the map says",
+        text: include_str!("../rules/tournament.toml"),
+    },
+    Preset {
+        name: "practice",
+        about: "the server contestants ran at home: one second to answer, 3 units a team",
+        text: include_str!("../rules/practice.toml"),
+    },
+];
+
+/// The most units on a board, all teams together (JB-MAP-5).
+pub const MAX_UNITS: usize = 16;
+/// The most teams (JB-GAME-1).
+pub const MAX_TEAMS: usize = 4;
+/// The most diamonds on a map (JB-MAP-5).
+pub const MAX_DIAMONDS: usize = 16;
+/// The largest width and the largest height of a map (JB-MAP-5).
+pub const MAX_SIDE: usize = 64;
+/// The most entries in the `actions` of one command; a longer one is no answer (JB-WIRE-5).
+pub const MAX_ACTIONS: usize = 1_024;
+/// Units of a team on a map that does not say how many, when the rules do not either (JB-MAP-4).
+pub const DEFAULT_UNITS_PER_TEAM: u8 = 3;
+
+/// The numbers of a match, under the names the contest gave them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rules {
+    /// How many ticks are played (JB-GAME-3).
+    pub total_tick: u16,
+    /// Milliseconds a team has to answer; 0 waits for ever (JB-TIME-1).
+    pub time_per_tick: u32,
+    /// Milliseconds more in each of the first ticks (JB-TIME-1).
+    pub extra_time: u32,
+    /// How many ticks have the extra time (JB-TIME-1).
+    pub extra_time_ticks: u16,
+    /// Units of each team; 0 takes the number the map gives for that many teams (JB-MAP-4).
+    pub units_per_team: u8,
+    /// Points a held diamond gains each tick and level (JB-POINTS-1).
+    pub points_per_diamond: u16,
+    /// The level of a diamond at the start and after a drop on the ground (JB-DROP-4).
+    pub initial_diamond_summon_level: u8,
+    /// The highest level (JB-SUMMON-1).
+    pub maximum_diamond_summon_level: u8,
+    /// How many ticks of the play order a team is told, the current one included (JB-ORDER-3).
+    pub play_order_look_ahead: u16,
+}
+
+impl Rules {
+    /// Reads and checks the rules that `choice` names.
+    ///
+    /// # Errors
+    /// When a rule is unknown, of the wrong type, or out of range.
+    pub fn load(choice: &RulesChoice) -> Result<Loaded<Self>, SetupError> {
+        let loaded = load::<Self>(&crate::INFO, choice)?;
+        loaded.rules.check().map_err(|why| SetupError::BadRule { place: loaded.name.clone(), why })?;
+        Ok(loaded)
+    }
+
+    /// What is out of range, if anything is.
+    fn check(&self) -> Result<(), String> {
+        let (low, high) = (self.initial_diamond_summon_level, self.maximum_diamond_summon_level);
+        if !(1..=20_000).contains(&self.total_tick) {
+            return Err(format!("totalTick must be 1 to 20000, not {}", self.total_tick));
+        }
+        if !(1 <= low && low <= high && high <= 100) {
+            return Err(format!(
+                "levels must satisfy 1 <= initialDiamondSummonLevel ({low}) <= maximumDiamondSummonLevel ({high}) <= 100"
+            ));
+        }
+        // A diamond held from the first tick to the last must fit the counter of its points.
+        let most = u64::from(self.total_tick) * u64::from(high) * u64::from(self.points_per_diamond);
+        if most > u64::from(u16::MAX) {
+            return Err(format!(
+                "totalTick x maximumDiamondSummonLevel x pointsPerDiamond must be at most {}, not {most}",
+                u16::MAX
+            ));
+        }
+        Ok(())
+    }
+}

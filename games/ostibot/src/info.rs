@@ -1,0 +1,38 @@
+//! What is known of the game before a match.
+
+use agon_game::{BuiltinInfo, GameInfo, Transport};
+
+use crate::builtin::BUILTINS;
+use crate::map::{MAPS, TEAMS};
+use crate::rules::PRESETS;
+
+/// Name, presets, maps and documents.
+pub(crate) const INFO: GameInfo = GameInfo {
+    name: "ostibot",
+    title: "Ostibot",
+    summary: "adventurers loot a maze, shop between rounds and leave before the fire; fog of war",
+    rules_version: 1,
+    seats: (2, TEAMS as u8),
+    step: "call",
+    alternating: true,
+    transport: Transport::Script,
+    longest_message: 4 << 20,
+    time_is_played: false,
+    presets: PRESETS,
+    maps: MAPS,
+    generates_maps: true,
+    builtins: BUILTINS as &[BuiltinInfo],
+    rulebook: include_str!("../RULES.md"),
+    sources: SOURCES,
+};
+
+macro_rules! sources {
+    ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };
+}
+
+const SOURCES: &[(&str, &str)] = sources! {
+    "src/turn.rs" "src/round.rs" "src/shop.rs" "src/act.rs" "src/walk.rs" "src/hit.rs" "src/fire.rs"
+    "src/sight.rs" "src/view.rs" "src/items.rs" "src/map.rs" "src/rules.rs" "src/state.rs" "src/geometry.rs"
+    "src/names.rs" "src/orders.rs" "src/event.rs" "src/input.rs" "src/dialect.rs" "src/outcome.rs" "src/lib.rs"
+    "spec/turn.md" "spec/round.md" "spec/shop.md" "spec/items.md" "spec/act.md" "spec/walk.md" "spec/hit.md" "spec/fire.md" "spec/sight.md" "spec/input.md" "spec/map.md"
+};

@@ -1,0 +1,316 @@
+//! Ostibot: adventurers, shops, fog and fire.
+//!
+//! Teams of adventurers come from spawners into a maze, break chests and vases for gold, and
+//! must leave through one of too few portals before the fire gets them. Between rounds they buy
+//! weapons, armor and potions. No engine of the original is public; `RULES.md` says what its
+//! document states and what was decided where it is silent.
+
+#![forbid(unsafe_code)]
+
+// In reading order: what there is,
+pub mod geometry;
+pub mod items;
+mod list;
+pub mod map;
+pub mod names;
+pub mod rules;
+pub mod state;
+
+// what happens, with the order of all stages first,
+mod act;
+mod fire;
+mod hit;
+mod round;
+mod shop;
+mod turn;
+mod walk;
+
+// what is seen and said,
+pub mod dialect;
+pub mod event;
+pub mod input;
+pub mod orders;
+mod pack;
+mod sight;
+pub mod view;
+
+// and what is around a match.
+mod builtin;
+mod conform;
+pub mod generate;
+mod info;
+mod outcome;
+mod picture;
+mod random;
+mod scene;
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::rules::load;
+use agon_game::setup::nearest;
+use agon_game::{
+    Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
+    Seats, Seeded, Setup, SetupError, Sink,
+};
+
+use map::Map;
+pub use rules::Rules;
+use sight::Sight;
+use state::{ADVENTURERS, Phase, State};
+use turn::Now;
+
+/// A match of Ostibot: rules, map and the tables made from them.
+#[derive(Clone)]
+pub struct Ostibot {
+    recipe: Recipe,
+    rules: Rules,
+    told_rules: serde_json::Value,
+    map: Map,
+    sight: Sight,
+    /// By team: where its places in [`State::adventurers`] begin, and where those of the last end.
+    first: Vec<usize>,
+    /// By place: the team.
+    team: [Seat; ADVENTURERS],
+}
+
+impl std::fmt::Debug for Ostibot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ostibot on {}", self.recipe.map_name)
+    }
+}
+
+impl Ostibot {
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The map.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// The number of teams.
+    pub fn seats(&self) -> u8 {
+        self.recipe.seats
+    }
+
+    /// The places of a team in [`State::adventurers`]: as many as it can have adventurers in a
+    /// round, which is the rule or the number of its spawners (OB-SPAWN-1).
+    pub fn members(&self, team: Seat) -> std::ops::Range<usize> {
+        self.first[team.index()]..self.first[team.index() + 1]
+    }
+
+    /// The places of all teams.
+    pub fn places(&self) -> usize {
+        self.first[usize::from(self.seats())]
+    }
+
+    /// The team of a place in [`State::adventurers`].
+    #[inline]
+    pub fn team_of(&self, who: usize) -> Seat {
+        self.team[who]
+    }
+
+    /// The rules as bots are told them.
+    pub(crate) fn told_rules(&self) -> &serde_json::Value {
+        &self.told_rules
+    }
+
+    pub(crate) fn sight(&self) -> &Sight {
+        &self.sight
+    }
+
+    /// Builds a match on a map that was read (OB-GAME-8, OB-MAP-3).
+    fn build(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, String> {
+        if map.homes.len() != usize::from(recipe.seats) {
+            return Err(format!("has spawners of {} teams, and {} play", map.homes.len(), recipe.seats));
+        }
+        let mut first = vec![0];
+        let mut team = [Seat::new(0); ADVENTURERS];
+        for (seat, home) in Seat::first(recipe.seats).zip(&map.homes) {
+            let begin = first[seat.index()];
+            let end = begin + home.len().min(usize::from(rules.adventurers_per_round));
+            if end > ADVENTURERS {
+                return Err(format!("lets more than {ADVENTURERS} adventurers of all teams play at once"));
+            }
+            team[begin..end].fill(seat);
+            first.push(end);
+        }
+        let (told_rules, sight) = (input::told_rules(&rules), Sight::new(&rules));
+        Ok(Self { recipe, rules, told_rules, map, sight, first, team })
+    }
+}
+
+/// A map file larger than this is not looked at.
+const LARGEST_MAP: usize = 64 << 10;
+
+/// The map that a setup names: its name and text.
+fn choose_map(setup: &Setup) -> Result<(String, String), SetupError> {
+    let fits = |map: &&agon_game::BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
+    match &setup.map {
+        MapChoice::File(name, bytes) => {
+            let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST_MAP);
+            let why = || format!("is no text of at most {LARGEST_MAP} bytes");
+            let bad = || SetupError::BadMap { place: name.clone(), why: why() };
+            Ok((name.clone(), text.ok_or_else(bad)?.to_owned()))
+        }
+        MapChoice::Named(name) => {
+            let map =
+                map::MAPS.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
+                    game: info::INFO.name,
+                    name: name.clone(),
+                    nearest: nearest(name, map::MAPS.iter().map(|map| map.name)),
+                })?;
+            Ok((name.clone(), map.text.to_owned()))
+        }
+        MapChoice::Default if map::MAPS.iter().any(|map| fits(&map)) => {
+            let maps: Vec<_> = map::MAPS.iter().filter(fits).collect();
+            let picked = maps[Seeded::stream(setup.seed, "map").below(maps.len() as u32) as usize];
+            Ok((picked.name.to_owned(), picked.text.to_owned()))
+        }
+        MapChoice::Default | MapChoice::Generated => {
+            Ok(("generated".to_owned(), generate::generate(setup.seed, setup.seats)))
+        }
+    }
+}
+
+impl Game for Ostibot {
+    const INFO: GameInfo = info::INFO;
+
+    type State = State;
+    type Work = ();
+    type View<'a> = view::View<'a>;
+    type Order = orders::Order;
+    type Event = event::Event;
+    type Reason = orders::Refusal;
+    type Dialect = dialect::Talk;
+
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        if !info::INFO.seats_fit(usize::from(setup.seats)) {
+            let got = usize::from(setup.seats);
+            return Err(SetupError::BadSeats { game: "ostibot", needs: "2 to 9 bots".to_owned(), got });
+        }
+        let loaded = load::<Rules>(&info::INFO, &setup.rules)?;
+        loaded.rules.check(&loaded.name)?;
+        let (map_name, map) = choose_map(setup)?;
+        let bad = |why| SetupError::BadMap { place: map_name.clone(), why };
+        let read = Map::read(&map).map_err(bad)?;
+        let recipe = Recipe {
+            rules_name: loaded.name,
+            rules: loaded.text,
+            map_name: map_name.clone(),
+            map,
+            seats: setup.seats,
+            seed: setup.seed,
+        };
+        Self::build(loaded.rules, read, recipe).map_err(bad)
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Every team has its gold (OB-GAME-2), and the first round begins.
+    fn start(&self) -> State {
+        let mut state = State::BLANK;
+        state.gold[..usize::from(self.seats())].fill(self.rules.starting_gold);
+        Now { game: self, state: &mut state, out: &mut Ignored }.begin_round(1);
+        state
+    }
+
+    fn deciding(&self, state: &State) -> Seats {
+        match state.phase {
+            Phase::Shop => Seats::first(self.seats()),
+            Phase::Play(place) => Seats::one(self.team_at(state.round, place)),
+            Phase::Over => Seats::NONE,
+        }
+    }
+
+    fn view<'a>(&'a self, state: &'a State, seat: Seat) -> view::View<'a> {
+        self.look(state, seat)
+    }
+
+    /// The rule is in seconds (OB-GAME-6).
+    fn limit_ms(&self, _: &State, _: Seat) -> u32 {
+        self.rules.timeout * 1_000
+    }
+
+    fn play(
+        &self,
+        state: &mut State,
+        (): &mut (),
+        answers: &[(Seat, Answer<orders::Order>)],
+        _: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    ) {
+        Now { game: self, state, out }.step(answers);
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        self.result(state)
+    }
+
+    fn moment(&self, state: &State) -> String {
+        match state.phase {
+            Phase::Shop => format!("round {}, shop", state.round),
+            Phase::Play(place) => {
+                format!(
+                    "round {}, turn {}, team {}",
+                    state.round,
+                    state.turn,
+                    self.team_at(state.round, place)
+                )
+            }
+            Phase::Over => "the end".to_owned(),
+        }
+    }
+
+    fn pack(&self, order: &orders::Order, out: &mut Vec<u8>) {
+        pack::pack(order, out);
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<orders::Order> {
+        pack::unpack(bytes)
+    }
+
+    fn save(&self, state: &State, out: &mut Vec<u8>) {
+        pack::save(self, state, out);
+    }
+
+    fn load(&self, bytes: &[u8]) -> Option<State> {
+        pack::load(self, bytes)
+    }
+
+    fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> orders::Order {
+        random::order(self, state, seat, chance)
+    }
+
+    fn scramble_hidden(&self, state: &mut State, seat: Seat, chance: &mut impl Chance) {
+        random::scramble(self, state, seat, chance);
+    }
+
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
+        builtin::seat(self, name, options, seed)
+    }
+
+    fn picture(&self, state: &State, eyes: Option<Seat>) -> Picture {
+        picture::draw(self, state, eyes)
+    }
+
+    fn scene(&self, state: &State) -> serde_json::Value {
+        scene::scene(self, state)
+    }
+
+    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+        conform::compare(record, report)
+    }
+
+    fn scenes() -> Vec<Scene> {
+        random::scenes()
+    }
+}

@@ -1,0 +1,63 @@
+//! The names things have on the wire: a letter and a number (OB-BOT-4).
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+macro_rules! name {
+    ($(#[$about:meta])* $name:ident, $letter:literal) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u16);
+
+        impl $name {
+            /// What an answer names that can be no such thing. Written `?`.
+            pub const UNKNOWN: Self = Self(0);
+
+            /// Reads a name; anything else is [`UNKNOWN`](Self::UNKNOWN).
+            pub fn read(text: &str) -> Self {
+                let number = text.strip_prefix($letter).filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit() && c != '0'));
+                Self(number.and_then(|digits| digits.parse().ok()).unwrap_or(0))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    0 => f.write_str("?"),
+                    number => write!(f, "{}{number}", $letter),
+                }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+    };
+}
+
+name!(
+    /// The name of an adventurer, `a1`; numbers rise through the match and are never used again.
+    AdventurerId, 'a'
+);
+name!(
+    /// The name of an item, `i1`; numbers rise through the match and are never used again.
+    ItemId, 'i'
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_one_form() {
+        assert_eq!(AdventurerId::read("a12"), AdventurerId(12));
+        assert_eq!(AdventurerId(12).to_string(), "a12");
+        for odd in ["", "a", "a0", "a01", "a+1", "i1", "a65536", "A1", "a1 ", "?"] {
+            assert_eq!(AdventurerId::read(odd), AdventurerId::UNKNOWN, "{odd}");
+        }
+        assert_eq!(ItemId::UNKNOWN.to_string(), "?");
+    }
+}

@@ -1,0 +1,181 @@
+//! Stage D of a frame: every unit that was alive at its start picks one target and hits it.
+
+use agon_game::Seat;
+
+use crate::arena::Tile;
+use crate::frame;
+use crate::health::hit_mobile;
+use crate::rules::{Form, Rules};
+use crate::self_destruct::{bury_mobile, hit_structure};
+use crate::state::{Real, State};
+use crate::work::{Fate, NONE, Work};
+
+/// Whom an attacker hits.
+#[derive(Clone, Copy)]
+enum Target {
+    Mobile(usize),
+    Structure(u16),
+}
+
+/// Lets all units attack in the order of their ids (TM-ATTACK-1): structures first, for mobile units are
+/// always younger. Damage counts at once. TM-ATTACK-2: those that lost their last health earlier in this
+/// frame attack too; those that breached do not.
+pub fn attack(rules: &Rules, state: &mut State, work: &mut Work) {
+    line_up(work);
+    let mut active = std::mem::take(&mut work.active);
+    aim_guns(work, &mut active);
+    for (word, bits) in active.iter_mut().enumerate() {
+        while *bits != 0 {
+            let slot = work.guns.slots[word * 64 + bits.trailing_zeros() as usize];
+            *bits &= *bits - 1;
+            let gun = state.structures()[usize::from(slot)];
+            let form = rules.form(gun.kind(), gun.upgraded());
+            shoot(rules, state, work, form, frame::Who::structure(&gun), gun.tile());
+        }
+    }
+    work.active = active;
+    for index in 0..work.mobiles.len() {
+        let mobile = &work.mobiles[index];
+        if mobile.fate != Fate::Breached {
+            let (who, tile) = (frame::Who::mobile(mobile), mobile.tile);
+            shoot(rules, state, work, rules.form(mobile.kind, false), who, tile);
+        }
+    }
+}
+
+/// Lists the mobile units that can be hit; nobody moves any more in this frame.
+#[inline]
+fn line_up(work: &mut Work) {
+    let Work { mobiles, targets, .. } = work;
+    targets.iter_mut().for_each(Vec::clear);
+    for (index, mobile) in mobiles.iter().enumerate().filter(|(_, mobile)| mobile.fate == Fate::Alive) {
+        targets[mobile.owner.index()].push((mobile.tile, index as u32));
+    }
+}
+
+/// The guns that have some mobile unit in range, or may hit structures.
+#[inline]
+fn aim_guns(work: &Work, active: &mut Vec<u64>) {
+    active.clear();
+    active.resize(work.guns.words, 0);
+    if work.guns_hit_structures {
+        active.copy_from_slice(&work.guns.standing);
+        return;
+    }
+    for (own, targets) in work.targets.iter().enumerate() {
+        let enemy = Seat::new(1 - own as u8);
+        for &(tile, _) in targets {
+            for (active, reaching) in active.iter_mut().zip(work.guns.reaching(enemy, tile)) {
+                *active |= reaching;
+            }
+        }
+    }
+    for (active, standing) in active.iter_mut().zip(&work.guns.standing) {
+        *active &= standing;
+    }
+}
+
+/// One attack, if there is a target.
+#[inline]
+fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: frame::Who, from: Tile) {
+    let Some(target) = choose(state, work, form, who.owner, from) else { return };
+    match target {
+        Target::Mobile(index) => {
+            let damage = form.attack_damage_walker;
+            let mobile = work.mobiles[index];
+            if work.listening {
+                tell(work, who, from, frame::Who::mobile(&mobile), mobile.tile, damage);
+            }
+            if hit_mobile(work, index, damage) {
+                bury_mobile(rules, state, work, &mobile);
+            }
+        }
+        Target::Structure(slot) => {
+            let damage = form.attack_damage_tower;
+            if work.listening {
+                let structure = state.structures()[usize::from(slot)];
+                tell(work, who, from, frame::Who::structure(&structure), structure.tile(), damage);
+            }
+            hit_structure(state, work, slot, damage);
+        }
+    }
+}
+
+/// The target of an attacker of `owner` on `from`: TM-TARGET-1 names the candidates, and TM-TARGET-2
+/// lets mobile units go before structures.
+#[inline]
+fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) -> Option<Target> {
+    if form.attack_damage_walker > 0.0
+        && let Some(index) = choose_mobile(work, form, owner, from)
+    {
+        return Some(Target::Mobile(index));
+    }
+    if form.attack_damage_tower > 0.0 { choose_structure(state, work, form, owner, from) } else { None }
+}
+
+/// TM-TARGET-3: the nearest; TM-TARGET-4: the one with the least health; then as [`rest`] says.
+#[inline]
+fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    let mut best_square = form.attack_range.square;
+    for &(tile, index) in &work.targets[1 - owner.index()] {
+        let square = tile.distance2(from);
+        if square > best_square {
+            continue;
+        }
+        let index = index as usize;
+        let mobile = &work.mobiles[index];
+        if mobile.fate != Fate::Alive {
+            continue;
+        }
+        if square == best_square
+            && let Some(best) = best
+        {
+            let other = &work.mobiles[best];
+            let better = mobile.health < other.health
+                || mobile.health == other.health
+                    && rest(owner, mobile.tile, mobile.id) > rest(owner, other.tile, other.id);
+            if !better {
+                continue;
+            }
+        }
+        (best, best_square) = (Some(index), square);
+    }
+    best
+}
+
+#[inline]
+fn choose_structure(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) -> Option<Target> {
+    let Work { nearest, standing, slot_on, .. } = work;
+    form.attack_range.nearest(from, &standing[1 - owner.index()], nearest);
+    let mut best = NONE;
+    for tile in nearest.tiles() {
+        let slot = slot_on[tile.index()];
+        if best != NONE {
+            let [old, new] = [best, slot].map(|slot| &state.structures()[usize::from(slot)]);
+            let better = new.health.0 < old.health.0
+                || new.health == old.health
+                    && rest(owner, new.tile(), new.id()) > rest(owner, old.tile(), old.id());
+            if !better {
+                continue;
+            }
+        }
+        best = slot;
+    }
+    (best != NONE).then_some(Target::Structure(best))
+}
+
+/// What decides between equal targets: TM-TARGET-5 the lowest row for player 1, the highest for player 2;
+/// TM-TARGET-6 the largest distance from the middle line; TM-TARGET-7 the youngest. The larger wins.
+#[inline]
+fn rest(owner: Seat, tile: Tile, id: u32) -> (i32, i32, u32) {
+    let towards = if owner.index() == 0 { -tile.y() } else { tile.y() };
+    (towards, (2 * tile.x() - 27).abs(), id)
+}
+
+#[cold]
+fn tell(work: &mut Work, who: frame::Who, from: Tile, target: frame::Who, at: Tile, damage: f32) {
+    let amount = Real(damage);
+    work.events.attack.push(frame::Attack { from, to: at, damage: amount, attacker: who, target: target.id });
+    work.events.damage.push(frame::Damage { at, amount, unit: target });
+}

@@ -1,0 +1,478 @@
+//! Reading a configuration in the original JSON format.
+//!
+//! Unknown keys are kept and passed on to the bots: foreign configurations carry icons, display
+//! names and switches of other engines. What the rules need is checked, and what is wrong with it
+//! is said with the key's full name (TM-CONFIG-1).
+
+use agon_game::setup::nearest;
+use agon_game::{RulesChoice, SetupError};
+use serde_json::{Map, Value};
+
+use crate::arena::Reach;
+use crate::rules::{Bounds, Form, Kind, Resources, Rules, Timing, Unit};
+
+/// A configuration that was read.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The numbers of it.
+    pub rules: Rules,
+    /// Its name: a preset or a file, and the changes on top.
+    pub name: String,
+    /// All of it as one line of JSON: what bots are sent and a replay carries.
+    pub line: String,
+}
+
+/// A configuration longer than this is refused.
+const LONGEST: usize = 1 << 20;
+
+/// The largest number a rule may have.
+const LARGEST: f64 = 1e6;
+
+/// Ids have 19 bits (see `state.rs`), so a match may not hand out more than this.
+const MOST_IDS: u64 = 1 << 19;
+
+/// Reads the configuration that `choice` names (TM-CONFIG-1).
+///
+/// # Errors
+/// An unknown preset, a text that is no configuration, or a value that cannot be.
+pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
+    let (mut name, text) = match &choice.file {
+        Some((file, text)) => (file.clone(), text.as_str()),
+        None => {
+            let preset = agon_game::rules::preset(&crate::INFO, &choice.preset)?;
+            (preset.name.to_owned(), preset.text)
+        }
+    };
+    let mut config = parse(&name, text)?;
+    for (key, value) in &choice.sets {
+        let place = format!("--set {key}={value}");
+        set(&mut config, key, value, &place)?;
+        name = format!("{name}, {key}={value}");
+    }
+    // The original's kits know the configuration line by this word, so it is always there (TM-TALK-1).
+    if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
+        timing.entry("replaySave").or_insert(Value::from(0));
+    }
+    let rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    let line = Value::Object(config).to_string();
+    Ok(Config { rules, name, line })
+}
+
+fn parse(place: &str, text: &str) -> Result<Map<String, Value>, SetupError> {
+    if text.len() > LONGEST {
+        return Err(bad(place, "a configuration is at most 1 MiB long"));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(config)) => Ok(config),
+        Ok(_) => Err(bad(place, "a configuration is a JSON object with `unitInformation` and `resources`")),
+        Err(error) => Err(bad(&format!("{place}, line {}", error.line()), &format!("not JSON: {error}"))),
+    }
+}
+
+/// One object of the configuration, and where it stands.
+struct Part<'a> {
+    place: &'a str,
+    path: String,
+    map: &'a Map<String, Value>,
+}
+
+impl<'a> Part<'a> {
+    fn name(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn wrong(&self, key: &str, why: &str) -> SetupError {
+        bad(self.place, &format!("`{}` {why}", self.name(key)))
+    }
+
+    fn part(&self, key: &str) -> Result<Option<Part<'a>>, SetupError> {
+        match self.map.get(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Part { place: self.place, path: self.name(key), map })),
+            Some(other) => Err(self.wrong(key, &format!("must be an object, not {}", kind(other)))),
+        }
+    }
+
+    fn needed(&self, key: &str) -> Result<Part<'a>, SetupError> {
+        self.part(key)?.ok_or_else(|| self.wrong(key, "is missing"))
+    }
+
+    /// A number from 0 to a million; `None` where the key is missing.
+    fn number(&self, key: &str) -> Result<Option<f32>, SetupError> {
+        let Some(value) = self.map.get(key) else { return Ok(None) };
+        let number = value
+            .as_f64()
+            .ok_or_else(|| self.wrong(key, &format!("must be a number, not {}", kind(value))))?;
+        if !(0.0..=LARGEST).contains(&number) {
+            return Err(self.wrong(key, &format!("must be from 0 to 1000000, not {value}")));
+        }
+        Ok(Some(number as f32))
+    }
+
+    /// A number that must be there and more than 0.
+    fn positive(&self, key: &str) -> Result<f32, SetupError> {
+        match self.number(key)? {
+            None => Err(self.wrong(key, "is missing")),
+            Some(0.0) => Err(self.wrong(key, "must be more than 0")),
+            Some(number) => Ok(number),
+        }
+    }
+
+    /// A whole number up to `most`; `None` where the key is missing.
+    fn whole(&self, key: &str, most: u32) -> Result<Option<u32>, SetupError> {
+        let Some(number) = self.number(key)? else { return Ok(None) };
+        if number.fract() != 0.0 || f64::from(number) > f64::from(most) {
+            return Err(self.wrong(key, &format!("must be a whole number up to {most}, not {number}")));
+        }
+        Ok(Some(number as u32))
+    }
+
+    /// A name that must be there.
+    fn word(&self, key: &str) -> Result<String, SetupError> {
+        match self.map.get(key) {
+            Some(Value::String(word)) if !word.is_empty() && word.len() <= 32 => Ok(word.clone()),
+            Some(other) => Err(self.wrong(key, &format!("must be a short name, not {other}"))),
+            None => Err(self.wrong(key, "is missing")),
+        }
+    }
+}
+
+fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
+    let list = match config.map.get("unitInformation") {
+        Some(Value::Array(list)) => list,
+        Some(other) => {
+            return Err(config.wrong("unitInformation", &format!("must be a list, not {}", kind(other))));
+        }
+        None => return Err(config.wrong("unitInformation", "is missing")),
+    };
+    let entry = |index: usize, what: &str| match list.get(index) {
+        Some(Value::Object(map)) => {
+            Ok(Part { place: config.place, path: format!("unitInformation.{index}"), map })
+        }
+        Some(other) => Err(config
+            .wrong(&format!("unitInformation.{index}"), &format!("must be an object, not {}", kind(other)))),
+        None => Err(config.wrong(&format!("unitInformation.{index}"), &format!("({what}) is missing"))),
+    };
+    let mut units = Vec::new();
+    for kind in Kind::ALL {
+        units.push(unit(kind, &entry(kind.index(), kind.name())?)?);
+    }
+    let (remove, upgrade) = (entry(6, "Remove")?.word("shorthand")?, entry(7, "Upgrade")?.word("shorthand")?);
+    let names: Vec<&String> = units.iter().map(|unit| &unit.shorthand).chain([&remove, &upgrade]).collect();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            let key = format!("unitInformation.{index}.shorthand");
+            return Err(config.wrong(&key, &format!("is `{name}`, which another unit has already")));
+        }
+    }
+    let resources = resources(&config.needed("resources")?)?;
+    let timing = timing(&config.needed("timingAndReplay")?)?;
+    let bounds = bounds(config)?;
+    let units = <[Unit; 6]>::try_from(units).expect("one for each kind");
+    Ok(Rules { units, remove, upgrade, resources, timing, bounds })
+}
+
+/// A unit of the configuration; its upgrade overwrites the numbers it names (TM-CONFIG-2).
+fn unit(kind: Kind, part: &Part<'_>) -> Result<Unit, SetupError> {
+    let shorthand = part.word("shorthand")?;
+    if let Some(category) = part.number("unitCategory")?
+        && category != f32::from(u8::from(kind.is_mobile()))
+    {
+        let what = if kind.is_mobile() { "1 (mobile)" } else { "0 (structure)" };
+        return Err(part.wrong("unitCategory", &format!("must be {what} for the {}", kind.name())));
+    }
+    part.positive("startHealth")?;
+    if kind.is_mobile() {
+        part.positive("speed")?;
+    }
+    let base = form(part, None)?;
+    let better = match part.part("upgrade")? {
+        Some(upgrade) if !kind.is_mobile() => {
+            let better = form(&upgrade, Some(&base))?;
+            if better.start_health == 0.0 {
+                upgrade.positive("startHealth")?;
+            }
+            Some(better)
+        }
+        _ => None,
+    };
+    Ok(Unit { shorthand, forms: [base, better.unwrap_or(base)], upgradable: better.is_some() })
+}
+
+fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
+    let number = |key, inherited: fn(&Form) -> f32| -> Result<f32, SetupError> {
+        Ok(part.number(key)?.unwrap_or(base.map_or(0.0, inherited)))
+    };
+    let reach = |key, inherited: fn(&Form) -> Reach| -> Result<Reach, SetupError> {
+        Ok(part.number(key)?.map_or(base.map_or_else(|| Reach::new(0.0), inherited), Reach::new))
+    };
+    Ok(Form {
+        cost1: number("cost1", |form| form.cost1)?,
+        cost2: number("cost2", |form| form.cost2)?,
+        start_health: number("startHealth", |form| form.start_health)?,
+        attack_damage_walker: number("attackDamageWalker", |form| form.attack_damage_walker)?,
+        attack_damage_tower: number("attackDamageTower", |form| form.attack_damage_tower)?,
+        attack_range: reach("attackRange", |form| form.attack_range)?,
+        shield_per_unit: number("shieldPerUnit", |form| form.shield_per_unit)?,
+        shield_range: reach("shieldRange", |form| form.shield_range)?,
+        shield_bonus_per_y: number("shieldBonusPerY", |form| form.shield_bonus_per_y)?,
+        speed: number("speed", |form| form.speed)?,
+        player_breach_damage: number("playerBreachDamage", |form| form.player_breach_damage)?,
+        metal_for_breach: number("metalForBreach", |form| form.metal_for_breach)?,
+        self_destruct_damage_walker: number("selfDestructDamageWalker", |form| {
+            form.self_destruct_damage_walker
+        })?,
+        self_destruct_damage_tower: number("selfDestructDamageTower", |form| {
+            form.self_destruct_damage_tower
+        })?,
+        self_destruct_range: reach("selfDestructRange", |form| form.self_destruct_range)?,
+        self_destruct_steps_required: part
+            .whole("selfDestructStepsRequired", 1_000_000)?
+            .unwrap_or(base.map_or(0, |form| form.self_destruct_steps_required)),
+        refund_percentage: number("refundPercentage", |form| form.refund_percentage)?,
+        turns_required_to_remove: part
+            .whole("turnsRequiredToRemove", 255)?
+            .map_or(base.map_or(1, |form| form.turns_required_to_remove), |turns| turns.max(1) as u8),
+        generates_resource1: number("generatesResource1", |form| form.generates_resource1)?,
+        generates_resource2: number("generatesResource2", |form| form.generates_resource2)?,
+    })
+}
+
+fn resources(part: &Part<'_>) -> Result<Resources, SetupError> {
+    let number = |key| part.number(key).map(Option::unwrap_or_default);
+    let growth = number("bitGrowthRate")?;
+    let interval = part.whole("turnIntervalForBitSchedule", 1_000_000)?.unwrap_or(0);
+    if growth > 0.0 && interval == 0 {
+        return Err(
+            part.wrong("turnIntervalForBitSchedule", "must be at least 1 where `bitGrowthRate` is not 0")
+        );
+    }
+    let decay = number("bitDecayPerRound")?;
+    if decay > 1.0 {
+        return Err(part.wrong("bitDecayPerRound", &format!("must be from 0 to 1, not {decay}")));
+    }
+    Ok(Resources {
+        starting_hp: part.positive("startingHP")?,
+        starting_cores: number("startingCores")?,
+        starting_bits: number("startingBits")?,
+        cores_per_round: number("coresPerRound")?,
+        bits_per_round: number("bitsPerRound")?,
+        bit_growth_rate: growth,
+        turn_interval_for_bit_schedule: interval,
+        bit_decay_per_round: decay,
+        max_bits: part.number("maxBits")?.unwrap_or(LARGEST as f32),
+    })
+}
+
+fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
+    let soft = part.whole("waitTimeBotSoft", 1_000_000)?.unwrap_or(5_000);
+    let max = part.whole("waitTimeBotMax", 1_000_000)?.unwrap_or(35_000);
+    if max == 0 || max < soft {
+        return Err(part.wrong(
+            "waitTimeBotMax",
+            &format!("must be more than 0 and at least `waitTimeBotSoft`, not {max}"),
+        ));
+    }
+    Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max })
+}
+
+/// Our own bounds, under `agon`: there an unknown key is an error, for the file is ours (TM-CONFIG-4).
+fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
+    let mut bounds = Bounds {
+        max_turns: 100,
+        max_frames_per_turn: 10_000,
+        max_orders: 2_000,
+        stray_lines: 100,
+        strict: false,
+    };
+    let Some(part) = config.part("agon")? else { return Ok(bounds) };
+    const KEYS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
+    if let Some(key) = part.map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let key = part.name(key);
+        let nearest = nearest(&key, KEYS).map(|name| part.name(&name));
+        return Err(SetupError::UnknownRule { place: part.place.to_owned(), key, nearest });
+    }
+    let whole = |key, least: u32, most: u32, to: &mut u16| -> Result<(), SetupError> {
+        if let Some(number) = part.whole(key, most)? {
+            if number < least {
+                return Err(part.wrong(key, &format!("must be at least {least}")));
+            }
+            *to = number as u16;
+        }
+        Ok(())
+    };
+    whole("maxTurns", 1, 1_000, &mut bounds.max_turns)?;
+    whole("maxFramesPerTurn", 1, 20_000, &mut bounds.max_frames_per_turn)?;
+    whole("maxOrders", 1, 10_000, &mut bounds.max_orders)?;
+    whole("strayLines", 0, 10_000, &mut bounds.stray_lines)?;
+    match part.map.get("strict") {
+        None => {}
+        Some(&Value::Bool(strict)) => bounds.strict = strict,
+        Some(other) => {
+            return Err(part.wrong("strict", &format!("must be true or false, not {}", kind(other))));
+        }
+    }
+    if u64::from(bounds.max_turns) * u64::from(bounds.max_orders) * 2 >= MOST_IDS {
+        return Err(
+            part.wrong("maxOrders", "times `agon.maxTurns` must stay below 262144: ids would run out")
+        );
+    }
+    Ok(bounds)
+}
+
+/// One `name=value` on top. `name` is a full path (`resources.startingHP`, `FF.upgrade.cost1`, where
+/// the first part may be a unit's shorthand) or a rule's own name where only one part has it (TM-CONFIG-3).
+fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<(), SetupError> {
+    let value: Value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    let unknown = |nearest: Option<String>| SetupError::UnknownRule {
+        place: place.to_owned(),
+        key: key.to_owned(),
+        nearest,
+    };
+    let mut known = Vec::new();
+    let mut all = Value::Object(std::mem::take(config));
+    paths(&all, "", &mut known);
+    let full = full_path(&all, &known, key);
+    let full = match full {
+        Ok(full) => full,
+        Err(several) => {
+            if let Value::Object(map) = all {
+                *config = map;
+            }
+            if several.is_empty() {
+                let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
+                let names: Vec<String> =
+                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).collect();
+                return Err(unknown(nearest(key, names.iter().map(String::as_str))));
+            }
+            return Err(bad(
+                place,
+                &format!("`{key}` is a rule of several parts; say which: {}", several.join(", ")),
+            ));
+        }
+    };
+    let slot = full.split('.').fold(&mut all, |part, step| match part {
+        Value::Array(list) => {
+            step.parse().ok().and_then(|index: usize| list.get_mut(index)).expect("a known path")
+        }
+        other => &mut other[step],
+    });
+    let fits = slot.is_null() || kind(slot) == kind(&value);
+    let wanted = kind(slot);
+    let found = kind(&value);
+    if fits {
+        *slot = value;
+    }
+    if let Value::Object(map) = all {
+        *config = map;
+    }
+    if fits { Ok(()) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
+}
+
+/// The full path that `key` means, or the paths it could mean.
+fn full_path(config: &Value, known: &[(String, String)], key: &str) -> Result<String, Vec<String>> {
+    let is = |path: &str| known.iter().any(|(full, short)| full == path || short == path);
+    let full = |path: &str| {
+        known
+            .iter()
+            .find(|(full, short)| full == path || short == path)
+            .map(|(full, _)| full.clone())
+            .ok_or_default()
+    };
+    if is(key) {
+        return full(key);
+    }
+    let named: Vec<&(String, String)> =
+        known.iter().filter(|(path, _)| path.rsplit('.').next() == Some(key)).collect();
+    match named[..] {
+        [(path, _)] => return Ok(path.clone()),
+        [_, ..] => return Err(named.iter().map(|(_, short)| short.clone()).collect()),
+        [] => {}
+    }
+    // A number that a unit does not name yet, or one of our own bounds that the file leaves out.
+    let own = key.strip_prefix("agon.").unwrap_or(key);
+    if ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"].contains(&own) {
+        return Ok(format!("agon.{own}"));
+    }
+    if let Some((unit, number)) = key.rsplit_once('.') {
+        const NUMBERS: [&str; 20] = [
+            "cost1",
+            "cost2",
+            "startHealth",
+            "attackDamageWalker",
+            "attackDamageTower",
+            "attackRange",
+            "shieldPerUnit",
+            "shieldRange",
+            "shieldBonusPerY",
+            "shieldDecay",
+            "speed",
+            "playerBreachDamage",
+            "metalForBreach",
+            "selfDestructDamageWalker",
+            "selfDestructDamageTower",
+            "selfDestructRange",
+            "selfDestructStepsRequired",
+            "refundPercentage",
+            "turnsRequiredToRemove",
+            "generatesResource1",
+        ];
+        let is_number = NUMBERS.contains(&number) || number == "generatesResource2";
+        let base = known.iter().find_map(|(path, short)| {
+            let (path, short) = (path.rsplit_once('.')?.0, short.rsplit_once('.')?.0);
+            (path == unit || short == unit).then(|| path.to_owned())
+        });
+        if let Some(base) = base.filter(|base| is_number && base.starts_with("unitInformation.")) {
+            return Ok(format!("{base}.{number}"));
+        }
+    }
+    let _ = config;
+    Err(Vec::new())
+}
+
+/// Lists the paths of all values below `part`, each also in its short form with a shorthand.
+fn paths(part: &Value, path: &str, known: &mut Vec<(String, String)>) {
+    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match part {
+        Value::Object(map) => map.iter().for_each(|(key, value)| paths(value, &join(key), known)),
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                let start = known.len();
+                let own = join(&index.to_string());
+                paths(value, &own, known);
+                if let Some(name) = value.get("shorthand").and_then(Value::as_str) {
+                    for (full, short) in &mut known[start..] {
+                        *short = format!("{name}{}", &full[own.len()..]);
+                    }
+                }
+            }
+        }
+        _ => known.push((path.to_owned(), path.to_owned())),
+    }
+}
+
+/// A small help for a lookup that is known to succeed.
+trait OrDefault<T> {
+    fn ok_or_default(self) -> Result<T, Vec<String>>;
+}
+
+impl<T> OrDefault<T> for Option<T> {
+    fn ok_or_default(self) -> Result<T, Vec<String>> {
+        self.ok_or_else(Vec::new)
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn bad(place: &str, why: &str) -> SetupError {
+    SetupError::BadRule { place: place.to_owned(), why: why.to_owned() }
+}

@@ -1,0 +1,240 @@
+//! Comparing recorded matches of the original with this engine, line by line.
+//!
+//! The match is played freely from its commands; every later line is compared as it would be written:
+//! numbers as 32-bit floats bit for bit, events in their order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::{Game as _, Seat};
+
+use crate::Terminal;
+use crate::frame::Frame;
+use crate::line::{self, Eyes, Names};
+use crate::outcome;
+use crate::replay::{
+    self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine, Unreadable,
+};
+use crate::state::State;
+use crate::work::Work;
+
+/// Compares a replay with this engine.
+pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    match compare(record, report) {
+        Ok(()) => Recognised::Record,
+        Err(Unreadable::Foreign) => Recognised::Foreign,
+        Err(Unreadable::Damaged(why)) => Recognised::Damaged(why),
+    }
+}
+
+/// A line that the record should have next, and the frame it was written from.
+type OwnLine = (Vec<u8>, Option<Arc<Frame>>);
+
+/// Plays the match and keeps the lines that the record should have next.
+struct Match {
+    game: Terminal,
+    recorded: Recorded,
+    state: State,
+    work: Work,
+    turn: usize,
+    last: Option<Arc<Frame>>,
+}
+
+fn compare(record: &[u8], report: &mut Report) -> Result<(), Unreadable> {
+    let recorded = replay::import(record)?;
+    let game = Terminal::set_up(&recorded.setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
+    let (_, lines) = replay::lines(record)?;
+    let state = game.start();
+    let mut played = Match { game, recorded, state, work: Work::default(), turn: 0, last: None };
+    let mut ours: VecDeque<OwnLine> = VecDeque::new();
+    let mut bytes = Vec::new();
+    line::deploy(&played.state, &[], Eyes::of(Seat::new(0)), &mut bytes);
+    ours.push_back((std::mem::take(&mut bytes), None));
+    for (number, text) in lines.into_iter().enumerate() {
+        let theirs = replay::read(number, text)?;
+        if theirs.turn_info[0] == 2 {
+            played.finish(&theirs, ours.is_empty(), report);
+            continue;
+        }
+        if ours.is_empty() {
+            played.advance(&mut ours, report);
+        }
+        let place = || format!("line {number} {:?}", theirs.turn_info);
+        let Some((text, frame)) = ours.pop_front() else {
+            report.count("lines", false, || (place(), "a line".to_owned(), "the match is over".to_owned()));
+            return Ok(());
+        };
+        let text = String::from_utf8(text).expect("lines are text");
+        let own = replay::read(number, &text)?;
+        if !line_agrees(&theirs, &own, frame.as_deref(), report, &place) {
+            // What follows a difference differs for that reason; one is enough for a record.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+impl Match {
+    /// Plays the next turn and writes its lines.
+    fn advance(&mut self, ours: &mut VecDeque<OwnLine>, report: &mut Report) {
+        let Some(turn) = self.recorded.turns.get(self.turn).filter(|_| self.state.ending.is_none()) else {
+            return;
+        };
+        self.turn += 1;
+        let told = replay::play(&self.game, &mut self.state, &mut self.work, turn);
+        let place = || format!("turn {}", self.turn - 1);
+        report.count("orders", told.refused.is_empty(), || {
+            (place(), "all carried out".to_owned(), format!("{:?}", told.refused))
+        });
+        let eyes = Eyes::of(Seat::new(0));
+        for frame in told.frames {
+            let mut bytes = Vec::new();
+            line::action(&frame, eyes, &mut bytes);
+            self.last = Some(Arc::clone(&frame));
+            ours.push_back((bytes, Some(frame)));
+        }
+        if self.state.ending.is_none() {
+            let mut bytes = Vec::new();
+            line::deploy(&self.state, &told.removed, eyes, &mut bytes);
+            ours.push_back((bytes, None));
+        }
+    }
+
+    /// Compares the end line.
+    fn finish(&self, theirs: &StateLine<'_>, used_up: bool, report: &mut Report) {
+        let place = || "end line".to_owned();
+        report.compare("end of match", &true, &(used_up && self.state.ending.is_some()), place);
+        let mut bytes = Vec::new();
+        let eyes = Eyes::of(Seat::new(0));
+        line::end(&self.game, &self.state, self.last.as_deref(), &Names::default(), eyes, &mut bytes);
+        let text = String::from_utf8(bytes).expect("lines are text");
+        let Ok(own) = replay::read(0, &text) else { return };
+        line_agrees(theirs, &own, None, report, &place);
+        if let (Some(theirs), Some(own)) = (&theirs.end_stats, &own.end_stats) {
+            stats_agree(theirs, own, report);
+        }
+        if let Some(theirs) = &theirs.end_stats {
+            let winner = outcome::winner(&self.state).map_or(0, |seat| i64::from(seat.number()));
+            report.compare("winner", &theirs.winner, &winner, place);
+        }
+    }
+}
+
+fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut Report) {
+    let place = || "end stats".to_owned();
+    report.compare("turns and frames", &(theirs.turns, theirs.frames), &(own.turns, own.frames), place);
+    for (player, theirs, own) in [(1, &theirs.player1, &own.player1), (2, &theirs.player2, &own.player2)] {
+        let numbers = |stats: &PlayerStats| {
+            let bits = [
+                stats.stationary_resource_spent,
+                stats.dynamic_resource_spent,
+                stats.dynamic_resource_spoiled,
+                stats.dynamic_resource_destroyed,
+                stats.points_scored,
+                stats.stationary_resource_left_on_board,
+            ];
+            (
+                bits.map(Bits),
+                (stats.crashed, stats.timeout_death),
+                stats.time_damage_taken as i64,
+                stats.total_computation_time as i64,
+            )
+        };
+        report.compare("end stats", &numbers(theirs), &numbers(own), || {
+            format!("end stats of player {player}")
+        });
+    }
+}
+
+/// A 32-bit float, compared by its bits.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "shown where it differs")]
+struct Bits(f32);
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+/// Compares a line; `frame` is ours, to know which victims belong to one self-destruction.
+fn line_agrees(
+    theirs: &StateLine<'_>,
+    own: &StateLine<'_>,
+    frame: Option<&Frame>,
+    report: &mut Report,
+    place: &impl Fn() -> String,
+) -> bool {
+    // Before 2020 the running number was missing.
+    let numbers = theirs.turn_info.len().min(4);
+    let mut same =
+        report.compare("turn info", &&theirs.turn_info[..numbers], &&own.turn_info[..numbers], place);
+    for (theirs, own) in [(&theirs.p1_stats, &own.p1_stats), (&theirs.p2_stats, &own.p2_stats)] {
+        let bits = |stats: &Vec<f64>| stats.iter().map(|&number| Bits(number as f32)).collect::<Vec<_>>();
+        same &= report.compare("stats", &bits(theirs), &bits(own), place);
+    }
+    for (theirs, own) in [(&theirs.p1_units, &own.p1_units), (&theirs.p2_units, &own.p2_units)] {
+        same &= report.compare("unit lists", &theirs.len(), &own.len(), place);
+        for (theirs, own) in theirs.iter().zip(own) {
+            same &= report.compare("units", &theirs.len(), &own.len(), place);
+            for (theirs, own) in theirs.iter().zip(own) {
+                let entry = |&(x, y, health, id): &(i32, i32, f32, &str)| (x, y, Bits(health), id.to_owned());
+                let equal = theirs.0 == own.0
+                    && theirs.1 == own.1
+                    && theirs.2.to_bits() == own.2.to_bits()
+                    && theirs.3 == own.3;
+                report.count("healths", equal, || {
+                    (place(), format!("{:?}", entry(theirs)), format!("{:?}", entry(own)))
+                });
+                same &= equal;
+            }
+        }
+    }
+    let theirs_sorted = sets(&theirs.events, frame);
+    let own_sorted = sets(&own.events, frame);
+    same &= report.compare("spawn", &theirs.events.spawn, &own.events.spawn, place);
+    same &= report.compare("move", &theirs.events.moves, &own.events.moves, place);
+    same &= report.compare("breach", &theirs.events.breach, &own.events.breach, place);
+    same &= report.compare("shield", &theirs_sorted.shield, &own_sorted.shield, place);
+    same &= report.compare("self-destruct", &theirs_sorted.blasts, &own_sorted.blasts, place);
+    same &= report.compare("attack", &theirs.events.attack, &own.events.attack, place);
+    same &= report.compare("damage", &theirs_sorted.damage, &own_sorted.damage, place);
+    same &= report.compare("death", &theirs_sorted.death, &own_sorted.death, place);
+    same &= report.compare("melee", &theirs.events.melee, &own.events.melee, place);
+    same
+}
+
+/// The event lists of which some parts have no order in the original.
+struct Sets<'a> {
+    blasts: Vec<Blast<'a>>,
+    damage: Vec<Hit<'a>>,
+    shield: Vec<Given<'a>>,
+    death: Vec<Died<'a>>,
+}
+
+/// Sorts what has no order: the tiles of a self-destruction, the targets of a support, and among the
+/// victims of one self-destruction their damages and deaths.
+fn sets<'a>(events: &EventLists<'a>, frame: Option<&Frame>) -> Sets<'a> {
+    let mut sets = Sets {
+        blasts: events.self_destruct.clone(),
+        damage: events.damage.clone(),
+        shield: events.shield.clone(),
+        death: events.death.clone(),
+    };
+    sets.blasts.iter_mut().for_each(|blast| blast.1.sort_unstable());
+    for group in sets.shield.chunk_by_mut(|one, other| one.4 == other.4) {
+        group.sort_unstable_by_key(|shield| shield.5);
+    }
+    for blast in frame.map_or(&[][..], |frame| &frame.events.self_destruct) {
+        let (start, count) = blast.damages;
+        if let Some(group) = sets.damage.get_mut(start..start + count) {
+            group.sort_unstable_by_key(|hit| hit.3);
+        }
+        let (start, count) = blast.deaths;
+        if let Some(group) = sets.death.get_mut(start..start + count) {
+            group.sort_unstable_by_key(|died| died.2);
+        }
+    }
+    sets
+}

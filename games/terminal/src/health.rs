@@ -1,0 +1,59 @@
+//! The arithmetic of healths and shields, in 32-bit floats.
+
+use crate::work::{Fate, Mobile, Work};
+
+/// Adds a shield to a mobile unit (TM-HEALTH-1): the health shown is its own and all shields',
+/// summed from the oldest.
+#[inline]
+pub fn shield(mobile: &mut Mobile, shields: &mut [f32], stride: usize, amount: f32) {
+    let (first, count) = mobile.shields;
+    shields[mobile.berth * stride + first + count] = amount;
+    mobile.shields.1 += 1;
+    sum(mobile, shields, stride);
+}
+
+/// Takes `damage` from a mobile unit. TM-HEALTH-2: a hit of at least all shields takes them all and the
+/// rest from the unit; a smaller one drains the oldest shield first, then the next.
+#[inline]
+pub fn hit(mobile: &mut Mobile, shields: &mut [f32], stride: usize, damage: f32) {
+    if mobile.shields.1 == 0 {
+        mobile.base -= damage;
+    } else if damage >= mobile.shielded {
+        mobile.base -= damage - mobile.shielded;
+        mobile.shields.1 = 0;
+    } else {
+        let mut rest = damage;
+        while rest > 0.0 && mobile.shields.1 > 0 {
+            let oldest = &mut shields[mobile.berth * stride + mobile.shields.0];
+            if rest >= *oldest {
+                rest -= *oldest;
+                mobile.shields = (mobile.shields.0 + 1, mobile.shields.1 - 1);
+            } else {
+                *oldest -= rest;
+                rest = 0.0;
+            }
+        }
+    }
+    sum(mobile, shields, stride);
+}
+
+#[inline]
+fn sum(mobile: &mut Mobile, shields: &[f32], stride: usize) {
+    let (first, count) = mobile.shields;
+    let start = mobile.berth * stride + first;
+    mobile.shielded = shields[start..start + count].iter().fold(0.0, |sum, shield| sum + shield);
+    mobile.health = mobile.base + mobile.shielded;
+}
+
+/// Hits mobile unit `target`; whether it was alive and has no health left now (TM-HEALTH-3).
+#[inline]
+pub fn hit_mobile(work: &mut Work, target: usize, damage: f32) -> bool {
+    let Work { mobiles, shields, stride, .. } = work;
+    let mobile = &mut mobiles[target];
+    hit(mobile, shields, *stride, damage);
+    let dies = mobile.health <= 0.0 && mobile.fate != Fate::Dead;
+    if dies {
+        mobile.fate = Fate::Dead;
+    }
+    dies
+}

@@ -1,0 +1,259 @@
+//! Terminal: two players, a diamond of structures, and mobile units that run for the far edge.
+//!
+//! The rules are written down in `RULES.md`; each rule's id stands at the function that decides it.
+
+#![forbid(unsafe_code)]
+
+// In reading order: the words, the state, a turn and its stages, then everything around it.
+pub mod arena;
+pub mod rules;
+
+pub mod orders;
+pub mod state;
+
+pub mod turn;
+
+pub mod clock;
+pub mod deploy;
+
+pub mod work;
+
+pub mod attack;
+pub mod health;
+pub mod movement;
+pub mod path;
+pub mod self_destruct;
+pub mod shield;
+
+pub mod outcome;
+pub mod restore;
+
+pub mod config;
+pub mod frame;
+pub mod view;
+
+pub mod conform;
+
+pub mod builtin;
+pub mod dialect;
+pub mod line;
+pub mod picture;
+mod random;
+pub mod replay;
+pub mod scene;
+mod scenes;
+mod sources;
+
+use agon_game::conform::{Recognised, Report};
+use agon_game::{
+    Answer, Builtin, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Preset, Recipe, Scene, Seat, Seats,
+    Setup, SetupError, Sink, Transport,
+};
+
+use crate::dialect::Wire;
+use crate::frame::Event;
+use crate::orders::{Commands, Refusal};
+use crate::rules::Rules;
+use crate::state::State;
+use crate::view::View;
+use crate::work::Work;
+
+/// What is known of the game before a match.
+pub const INFO: GameInfo = GameInfo {
+    name: "terminal",
+    title: "Terminal",
+    summary: "Build a defence on a diamond, and send units across it to the other's edge",
+    rules_version: 1,
+    seats: (2, 2),
+    step: "turn",
+    alternating: false,
+    transport: Transport::Lines,
+    longest_message: 1 << 20,
+    time_is_played: true,
+    presets: &[
+        Preset {
+            name: "document",
+            about: "the 2025 special competition, as its rules document writes it",
+            text: include_str!("../rules/document.json"),
+        },
+        Preset {
+            name: "europe-2025",
+            about: "the 2025 special competition, as its matches were played",
+            text: include_str!("../rules/europe-2025.json"),
+        },
+        Preset {
+            name: "base-2025",
+            about: "the base game of 2025",
+            text: include_str!("../rules/base-2025.json"),
+        },
+        Preset {
+            name: "citadel-2026",
+            about: "the 2026 competition with slow removals and strong upgrades",
+            text: include_str!("../rules/citadel-2026.json"),
+        },
+        Preset {
+            name: "kit-2020",
+            about: "the starter kit of 2020, whose supports make resources",
+            text: include_str!("../rules/kit-2020.json"),
+        },
+    ],
+    maps: &[],
+    generates_maps: false,
+    builtins: builtin::BUILTINS,
+    rulebook: include_str!("../RULES.md"),
+    sources: sources::SOURCES,
+};
+
+/// The game with the rules of one match.
+#[derive(Debug)]
+pub struct Terminal {
+    rules: Rules,
+    recipe: Recipe,
+}
+
+impl Terminal {
+    /// The rules of the match.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The configuration as one line of JSON.
+    pub fn config_line(&self) -> &str {
+        &self.recipe.rules
+    }
+}
+
+impl Game for Terminal {
+    const INFO: GameInfo = INFO;
+
+    type State = State;
+    type Work = Work;
+    type View<'a> = View<'a>;
+    type Order = Commands;
+    type Event = Event;
+    type Reason = Refusal;
+    type Dialect = Wire;
+
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        match &setup.map {
+            MapChoice::Default => {}
+            MapChoice::Named(name) if name == ARENA => {}
+            MapChoice::Named(name) => {
+                let nearest = Some(ARENA.to_owned());
+                return Err(SetupError::UnknownMap { game: INFO.name, name: name.clone(), nearest });
+            }
+            MapChoice::File(name, _) => return Err(one_arena(name)),
+            MapChoice::Generated => return Err(one_arena("generate")),
+        }
+        if setup.seats != 2 {
+            let needs = "2 bots".to_owned();
+            return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
+        }
+        let config = config::load(&setup.rules)?;
+        let recipe = Recipe {
+            rules_name: config.name,
+            rules: config.line,
+            map_name: ARENA.to_owned(),
+            map: String::new(),
+            seats: 2,
+            seed: setup.seed,
+        };
+        Ok(Self { rules: config.rules, recipe })
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    fn start(&self) -> State {
+        State::new(&self.rules)
+    }
+
+    fn deciding(&self, state: &State) -> Seats {
+        if state.ending.is_some() { Seats::NONE } else { Seats::first(2) }
+    }
+
+    fn view<'a>(&'a self, state: &'a State, seat: Seat) -> View<'a> {
+        View::new(self, state, seat)
+    }
+
+    fn limit_ms(&self, _: &State, _: Seat) -> u32 {
+        self.rules.timing.wait_time_bot_max
+    }
+
+    fn play(
+        &self,
+        state: &mut State,
+        work: &mut Work,
+        answers: &[(Seat, Answer<Commands>)],
+        _: &mut impl Chance,
+        out: &mut impl Sink<Self>,
+    ) {
+        turn::play(self, state, work, answers, Seat::new(0), out);
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        outcome::outcome(state)
+    }
+
+    fn moment(&self, state: &State) -> String {
+        format!("turn {}", state.turn)
+    }
+
+    fn pack(&self, order: &Commands, out: &mut Vec<u8>) {
+        order.pack(out);
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<Commands> {
+        Commands::unpack(bytes)
+    }
+
+    fn save(&self, state: &State, out: &mut Vec<u8>) {
+        state.save(out);
+    }
+
+    fn load(&self, bytes: &[u8]) -> Option<State> {
+        State::load(&self.rules, bytes)
+    }
+
+    fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Commands {
+        random::random_order(&self.rules, state, seat, chance)
+    }
+
+    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {
+        // Nothing in a state is hidden: the orders of a turn are not in it.
+    }
+
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
+        builtin::builtin(name, options, seed)
+    }
+
+    fn picture(&self, state: &State, eyes: Option<Seat>) -> Picture {
+        picture::picture(state, eyes)
+    }
+
+    fn scene(&self, state: &State) -> serde_json::Value {
+        scene::scene(state)
+    }
+
+    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+        conform::conform(record, report)
+    }
+
+    fn scenes() -> Vec<Scene> {
+        scenes::scenes()
+    }
+}
+
+/// The name of the one arena.
+const ARENA: &str = "arena";
+
+fn one_arena(place: &str) -> SetupError {
+    let why = "Terminal is always played in its one arena; leave the map out".to_owned();
+    SetupError::BadMap { place: place.to_owned(), why }
+}

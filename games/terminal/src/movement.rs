@@ -1,0 +1,61 @@
+//! Stage A of a frame: mobile units step, breach, or find that they can go nowhere.
+
+use crate::frame;
+use crate::path::next_step;
+use crate::rules::Rules;
+use crate::state::{Real, State, tenth};
+use crate::work::{Fate, Work};
+
+/// Moves every mobile unit, by ascending id (TM-MOVE-1).
+///
+/// TM-MOVE-2: a unit gathers its speed each frame and acts when it has gathered a whole step.
+/// TM-MOVE-3: standing on its target edge it breaches. TM-SELF-1: with nowhere to go it destroys itself.
+pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
+    for index in 0..work.mobiles.len() {
+        let mut mobile = work.mobiles[index];
+        let form = rules.form(mobile.kind, false);
+        mobile.progress += form.speed;
+        if mobile.progress >= 1.0 {
+            mobile.progress -= 1.0;
+            if mobile.edge.holds(mobile.tile) {
+                mobile.fate = Fate::Breached;
+                let own = mobile.owner.index();
+                breach(state, own, form.player_breach_damage, form.metal_for_breach);
+                if work.listening {
+                    work.events.breach.push(frame::Breach {
+                        at: mobile.tile,
+                        damage: Real(form.player_breach_damage),
+                        unit: frame::Who::mobile(&mobile),
+                    });
+                    work.events.death.push(frame::Death {
+                        at: mobile.tile,
+                        unit: frame::Who::mobile(&mobile),
+                        removed: false,
+                    });
+                }
+            } else if let Some(tile) = next_step(work, &mut mobile) {
+                if work.listening {
+                    work.events.moves.push(frame::Step {
+                        from: mobile.tile,
+                        to: tile,
+                        unit: frame::Who::mobile(&mobile),
+                    });
+                }
+                mobile.went_sideways = tile.y() == mobile.tile.y();
+                mobile.tile = tile;
+                mobile.steps += 1;
+            } else {
+                mobile.exploding = true;
+            }
+        }
+        work.mobiles[index] = mobile;
+    }
+}
+
+/// TM-MOVE-4: a breach costs the enemy health and brings structure points, both at once.
+fn breach(state: &mut State, own: usize, damage: f32, metal: f32) {
+    state.players[1 - own].hp.0 -= damage;
+    let player = &mut state.players[own];
+    player.sp = Real(tenth(player.sp.0 + metal));
+    player.points.0 += damage;
+}

@@ -1,0 +1,204 @@
+//! What a bot asks for in one turn, and why it may be refused.
+
+use agon_game::Reason;
+use agon_game::pack::{Reader, put_varint};
+
+use crate::arena::Tile;
+use crate::rules::Kind;
+
+/// What an order wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Place a unit of this kind.
+    Place(Kind),
+    /// Mark a structure for removal.
+    Remove,
+    /// Upgrade a structure.
+    Upgrade,
+    /// Something the configuration has no shorthand for, or no triple at all.
+    Unknown,
+}
+
+/// One entry of an answer. Coordinates are those of the arena, for both players, and may lie anywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Order {
+    /// What.
+    pub action: Action,
+    /// Column, from 0 at the left; -1 or 28 for anything beyond.
+    pub x: i8,
+    /// Row, from 0 at the bottom; -1 or 28 for anything beyond.
+    pub y: i8,
+}
+
+impl Order {
+    /// An order for a tile of the arena.
+    pub fn new(action: Action, tile: Tile) -> Self {
+        Self { action, x: tile.x() as i8, y: tile.y() as i8 }
+    }
+
+    /// The tile it is about, if it lies inside the arena.
+    pub fn tile(&self) -> Option<Tile> {
+        Tile::at(self.x.into(), self.y.into())
+    }
+}
+
+/// An answer: the build stack, then the deploy stack (TM-ANSWER-1).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Commands {
+    /// Structures, removals and upgrades, in the order to be done.
+    pub build: Vec<Order>,
+    /// Mobile units, in the order to be deployed.
+    pub deploy: Vec<Order>,
+}
+
+impl Commands {
+    /// Appends the canonical bytes: two lists of a byte for the action and two for the tile.
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        for list in [&self.build, &self.deploy] {
+            put_varint(out, list.len() as u64);
+            for order in list {
+                let action = match order.action {
+                    Action::Place(kind) => kind.index() as u8,
+                    Action::Remove => 6,
+                    Action::Upgrade => 7,
+                    Action::Unknown => 8,
+                };
+                out.extend_from_slice(&[action, order.x as u8, order.y as u8]);
+            }
+        }
+    }
+
+    /// Reads what [`pack`](Commands::pack) wrote.
+    pub fn unpack(bytes: &[u8]) -> Option<Self> {
+        let mut from = Reader::new(bytes);
+        let mut commands = Self::default();
+        for list in [&mut commands.build, &mut commands.deploy] {
+            let count = usize::try_from(from.varint()?).ok()?;
+            if count > from.left() / 3 {
+                return None;
+            }
+            for _ in 0..count {
+                let [action, x, y] = from.array()?;
+                let action = match action {
+                    0..=5 => Action::Place(Kind::ALL[usize::from(action)]),
+                    6 => Action::Remove,
+                    7 => Action::Upgrade,
+                    8 => Action::Unknown,
+                    _ => return None,
+                };
+                list.push(Order { action, x: x as i8, y: y as i8 });
+            }
+        }
+        from.end(commands)
+    }
+}
+
+/// Why an order is not carried out. Tiles are as the player's own bot counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Not a triple, or no such shorthand.
+    NotUnderstood,
+    /// More entries than an answer may have.
+    TooMany(u16),
+    /// Outside the diamond.
+    Outside(i8, i8),
+    /// In the other player's half.
+    NotYours(Tile),
+    /// A mobile unit in the first line, or anything else in the second.
+    WrongLine(Action),
+    /// The tile holds a structure already.
+    Taken(Tile),
+    /// Not enough structure points: has, needs.
+    StructurePoints(Real1, Real1),
+    /// Not enough mobile points: has, needs.
+    MobilePoints(Real1, Real1),
+    /// No structure there to upgrade or remove.
+    NothingThere(Tile),
+    /// Upgraded already.
+    AlreadyUpgraded(Tile),
+    /// There is no upgrade of this kind.
+    NoUpgrade(Kind),
+    /// It would have no health left.
+    WouldDie(Tile),
+    /// Marked for removal already.
+    AlreadyMarked(Tile),
+    /// Not on one of the player's own edges.
+    NotOnEdge(Tile),
+}
+
+/// A number of points in a message, in tenths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Real1(i64);
+
+impl From<f32> for Real1 {
+    fn from(points: f32) -> Self {
+        Self((f64::from(points) * 10.0).round() as i64)
+    }
+}
+
+impl std::fmt::Display for Real1 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.0 / 10, self.0.abs() % 10)
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotUnderstood => {
+                f.write_str("not a triple [shorthand, x, y] with a shorthand of the configuration")
+            }
+            Self::TooMany(most) => write!(f, "an answer has at most {most} entries; the rest is not read"),
+            Self::Outside(x, y) => write!(f, "({x}, {y}) lies outside the arena"),
+            Self::NotYours(tile) => write!(f, "{} lies in the other player's half", At(*tile)),
+            Self::WrongLine(Action::Place(kind)) if kind.is_mobile() => {
+                write!(f, "a {} belongs into the second line of the answer", kind.name())
+            }
+            Self::WrongLine(_) => {
+                f.write_str("structures, removals and upgrades belong into the first line of the answer")
+            }
+            Self::Taken(tile) => write!(f, "a structure stands on {}", At(*tile)),
+            Self::StructurePoints(has, needs) => {
+                write!(f, "this costs {needs} structure points, and {has} are left")
+            }
+            Self::MobilePoints(has, needs) => {
+                write!(f, "this costs {needs} mobile points, and {has} are left")
+            }
+            Self::NothingThere(tile) => write!(f, "no structure of yours stands on {}", At(*tile)),
+            Self::AlreadyUpgraded(tile) => write!(f, "the structure on {} is upgraded already", At(*tile)),
+            Self::NoUpgrade(kind) => write!(f, "a {} has no upgrade in these rules", kind.name()),
+            Self::WouldDie(tile) => {
+                write!(f, "the structure on {} is too damaged: its upgrade would have no health", At(*tile))
+            }
+            Self::AlreadyMarked(tile) => write!(f, "the structure on {} is being removed already", At(*tile)),
+            Self::NotOnEdge(tile) => write!(f, "{} is not on one of your two edges", At(*tile)),
+        }
+    }
+}
+
+struct At(Tile);
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({}, {})", self.0.x(), self.0.y())
+    }
+}
+
+impl Reason for Refusal {
+    fn rule(&self) -> &'static str {
+        match self {
+            Self::NotUnderstood => "TM-ANSWER-3",
+            Self::TooMany(_) => "TM-ANSWER-4",
+            Self::Outside(..) => "TM-ARENA-1",
+            Self::NotYours(_) => "TM-ARENA-2",
+            Self::WrongLine(_) => "TM-ANSWER-2",
+            Self::Taken(_) => "TM-BUILD-2",
+            Self::StructurePoints(..) => "TM-BUILD-1",
+            Self::MobilePoints(..) => "TM-DEPLOY-1",
+            Self::NothingThere(_) => "TM-BUILD-3",
+            Self::AlreadyUpgraded(_) | Self::NoUpgrade(_) | Self::WouldDie(_) => "TM-UPGRADE-1",
+            Self::AlreadyMarked(_) => "TM-REMOVE-1",
+            Self::NotOnEdge(_) => "TM-DEPLOY-2",
+        }
+    }
+}

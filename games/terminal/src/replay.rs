@@ -1,0 +1,290 @@
+//! The original's replay files: reading them as matches, and writing ours.
+//!
+//! A replay is text: the configuration on the first line that is not blank, then every state line of
+//! player 1 (TM-TALK-6).
+
+use agon_game::{Answer, RulesChoice, Seat, Seats, Setup, Sink};
+use serde::Deserialize;
+
+use crate::arena::Tile;
+use crate::frame::{Death, Event, Frame};
+use crate::line::{self, Eyes, Names};
+use crate::orders::{Action, Commands, Order, Refusal};
+use crate::rules::Kind;
+use crate::state::State;
+use crate::work::Work;
+use crate::{Terminal, turn};
+
+/// A unit in a state line: column, row, health, id.
+pub(crate) type Entry<'a> = (i32, i32, f32, &'a str);
+/// Two tiles of an event.
+type Pair = [i32; 2];
+/// A self-destruction: tile, tiles hit, damage, kind, id, player.
+pub(crate) type Blast<'a> = (Pair, Vec<Pair>, f32, i32, &'a str, u8);
+/// A breach or a damage: tile, number, kind, id, player.
+pub(crate) type Hit<'a> = (Pair, f32, i32, &'a str, u8);
+/// A shield or an attack: from, to, number, kind, id, target's id, player.
+pub(crate) type Given<'a> = (Pair, Pair, f32, i32, &'a str, &'a str, u8);
+/// A step: from, to, nothing, kind, id, player.
+pub(crate) type Moved<'a> = (Pair, Pair, [f32; 2], i32, &'a str, u8);
+/// A death: tile, kind, id, player, whether by its own player.
+pub(crate) type Died<'a> = (Pair, i32, &'a str, u8, bool);
+
+/// A state line as it is written.
+#[derive(Deserialize, Debug)]
+pub(crate) struct StateLine<'a> {
+    #[serde(rename = "turnInfo")]
+    pub turn_info: Vec<i64>,
+    #[serde(rename = "p1Stats")]
+    pub p1_stats: Vec<f64>,
+    #[serde(rename = "p2Stats")]
+    pub p2_stats: Vec<f64>,
+    #[serde(rename = "p1Units", borrow)]
+    pub p1_units: Vec<Vec<Entry<'a>>>,
+    #[serde(rename = "p2Units", borrow)]
+    pub p2_units: Vec<Vec<Entry<'a>>>,
+    #[serde(borrow)]
+    pub events: EventLists<'a>,
+    #[serde(rename = "endStats")]
+    pub end_stats: Option<EndStats>,
+}
+
+/// The events of a state line as they are written.
+#[derive(Deserialize, Debug, PartialEq)]
+pub(crate) struct EventLists<'a> {
+    #[serde(rename = "selfDestruct", borrow)]
+    pub self_destruct: Vec<Blast<'a>>,
+    #[serde(borrow)]
+    pub breach: Vec<Hit<'a>>,
+    #[serde(borrow)]
+    pub damage: Vec<Hit<'a>>,
+    #[serde(borrow)]
+    pub shield: Vec<Given<'a>>,
+    #[serde(rename = "move", borrow)]
+    pub moves: Vec<Moved<'a>>,
+    #[serde(borrow)]
+    pub spawn: Vec<(Pair, i32, &'a str, u8)>,
+    #[serde(borrow)]
+    pub death: Vec<Died<'a>>,
+    #[serde(borrow)]
+    pub attack: Vec<Given<'a>>,
+    #[serde(default)]
+    pub melee: Vec<serde_json::Value>,
+}
+
+/// The statistics of an end line.
+#[derive(Deserialize, Debug)]
+pub(crate) struct EndStats {
+    pub winner: i64,
+    pub turns: i64,
+    pub frames: i64,
+    pub player1: PlayerStats,
+    pub player2: PlayerStats,
+}
+
+/// The statistics of a player.
+#[derive(Deserialize, Debug, PartialEq)]
+pub(crate) struct PlayerStats {
+    #[serde(default)]
+    pub name: String,
+    pub crashed: bool,
+    pub timeout_death: bool,
+    pub time_damage_taken: f64,
+    pub total_computation_time: f64,
+    pub stationary_resource_spent: f32,
+    pub dynamic_resource_spent: f32,
+    pub dynamic_resource_spoiled: f32,
+    pub dynamic_resource_destroyed: f32,
+    pub points_scored: f32,
+    pub stationary_resource_left_on_board: f32,
+}
+
+/// Why bytes are not read as a replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// They are something else.
+    Foreign,
+    /// They are a replay, but not to the end, or of a configuration that cannot be played.
+    Damaged(String),
+}
+
+/// A recorded match: how to set it up, and what both players did.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The configuration, as a setup.
+    pub setup: Setup,
+    /// For each turn the answers of both players.
+    pub turns: Vec<Turn>,
+    /// The names of the players; empty where the replay has no end line.
+    pub names: [String; 2],
+}
+
+/// What both players did in a turn.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// Their answers, for [`agon_game::Game::play`].
+    pub answers: [(Seat, Answer<Commands>); 2],
+    /// Whose stacks were carried out first: player 1's, but in a few turns of matches that were being killed.
+    pub first: Seat,
+    /// Whose bot the record says was stopped for time in this turn.
+    pub stopped: Seats,
+}
+
+/// A line longer than this is refused.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// The configuration line and the state lines of a replay.
+pub(crate) fn lines(record: &[u8]) -> Result<(&str, Vec<&str>), Unreadable> {
+    let text = std::str::from_utf8(record).map_err(|_| Unreadable::Foreign)?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let config = lines.next().filter(|line| line.starts_with('{') && line.contains("\"unitInformation\""));
+    let config = config.ok_or(Unreadable::Foreign)?;
+    Ok((config, lines.collect()))
+}
+
+/// Reads a state line.
+pub(crate) fn read(number: usize, line: &str) -> Result<StateLine<'_>, Unreadable> {
+    let damaged = |why: String| Unreadable::Damaged(format!("state line {number}: {why}"));
+    if line.len() > LONGEST_LINE {
+        return Err(damaged("longer than 16 MiB".to_owned()));
+    }
+    let read: StateLine<'_> = serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
+    let fits = read.turn_info.len() >= 3 && read.p1_stats.len() == 4 && read.p2_stats.len() == 4;
+    if fits {
+        Ok(read)
+    } else {
+        Err(damaged("not the numbers that `turnInfo` and the stats have".to_owned()))
+    }
+}
+
+/// Reads a replay file.
+///
+/// # Errors
+/// When the bytes are something else, or the replay cannot be read.
+pub fn import(record: &[u8]) -> Result<Recorded, Unreadable> {
+    let (config, lines) = lines(record)?;
+    let rules =
+        RulesChoice { file: Some(("replay".to_owned(), config.to_owned())), ..RulesChoice::default() };
+    let setup = Setup { rules, seats: 2, ..Setup::default() };
+    let mut recorded = Recorded { setup, turns: Vec::new(), names: Default::default() };
+    for (number, line) in lines.into_iter().enumerate() {
+        let line = read(number, line)?;
+        let turn = recorded.turns.len() as i64;
+        if line.turn_info[..3] == [1, turn, 0] {
+            recorded.turns.push(commands(&line, number)?);
+        }
+        if let (2, Some(stats)) = (line.turn_info[0], &line.end_stats) {
+            recorded.names = [stats.player1.name.clone(), stats.player2.name.clone()];
+            crashes(&mut recorded, &line, stats);
+        }
+    }
+    Ok(recorded)
+}
+
+/// What both players did, from the spawn events of the first frame.
+fn commands(line: &StateLine<'_>, number: usize) -> Result<Turn, Unreadable> {
+    let mut stacks = [Commands::default(), Commands::default()];
+    let (mut second_came, mut turned) = ([false; 2], false);
+    for &([x, y], what, _, player) in &line.events.spawn {
+        let bad = || Unreadable::Damaged(format!("state line {number}: a spawn event that cannot be"));
+        let (tile, seat) = (Tile::at(x, y).ok_or_else(bad)?, player.wrapping_sub(1));
+        let own = stacks.get_mut(usize::from(seat)).ok_or_else(bad)?;
+        let action = match what {
+            0..=5 => Action::Place(Kind::ALL[what as usize]),
+            6 => Action::Remove,
+            7 => Action::Upgrade,
+            _ => return Err(bad()),
+        };
+        let mobile = matches!(action, Action::Place(kind) if kind.is_mobile());
+        // Among builds, and among deployments, player 1 comes first; where not, player 2 went first.
+        second_came[usize::from(mobile)] |= seat == 1;
+        turned |= seat == 0 && second_came[usize::from(mobile)];
+        let list = if mobile { &mut own.deploy } else { &mut own.build };
+        list.push(Order::new(action, tile));
+    }
+    let [one, two] = stacks;
+    let given =
+        |seat, order, ms: f64| (Seat::new(seat), Answer::Given { order, think_ms: ms.max(0.0) as u32 });
+    let answers = [given(0, one, line.p1_stats[3]), given(1, two, line.p2_stats[3])];
+    Ok(Turn { answers, first: Seat::new(turned.into()), stopped: Seats::NONE })
+}
+
+/// TM-TALK-6: a crash shows only in the end line; it happened in the last turn.
+fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
+    if line.turn_info[1] != recorded.turns.len() as i64 - 1 {
+        return;
+    }
+    let Some(last) = recorded.turns.last_mut() else { return };
+    for (index, player) in [&stats.player1, &stats.player2].into_iter().enumerate() {
+        let answer = &mut last.answers[index].1;
+        if player.timeout_death {
+            last.stopped.insert(Seat::new(index as u8));
+        } else if player.crashed {
+            let think_ms = answer.think_ms();
+            *answer = Answer::Malformed { why: "the record says that the bot crashed".to_owned(), think_ms };
+        }
+    }
+}
+
+/// Plays a recorded turn and collects what was told.
+pub(crate) fn play(game: &Terminal, state: &mut State, work: &mut Work, recorded: &Turn) -> Told {
+    let mut told = Told::default();
+    turn::play(game, state, work, &recorded.answers, recorded.first, &mut told);
+    for seat in recorded.stopped.iter() {
+        let player = &mut state.players[seat.index()];
+        (player.crashed, player.timed_out) = (true, true);
+    }
+    told
+}
+
+/// What a turn told.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub frames: Vec<std::sync::Arc<Frame>>,
+    pub removed: Vec<Death>,
+    pub refused: Vec<(Seat, usize, Refusal)>,
+}
+
+impl Sink<Terminal> for Told {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Frame(frame) => self.frames.push(frame),
+            Event::Restored(removed) => self.removed = removed,
+            Event::Over(_) => {}
+        }
+    }
+
+    fn reject(&mut self, seat: Seat, index: usize, refusal: Refusal) {
+        self.refused.push((seat, index, refusal));
+    }
+}
+
+/// Writes a match as a replay file: the configuration, then all state lines as player 1 sees them.
+/// `answers` holds both answers of each turn; what follows after the end of the match is left out.
+pub fn export(game: &Terminal, answers: &[[(Seat, Answer<Commands>); 2]], names: &Names) -> Vec<u8> {
+    use agon_game::Game as _;
+    let eyes = Eyes::of(Seat::new(0));
+    let mut out = format!("{}\n", game.config_line()).into_bytes();
+    let (mut state, mut work, mut removed) = (game.start(), Work::default(), Vec::new());
+    let mut last = None;
+    for answers in answers {
+        if state.ending.is_some() {
+            break;
+        }
+        line::deploy(&state, &removed, eyes, &mut out);
+        out.push(b'\n');
+        let mut told = Told::default();
+        turn::play(game, &mut state, &mut work, answers, Seat::new(0), &mut told);
+        for frame in &told.frames {
+            line::action(frame, eyes, &mut out);
+            out.push(b'\n');
+        }
+        removed = told.removed;
+        last = told.frames.pop();
+    }
+    if state.ending.is_some() {
+        line::end(game, &state, last.as_deref(), names, eyes, &mut out);
+        out.push(b'\n');
+    }
+    out
+}

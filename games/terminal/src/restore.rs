@@ -1,0 +1,63 @@
+//! The restore that opens each turn but the first: decay, income, removals.
+
+use crate::frame::{Death, Who};
+use crate::rules::Rules;
+use crate::state::{Real, State, tenth};
+
+/// Restores both players and opens the next turn. Gives the structures that were removed, when somebody
+/// `listens`. Health never changes here.
+pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
+    state.turn += 1;
+    let resources = &rules.resources;
+    let growth = match resources.turn_interval_for_bit_schedule {
+        0 => 0.0,
+        interval => resources.bit_growth_rate * (u32::from(state.turn) / interval) as f32,
+    };
+    let (mut made_sp, mut made_mp) = ([0.0; 2], [0.0; 2]);
+    for structure in state.structures() {
+        let form = rules.form(structure.kind(), structure.upgraded());
+        made_sp[structure.owner().index()] += form.generates_resource1;
+        made_mp[structure.owner().index()] += form.generates_resource2;
+    }
+    for (index, player) in state.players.iter_mut().enumerate() {
+        // TM-RESTORE-1: mobile points decay first; TM-RESTORE-2: then income, growing by the schedule, up
+        // to the cap; TM-RESTORE-3: what structures make comes with the income.
+        let kept = tenth(player.mp.0 * (1.0 - resources.bit_decay_per_round));
+        player.mp_spoiled = Real(tenth(player.mp_spoiled.0 + (player.mp.0 - kept)));
+        let mp = tenth(kept + resources.bits_per_round + growth + made_mp[index]);
+        player.mp = Real(mp.min(tenth(resources.max_bits)));
+        player.sp = Real(tenth(player.sp.0 + resources.cores_per_round + made_sp[index]));
+    }
+    remove_marked(rules, state, listens)
+}
+
+/// TM-RESTORE-4: each mark counts down; at 0 the structure goes, and its refund is paid after the income,
+/// by ascending ids. TM-RESTORE-5: the refund is a share of all that was paid for it, by its health.
+fn remove_marked(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
+    let mut removed = Vec::new();
+    let mut due = false;
+    for slot in 0..state.structures().len() {
+        let mark = state.mark(slot);
+        if mark > 1 {
+            state.set_mark(slot, mark - 1);
+        }
+        if mark == 1 {
+            due = true;
+            let structure = state.structures()[slot];
+            let form = rules.form(structure.kind(), structure.upgraded());
+            let paid = rules.worth(structure.kind(), structure.upgraded());
+            let refund = form.refund_percentage * paid * structure.health.0 / form.start_health;
+            let player = &mut state.players[structure.owner().index()];
+            player.sp = Real(tenth(player.sp.0 + refund));
+            if listens {
+                removed.push(Death { at: structure.tile(), unit: Who::structure(&structure), removed: true });
+            }
+            let slots = state.structures_mut();
+            slots[slot].health = Real(0.0);
+        }
+    }
+    if due {
+        state.retain(|_, structure, _| structure.health.0 > 0.0);
+    }
+    removed
+}

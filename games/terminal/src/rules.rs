@@ -1,0 +1,179 @@
+//! Every number of the game, with the names of the original configuration.
+//!
+//! How a configuration file becomes these numbers is [`crate::config`]'s matter.
+
+use crate::arena::Reach;
+
+/// The six kinds of units, in the order of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Blocks the way.
+    Wall,
+    /// Shields its own mobile units.
+    Support,
+    /// Shoots at mobile units.
+    Turret,
+    /// Fast, cheap, scores.
+    Scout,
+    /// Fragile, hits hard and far.
+    Demolisher,
+    /// Slow, tough, fights mobile units only.
+    Interceptor,
+}
+
+impl Kind {
+    /// All kinds, in the order of the configuration.
+    pub const ALL: [Self; 6] =
+        [Self::Wall, Self::Support, Self::Turret, Self::Scout, Self::Demolisher, Self::Interceptor];
+
+    /// The place in the configuration and in the unit lists of a state line.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Whether it moves.
+    pub const fn is_mobile(self) -> bool {
+        self.index() >= 3
+    }
+
+    /// The name people read.
+    pub const fn name(self) -> &'static str {
+        ["Wall", "Support", "Turret", "Scout", "Demolisher", "Interceptor"][self.index()]
+    }
+}
+
+/// The numbers of one kind of unit, as built or as upgraded (TM-CONFIG-2).
+///
+/// Points, damages and healths are 32-bit floats as in the original; ranges are in tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// Structure points it costs; for an upgraded form what the upgrade costs.
+    pub cost1: f32,
+    /// Mobile points it costs.
+    pub cost2: f32,
+    /// Its full health.
+    pub start_health: f32,
+    /// Damage to mobile units.
+    pub attack_damage_walker: f32,
+    /// Damage to structures.
+    pub attack_damage_tower: f32,
+    /// How far it shoots.
+    pub attack_range: Reach,
+    /// What one shield is worth at least.
+    pub shield_per_unit: f32,
+    /// How far it gives shields.
+    pub shield_range: Reach,
+    /// What a shield is worth more for each row away from the giver's own corner.
+    pub shield_bonus_per_y: f32,
+    /// Share of a step made in a frame.
+    pub speed: f32,
+    /// Health the enemy loses when it breaches.
+    pub player_breach_damage: f32,
+    /// Structure points its player gains when it breaches.
+    pub metal_for_breach: f32,
+    /// Damage of its self-destruction to mobile units.
+    pub self_destruct_damage_walker: f32,
+    /// Damage of its self-destruction to structures.
+    pub self_destruct_damage_tower: f32,
+    /// How far its self-destruction reaches.
+    pub self_destruct_range: Reach,
+    /// Steps it must have made before its self-destruction does harm.
+    pub self_destruct_steps_required: u32,
+    /// Share of the cost that comes back when it is removed.
+    pub refund_percentage: f32,
+    /// Restores until a removal is done.
+    pub turns_required_to_remove: u8,
+    /// Structure points it makes in each restore.
+    pub generates_resource1: f32,
+    /// Mobile points it makes in each restore.
+    pub generates_resource2: f32,
+}
+
+/// The numbers of a kind, in both forms.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// What orders call it.
+    pub shorthand: String,
+    /// As built, and as upgraded; equal where there is no upgrade.
+    pub forms: [Form; 2],
+    /// Whether there is an upgrade.
+    pub upgradable: bool,
+}
+
+/// Points and health of a match.
+#[derive(Clone, Copy, Debug)]
+pub struct Resources {
+    /// Health at the start.
+    pub starting_hp: f32,
+    /// Structure points at the start.
+    pub starting_cores: f32,
+    /// Mobile points at the start.
+    pub starting_bits: f32,
+    /// Structure points of each later turn.
+    pub cores_per_round: f32,
+    /// Mobile points of each later turn.
+    pub bits_per_round: f32,
+    /// Mobile points more, each time the schedule comes round.
+    pub bit_growth_rate: f32,
+    /// Turns between two such growths; 0 for none.
+    pub turn_interval_for_bit_schedule: u32,
+    /// Share of the mobile points lost at each restore.
+    pub bit_decay_per_round: f32,
+    /// The most mobile points after income.
+    pub max_bits: f32,
+}
+
+/// The clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Milliseconds that cost nothing.
+    pub wait_time_bot_soft: u32,
+    /// Milliseconds after which a bot is stopped.
+    pub wait_time_bot_max: u32,
+}
+
+/// Bounds that the original does not write down. They stand under the key `agon` of a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The match ends when this turn would start.
+    pub max_turns: u16,
+    /// After so many frames of a turn every mobile unit is removed.
+    pub max_frames_per_turn: u16,
+    /// Entries of an answer beyond this are rejected.
+    pub max_orders: u16,
+    /// Stray output lines allowed in a turn.
+    pub stray_lines: u16,
+    /// Whether a stray output line is a crash, as in the original.
+    pub strict: bool,
+}
+
+/// The rules of a match.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The six kinds of units, by [`Kind::index`].
+    pub units: [Unit; 6],
+    /// What orders call a removal.
+    pub remove: String,
+    /// What orders call an upgrade.
+    pub upgrade: String,
+    /// Points and health.
+    pub resources: Resources,
+    /// The clock.
+    pub timing: Timing,
+    /// Our own bounds.
+    pub bounds: Bounds,
+}
+
+impl Rules {
+    /// The numbers of a kind as built or upgraded.
+    #[inline]
+    pub const fn form(&self, kind: Kind, upgraded: bool) -> &Form {
+        &self.units[kind.index()].forms[upgraded as usize]
+    }
+
+    /// The structure points that stand in a structure: its cost, and its upgrade's (TM-RESTORE-5).
+    pub fn worth(&self, kind: Kind, upgraded: bool) -> f32 {
+        let [base, better] = &self.units[kind.index()].forms;
+        if upgraded { base.cost1 + better.cost1 } else { base.cost1 }
+    }
+}
