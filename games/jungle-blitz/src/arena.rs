@@ -122,24 +122,38 @@ impl Arena {
         Ok(arena)
     }
 
-    /// An upper bound of the tiles of any path the search can find, both ends included (JB-MAP-5).
+    /// An upper bound of the tiles of any path the search can find, both ends included (JB-MAP-5): once with the
+    /// spawn tiles walkable and once without.
     ///
-    /// A found path of `p` tiles is a shortest one, so two of its tiles are neighbours only when
-    /// they follow each other: `2p + 2` sides of path tiles face something else. Walls and the
-    /// edge take as many sides as they show to walkable tiles. A walkable tile off the path
-    /// faces at most two path tiles, for more would be a short cut; one that another unit or a
-    /// diamond blocks faces at most four. Counting sides gives the bound, once with the spawn tiles
-    /// walkable and once without.
+    /// A found path is a shortest one, so two of its tiles are neighbours only when they follow each other:
+    /// but for its ends, each has two sides that face something else. A side can face a wall, or a
+    /// walkable tile off the path. The latter faces at most two path tiles, for more would be a short cut;
+    /// one that another unit or a diamond blocks faces at most four. So with `w` sides of a tile at
+    /// walls, and all sums over walkable tiles,
+    ///
+    /// > sum over the path of `2 - w`, and 2 for the ends  <=  sum off the path of `min(2, 4 - w)`, and 2 for each blocked tile.
+    ///
+    /// Brought to one side, each path tile costs `2 - w + min(2, 4 - w)` of what all tiles can take: the
+    /// longest path has the cheapest tiles.
     fn longest_path(&self, units: usize) -> usize {
         let blocked = units.saturating_sub(1) + self.diamonds.len().saturating_sub(1);
         let bound = |walkable: &dyn Fn(Cell) -> bool| {
-            let free: Vec<Cell> = self.cells().filter(|&cell| walkable(cell)).collect();
-            let faces = |&cell: &Cell| {
-                Direction::ALL.iter().filter(|&&way| !walkable(self.neighbour(cell, way))).count()
-            };
-            let shown: usize = free.iter().map(faces).sum();
-            let any_path = (4 * free.len() + shown).saturating_sub(2) / 6;
-            any_path.min((2 * free.len() + 2 * blocked + shown).saturating_sub(2) / 4).min(free.len())
+            let mut with_walls = [0usize; 5];
+            for cell in self.cells().filter(|&cell| walkable(cell)) {
+                let faces = Direction::ALL.iter().filter(|&&way| !walkable(self.neighbour(cell, way)));
+                with_walls[faces.count()] += 1;
+            }
+            let [open, side, corner, end, _] = with_walls;
+            let all_take = 2 * (open + side + corner) + end;
+            let mut left = (all_take + 2 * blocked).saturating_sub(2);
+            // A tile with three walls can only be an end of a path.
+            let mut longest = end.min(2);
+            for (tiles, cost) in [(corner, 2), (side, 3), (open, 4)] {
+                let taken = tiles.min(left / cost);
+                longest += taken;
+                left -= taken * cost;
+            }
+            longest
         };
         let outside = bound(&|cell| self.ground(cell) == Ground::Empty);
         outside.max(bound(&|cell| self.ground(cell) != Ground::Wall))

@@ -282,6 +282,6 @@ impl Game for JungleBlitz {
     }
 
     fn scenes() -> Vec<Scene> {
-        crate::scene::far_searches()
+        crate::scene::workloads()
     }
 }

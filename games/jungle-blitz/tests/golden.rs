@@ -1,9 +1,10 @@
 //! Recorded matches of the original server: zero differences.
 
 use agon_game::conform::{Recognised, Report};
-use agon_game::{Chance as _, Game as _, Seeded};
+use agon_game::{Chance as _, Game as _, MapChoice, RulesChoice, Seeded, Setup};
 use agon_testkit::golden;
-use jungle_blitz::JungleBlitz;
+use jungle_blitz::map::Map;
+use jungle_blitz::{JungleBlitz, bitmap};
 
 #[test]
 fn recorded_matches_are_the_same() {
@@ -54,6 +55,31 @@ fn damaged_records_are_told() {
                 damaged.splice(start..start + length, value.iter().copied());
             }
             let _ = JungleBlitz::conform(&damaged, &mut Report::default());
+        }
+    }
+}
+
+/// Every official map can be played, with the units of the contest and with four teams of four.
+#[test]
+fn official_maps_fit() {
+    let Some(folder) = golden::folder("jungle-blitz") else { return };
+    let maps = golden::read(&folder.join("maps.json")).expect("the maps");
+    let maps: serde_json::Value = serde_json::from_slice(&maps).expect("JSON");
+    let maps = maps.as_object().expect("maps by name");
+    assert_eq!(maps.len(), 27);
+    for (name, map) in maps {
+        let rows = map["rows"].as_array().expect("rows").iter();
+        let text: String = rows.map(|row| row.as_str().expect("a row").to_owned() + "\n").collect();
+        let image = bitmap::write(&Map::parse(&text).expect("a map"));
+        let teams = map["units_per_team"].as_object().expect("units by teams").iter();
+        let played =
+            teams.map(|(teams, units)| (teams.parse().expect("a number of teams"), units.to_string()));
+        for (seats, units) in played.chain([(4, "4".to_owned())]) {
+            let map = MapChoice::File(name.clone(), image.clone());
+            let rules =
+                RulesChoice { sets: vec![("unitsPerTeam".to_owned(), units)], ..RulesChoice::default() };
+            let game = JungleBlitz::set_up(&Setup { map, rules, seats, seed: 0 });
+            assert_eq!(game.unwrap_or_else(|error| panic!("{name}: {error}")).map.text(), text);
         }
     }
 }

@@ -93,7 +93,9 @@ impl spec::Adapter for JungleSpec {
         let own = ["on spawn", "order", "tick", "teams", "units", "seats", "map units"];
         let mut sets = vec![("unitsPerTeam".to_owned(), units.to_string())];
         if let Some(line) = of("map units") {
-            map = format!("units for {line}\n{map}").replace(" is ", ": ");
+            for said in line.split(", ") {
+                map = format!("units for {}\n{map}", said.replace(" is ", ": "));
+            }
             sets.clear();
         }
         let ours = |name: &str| {

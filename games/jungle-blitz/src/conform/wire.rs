@@ -84,7 +84,7 @@ fn set_up(first: &Value, ticks: &[&Value], ids: &[String]) -> Result<(JungleBlit
     let names = teams.iter().zip(ids).map(|(team, id)| Ok((id.clone(), text(&team["name"], "team name")?)));
     let names = names.collect::<Result<Vec<_>, String>>()?;
     let diamond_ids = list(diamonds, "diamonds")?.iter().map(|diamond| text(&diamond["id"], "diamond id"));
-    wire.rename(&names, diamond_ids.collect::<Result<_, _>>()?);
+    wire.rename(&names, &diamond_ids.collect::<Result<Vec<_>, _>>()?);
     Ok((game, wire))
 }
 

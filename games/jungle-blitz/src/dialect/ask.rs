@@ -9,16 +9,19 @@ use agon_game::Seat;
 
 use super::Wire;
 use crate::JungleBlitz;
-use crate::arena::{Cell, Ground, Point};
+use crate::arena::{Ground, Point};
 use crate::rules::Rules;
 use crate::state::{Owner, Unit, UnitIndex};
 use crate::view::View;
 
 /// Appends the message.
 pub(super) fn tick(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
-    let (tick, total) = (view.tick(), game.rules.total_tick);
-    put(out, format_args!("{{\"type\":\"TICK\",\"tick\":{tick},\"totalTick\":{total},\"teamId\":"));
-    text(out, &wire.seats[seat.index()].id);
+    out.extend(b"{\"type\":\"TICK\",\"tick\":");
+    number(out, view.tick().into());
+    out.extend(b",\"totalTick\":");
+    number(out, game.rules.total_tick.into());
+    out.extend(b",\"teamId\":");
+    out.extend(&wire.seats[seat.index()].id);
     out.extend(b",\"teams\":[");
     for team in 0..game.teams() {
         comma(out);
@@ -33,10 +36,12 @@ pub(super) fn tick(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>,
     out.extend(b",\"teamPlayOrderings\":{");
     for (tick, order) in view.play_orders() {
         comma(out);
-        put(out, format_args!("\"{tick}\":["));
+        out.push(b'"');
+        number(out, tick.into());
+        out.extend(b"\":[");
         for &team in order {
             comma(out);
-            text(out, &wire.seats[usize::from(team)].id);
+            out.extend(&wire.seats[usize::from(team)].id);
         }
         out.push(b']');
     }
@@ -47,14 +52,18 @@ pub(super) fn tick(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>,
 fn a_team(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>, team: usize, out: &mut Vec<u8>) {
     let own = &wire.seats[team];
     out.extend(b"{\"id\":");
-    text(out, &own.id);
+    out.extend(&own.id);
     out.extend(b",\"name\":");
-    text(out, &own.name);
-    put(out, format_args!(",\"score\":{},\"isDead\":{},\"errors\":[", view.score(team), view.is_dead(team)));
+    out.extend(&own.name);
+    out.extend(b",\"score\":");
+    number(out, view.score(team));
+    out.extend(b",\"isDead\":");
+    truth(out, view.is_dead(team));
+    out.extend(b",\"errors\":[");
     if team == seat.index() {
         for error in &own.errors {
             comma(out);
-            text(out, error);
+            out.extend(quoted(error));
         }
     }
     out.extend(b"],\"units\":[");
@@ -68,46 +77,58 @@ fn a_team(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>, team: us
 
 /// A unit. Its position is left out before its first spawn and null while it is killed; so is
 /// `positionBefore`, which is the same.
-fn a_unit(wire: &Wire, game: &JungleBlitz, view: &View<'_>, index: UnitIndex, team: &str, out: &mut Vec<u8>) {
+fn a_unit(
+    wire: &Wire,
+    game: &JungleBlitz,
+    view: &View<'_>,
+    index: UnitIndex,
+    team: &[u8],
+    out: &mut Vec<u8>,
+) {
     let unit = view.unit(index);
-    let position = |out: &mut Vec<u8>, name: &str| {
-        if unit.known {
-            put(out, format_args!("\"{name}\":"));
-            point(out, game.arena.point(unit.cell));
-            out.push(b',');
-        }
-    };
-    put(out, format_args!("{{\"id\":\"{}\",\"teamId\":", index + 1));
-    text(out, team);
-    out.push(b',');
-    position(out, "position");
-    out.extend(b"\"path\":[");
+    out.extend(b"{\"id\":");
+    unit_id(out, index);
+    out.extend(b",\"teamId\":");
+    out.extend(team);
+    if unit.known {
+        out.extend(b",\"position\":");
+        point(out, game.arena.point(unit.cell));
+    }
+    out.extend(b",\"path\":[");
     for cell in view.path(index) {
         comma(out);
         point(out, game.arena.point(cell));
     }
-    let (holds, alive, summons) = (unit.holds > 0, unit.alive(), unit.summoning > 0);
-    put(out, format_args!("],\"hasDiamond\":{holds},"));
+    out.extend(b"],\"hasDiamond\":");
+    truth(out, unit.holds > 0);
     if let Some(diamond) = unit.diamond() {
-        out.extend(b"\"diamondId\":");
-        text(out, &wire.diamond_ids[usize::from(diamond)]);
-        out.push(b',');
+        out.extend(b",\"diamondId\":");
+        out.extend(&wire.diamond_ids[usize::from(diamond)]);
     }
-    put(out, format_args!("\"hasSpawned\":{alive},\"isSummoning\":{summons},\"lastState\":{{"));
-    position(out, "positionBefore");
+    out.extend(b",\"hasSpawned\":");
+    truth(out, unit.alive());
+    out.extend(b",\"isSummoning\":");
+    truth(out, unit.summoning > 0);
+    out.extend(b",\"lastState\":{\"hasSummoned\":false");
+    if unit.known {
+        out.extend(b",\"positionBefore\":");
+        point(out, game.arena.point(unit.cell));
+    }
     marks(game, &unit, out);
-    out.extend(b"\"hasSummoned\":false}}");
+    out.extend(b"}}");
 }
 
 /// What befell a unit in the previous tick.
 fn marks(game: &JungleBlitz, unit: &Unit, out: &mut Vec<u8>) {
-    if unit.died_at != Cell::NOWHERE {
-        out.extend(b"\"positionBeforeDying\":");
+    if let Some(by) = unit.attacked_by.checked_sub(1) {
+        out.extend(b",\"positionBeforeDying\":");
         point(out, game.arena.point(unit.died_at));
-        put(out, format_args!(",\"wasAttackedBy\":\"{}\",", unit.attacked_by));
+        out.extend(b",\"wasAttackedBy\":");
+        unit_id(out, by);
     }
-    if unit.vined_by > 0 {
-        put(out, format_args!("\"wasVinedBy\":\"{}\",", unit.vined_by));
+    if let Some(by) = unit.vined_by.checked_sub(1) {
+        out.extend(b",\"wasVinedBy\":");
+        unit_id(out, by);
     }
 }
 
@@ -115,12 +136,18 @@ fn diamonds(wire: &Wire, game: &JungleBlitz, view: &View<'_>, out: &mut Vec<u8>)
     for (diamond, id) in view.diamonds().iter().zip(&wire.diamond_ids) {
         comma(out);
         out.extend(b"{\"id\":");
-        text(out, id);
+        out.extend(id);
         out.extend(b",\"position\":");
         point(out, game.arena.point(diamond.cell));
-        put(out, format_args!(",\"summonLevel\":{},\"points\":{}", diamond.level, diamond.points));
+        out.extend(b",\"summonLevel\":");
+        number(out, diamond.level.into());
+        out.extend(b",\"points\":");
+        number(out, diamond.points.into());
         match diamond.owner.holder() {
-            Some(unit) => put(out, format_args!(",\"ownerId\":\"{}\"", unit + 1)),
+            Some(unit) => {
+                out.extend(b",\"ownerId\":");
+                unit_id(out, unit);
+            }
             None if diamond.owner == Owner::NEVER => {}
             None => out.extend(b",\"ownerId\":null"),
         }
@@ -171,27 +198,52 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to memory");
 }
 
+fn number(out: &mut Vec<u8>, value: u32) {
+    if value >= 10 {
+        number(out, value / 10);
+    }
+    out.push(b'0' + (value % 10) as u8);
+}
+
+fn truth(out: &mut Vec<u8>, value: bool) {
+    out.extend(if value { &b"true"[..] } else { b"false" });
+}
+
+/// The id of a unit (JB-WIRE-2).
+fn unit_id(out: &mut Vec<u8>, unit: UnitIndex) {
+    out.push(b'"');
+    number(out, u32::from(unit) + 1);
+    out.push(b'"');
+}
+
 /// A position, or null.
 fn point(out: &mut Vec<u8>, at: Option<Point>) {
     match at {
-        Some(Point { x, y }) => put(out, format_args!("{{\"x\":{x},\"y\":{y}}}")),
+        Some(Point { x, y }) => {
+            out.extend(b"{\"x\":");
+            number(out, x.into());
+            out.extend(b",\"y\":");
+            number(out, y.into());
+            out.push(b'}');
+        }
         None => out.extend(b"null"),
     }
 }
 
 /// A text in quotes, in ASCII.
-pub(super) fn text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
+pub(super) fn quoted(text: &str) -> Vec<u8> {
+    let mut out = vec![b'"'];
     for letter in text.chars() {
         match letter {
             '"' | '\\' => out.extend([b'\\', letter as u8]),
             ' '..='~' => out.push(letter as u8),
             _ => {
                 for unit in letter.encode_utf16(&mut [0; 2]) {
-                    put(out, format_args!("\\u{unit:04x}"));
+                    put(&mut out, format_args!("\\u{unit:04x}"));
                 }
             }
         }
     }
     out.push(b'"');
+    out
 }

@@ -64,7 +64,7 @@ pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: 
             Ok(registration) => {
                 own.registered = true;
                 if let Registration::Name(name) = registration {
-                    own.name = name;
+                    own.name = ask::quoted(&name);
                 }
                 Heard::Ignore(None)
             }
@@ -146,7 +146,7 @@ pub(super) fn command(game: &JungleBlitz, tick: u16, seat: Seat, order: &Command
             Entry::Unit { unit, action } => {
                 let id = game.first_unit(seat.index()) + unit + 1;
                 put(out, format_args!("{{\"type\":\"UNIT\",\"action\":"));
-                ask::text(out, action.word());
+                out.extend(ask::quoted(action.word()));
                 put(out, format_args!(",\"unitId\":\"{id}\""));
                 match action.target().map(|cell| game.arena.point(cell)) {
                     None => {}

@@ -21,8 +21,8 @@ pub use hear::{Registration, register};
 #[derive(Clone, Debug)]
 pub struct Wire {
     seats: Vec<Remembered>,
-    /// The id of each diamond.
-    diamond_ids: Vec<String>,
+    /// The id of each diamond, in quotes.
+    diamond_ids: Vec<Vec<u8>>,
     /// The field `tiles` of every tick: it never changes.
     tiles: Vec<u8>,
 }
@@ -30,10 +30,10 @@ pub struct Wire {
 /// What is remembered of a team.
 #[derive(Clone, Debug)]
 struct Remembered {
-    /// Its id.
-    id: String,
-    /// Its name.
-    name: String,
+    /// Its id, in quotes, as JSON.
+    id: Vec<u8>,
+    /// Its name, in quotes, as JSON.
+    name: Vec<u8>,
     /// Whether it told its name.
     registered: bool,
     /// The tick it was asked for last.
@@ -49,12 +49,11 @@ const MOST_ERRORS: usize = MAX_ACTIONS;
 
 impl Wire {
     /// Replaces ids and names: those of a recorded match.
-    pub(crate) fn rename(&mut self, teams: &[(String, String)], diamond_ids: Vec<String>) {
+    pub(crate) fn rename(&mut self, teams: &[(String, String)], diamond_ids: &[String]) {
         for (seat, (id, name)) in self.seats.iter_mut().zip(teams) {
-            seat.id.clone_from(id);
-            seat.name.clone_from(name);
+            (seat.id, seat.name) = (ask::quoted(id), ask::quoted(name));
         }
-        self.diamond_ids = diamond_ids;
+        self.diamond_ids = diamond_ids.iter().map(|id| ask::quoted(id)).collect();
     }
 }
 
@@ -63,15 +62,15 @@ impl Dialect<JungleBlitz> for Wire {
     fn new(game: &JungleBlitz) -> Self {
         let mut chance = Seeded::stream(agon_game::Game::recipe(game).seed, "ids");
         let seats = (1..=game.teams()).map(|number| Remembered {
-            id: uuid(&mut chance),
-            name: format!("Team {number}"),
+            id: ask::quoted(&uuid(&mut chance)),
+            name: ask::quoted(&format!("Team {number}")),
             registered: false,
             asked: None,
             errors: Vec::new(),
             fresh: false,
         });
         let seats = seats.collect();
-        let diamond_ids = game.arena.diamonds().iter().map(|_| uuid(&mut chance)).collect();
+        let diamond_ids = game.arena.diamonds().iter().map(|_| ask::quoted(&uuid(&mut chance))).collect();
         Self { seats, diamond_ids, tiles: ask::tiles(game) }
     }
 
