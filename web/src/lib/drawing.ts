@@ -30,6 +30,8 @@ export interface Head {
   private: boolean
   again: string | null
   moment: string
+  /** The scene before the first step. */
+  start: unknown
 }
 
 /** One answer of one seat. */
@@ -176,6 +178,10 @@ export interface Drawing<S = unknown, P = unknown> {
   find(scene: S, id: string, head: Head): Card | undefined
   /** Where a cell's name is not `x, y`. */
   cellName?(x: number, y: number): string
+  /** Where a row's name is not its number from above. */
+  rowName?(y: number): string
+  /** The cell of the game's own coordinates, where rows do not count from above. */
+  place?(x: number, y: number): [number, number]
   /** Whether a seat sees a cell; leave out where nothing is hidden. */
   sees?(scene: S, seat: Seat, head: Head): (x: number, y: number) => boolean
   layers?: Layer[]

@@ -54,9 +54,9 @@ export class Film {
     readonly drawing: Drawing,
   ) {
     const { scene, deciding, ...head } = line as { scene: Json; deciding: Seat[] } & Record<string, Json>
-    this.head = head as unknown as Head
     this.scene = apply(null, scene)
     this.start = this.scene
+    this.head = { ...head, start: this.start } as unknown as Head
     this.firstDeciding = deciding
   }
 

@@ -13,18 +13,23 @@ export function drawMarks(pen: Pen, shot: Shot, film: Film, _sees: unknown): voi
     if (shot.eyes !== null && shot.eyes !== seat) continue
     if (shot.layers.has(`no ${mark.layer}`)) continue
     const colour = mark.colour || seatColour(pen.ink, seat)
-    const [x = 0, y = 0, w = 0, h = 0] = mark.numbers
+    const place = film.drawing.place ?? ((x: number, y: number): [number, number] => [x, y])
+    const [x, y] = place(mark.numbers[0] ?? 0, mark.numbers[1] ?? 0)
     pen.faded(0.9, () => {
       if (mark.kind === 'dot') {
         pen.disc(x + 0.5, y + 0.5, 0.16, colour, pen.ink.ground, pen.px(1.5))
       } else if (mark.kind === 'line') {
         const points: [number, number][] = []
         for (let at = 0; at + 1 < mark.numbers.length; at += 2) {
-          points.push([mark.numbers[at]! + 0.5, mark.numbers[at + 1]! + 0.5])
+          const [px, py] = place(mark.numbers[at]!, mark.numbers[at + 1]!)
+          points.push([px + 0.5, py + 0.5])
         }
         pen.line(points, colour, pen.px(2.5))
       } else if (mark.kind === 'rect') {
-        pen.frame(x + 0.04, y + 0.04, w - 0.08, h - 0.08, colour, pen.px(2.5), 0.1)
+        const [, , w = 1, h = 1] = mark.numbers
+        const [fx, fy] = place(mark.numbers[0]! + w - 1, mark.numbers[1]! + h - 1)
+        const [left, top] = [Math.min(x, fx), Math.min(y, fy)]
+        pen.frame(left + 0.04, top + 0.04, Math.abs(fx - x) + 0.92, Math.abs(fy - y) + 0.92, colour, pen.px(2.5), 0.1)
       } else if (mark.kind === 'text') {
         const at = mark.unit === null ? [x + 0.5, y + 0.5] : unit(film, shot, mark.unit)
         if (at) pen.text(mark.text, at[0]!, at[1]! - 0.3, { size: Math.max(0.3, pen.px(11)), colour, halo: pen.ink.ground })
