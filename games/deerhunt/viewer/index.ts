@@ -282,13 +282,13 @@ function figure(pen: Pen, shot: Shot<Scene>, unit: Unit): void {
   pen.faded(born ? 0.3 + 0.7 * shot.t : 1, () => {
     if (shot.selected === `unit ${unit.id}`) pen.disc(x, y, 0.72, undefined, ink.text, pen.px(2))
     if (unit.type === 'worker') {
-      pen.disc(x, y, 0.36, colour, edge, 0.06)
+      pen.disc(x, y, 0.42, colour, edge, 0.06)
       // A pick.
       pen.line([[x - 0.16, y + 0.18], [x + 0.12, y - 0.1]], '#ffffff', 0.08)
       pen.line([[x - 0.06, y - 0.18], [x + 0.14, y - 0.12], [x + 0.2, y + 0.08]], '#ffffff', 0.08)
     } else {
       pen.shape(
-        [[x - 0.4, y - 0.38], [x + 0.4, y - 0.38], [x + 0.36, y + 0.1], [x, y + 0.46], [x - 0.36, y + 0.1]],
+        [[x - 0.44, y - 0.42], [x + 0.44, y - 0.42], [x + 0.4, y + 0.1], [x, y + 0.48], [x - 0.4, y + 0.1]],
         colour,
         edge,
         0.06,
@@ -316,7 +316,9 @@ function figure(pen: Pen, shot: Shot<Scene>, unit: Unit): void {
 
 /** What is left of a timer, as a ring with its number. */
 function timer(pen: Pen, x: number, y: number, left: number, whole: number | undefined, colour: string): void {
-  pen.arc(x, y, 0.52, 1 - left / Math.max(whole ?? left, left, 1) + 0.02, colour, 0.11)
+  pen.arc(x, y, 0.52, 1 - left / Math.max(whole ?? left, left, 1) + 0.02, colour, 0.13)
+  // On small cells the ring says enough.
+  if (pen.cell < 24) return
   pen.text(`${left}`, x + 0.46, y - 0.44, { size: 0.46, weight: 800, colour, halo: pen.ink.ground })
 }
 
