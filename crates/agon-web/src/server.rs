@@ -186,7 +186,10 @@ fn fresh_token() -> String {
 fn routes(desk: Arc<Desk>) -> Router {
     Router::new()
         .route("/", get(page))
-        .route("/app.js", get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }))
+        .route(
+            "/app.js",
+            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }),
+        )
         .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
         .route("/api/start", get(start))
@@ -209,7 +212,8 @@ async fn gate(State(desk): State<Arc<Desk>>, request: HttpRequest, next: Next) -
     let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
     if let Some(given) = given {
         if !same(given, &desk.token) {
-            let text = "The token in this address belongs to another run of agon. Open the address it printed last.";
+            let text =
+                "The token in this address belongs to another run of agon. Open the address it printed last.";
             return refuse(StatusCode::FORBIDDEN, "Old address", text);
         }
         if request.uri().path() == "/" {
@@ -345,9 +349,8 @@ async fn stream(read: impl FnOnce() -> Result<Replay, String> + Send + 'static) 
     let (line, lines) = mpsc::channel::<Bytes>(8);
     let (ready, begun) = tokio::sync::oneshot::channel();
     tokio::task::spawn_blocking(move || {
-        let opened = read().and_then(|replay| {
-            Showing::new(replay, Privacy::Private).map_err(|error| error.to_string())
-        });
+        let opened = read()
+            .and_then(|replay| Showing::new(replay, Privacy::Private).map_err(|error| error.to_string()));
         let showing = match opened {
             Ok(showing) => showing,
             Err(why) => {
@@ -449,9 +452,12 @@ async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) ->
     match tokio::task::spawn_blocking(move || host.host.play(request, film)).await {
         Ok(Ok(())) => {
             let name = desk.add(live);
-            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string()).into_response()
+            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string())
+                .into_response()
         }
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it"),
+        Err(_) => {
+            problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it")
+        }
     }
 }

@@ -53,7 +53,9 @@ impl Shelf {
     /// Names are compared, never joined to paths: a request reaches no other file.
     fn find(&self, name: &str) -> Option<PathBuf> {
         let named = self.named.iter().find(|path| path.display().to_string() == name).cloned();
-        named.or_else(|| self.files().into_iter().map(|file| file.1).find(|path| path.display().to_string() == name))
+        named.or_else(|| {
+            self.files().into_iter().map(|file| file.1).find(|path| path.display().to_string() == name)
+        })
     }
 
     /// The files of the folder, the newest first.

@@ -109,7 +109,8 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts";
 
-const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches, and a form that plays new ones.
+const WATCH_EXAMPLES: &str =
+    "Without a file it opens a page with the recent matches, and a form that plays new ones.
 With two, they are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network.
 

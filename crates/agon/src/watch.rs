@@ -43,7 +43,9 @@ pub fn serve(options: &WatchOptions, replays: Vec<PathBuf>) -> Result<Server, Fa
     };
     let (address, port) = (config.address, config.port);
     Server::bind(config, Box::new(Matches)).map_err(|error| {
-        Failure::own(format!("cannot listen on {address}, port {port}: {error}; another port is chosen with --port"))
+        Failure::own(format!(
+            "cannot listen on {address}, port {port}: {error}; another port is chosen with --port"
+        ))
     })
 }
 
