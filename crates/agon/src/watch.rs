@@ -123,7 +123,8 @@ impl Host for Matches {
         // Everything that can be wrong with the names is told before the match begins.
         let (started, begun) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let mut seated = match play::seat_all(session.as_mut(), &names, true) {
+            let ponder = ClockOptions::default().ponder();
+            let mut seated = match play::seat_all(session.as_mut(), &names, ponder, true) {
                 Ok(seated) => seated,
                 Err(failure) => return drop(started.send(Err(sentence(failure)))),
             };
@@ -138,7 +139,6 @@ impl Host for Matches {
             let mut recorder = ReplayFile::create(None, session.as_ref())
                 .ok()
                 .and_then(|mut file| Recorder::new(BufWriter::new(file.take()), &header).ok());
-            let ponder = ClockOptions::default().ponder();
             let record = {
                 let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];
                 if let Some(recorder) = &mut recorder {
