@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
@@ -22,8 +21,6 @@ pub const MARK: &str = "AGON_BOT";
 static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
 /// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
 static STARTING: RwLock<()> = RwLock::new(());
-/// Whether every child that we did not start is some bot's orphan.
-static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// So long we wait for a killed process to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -42,12 +39,6 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
 /// A process started with [`start`] was waited for.
 pub fn forget(child: u32) {
     started().remove(&(child as i32));
-}
-
-/// Says that this program starts all its processes with [`start`], so that every other child is a
-/// bot's orphan, even one that hides.
-pub fn is_strict() {
-    STRICT.store(true, Ordering::Relaxed);
 }
 
 fn started() -> MutexGuard<'static, BTreeMap<i32, String>> {
@@ -180,8 +171,8 @@ impl Family {
             return;
         }
         let mut found = sys::tree(self.root).split_off(1);
-        for orphan in orphans() {
-            if sys::stat(orphan).is_some_and(|stat| self.has(orphan, &stat)) {
+        for (orphan, stat) in orphans() {
+            if self.has(orphan, &stat) {
                 found.extend(sys::tree(orphan));
             }
         }
@@ -335,8 +326,7 @@ impl Family {
         // Nothing is just being started, so that every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
         let (mut found, mut used) = (false, Used::default());
-        for orphan in orphans() {
-            let Some(stat) = sys::stat(orphan) else { continue };
+        for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
                 // Whose it was is not known any more; its CPU time is nobody's.
                 sys::reap(orphan);
@@ -359,11 +349,17 @@ enum Left {
     Some(Used),
 }
 
-/// Children of ours that we did not start.
-fn orphans() -> Vec<Pid> {
+/// Children of ours that some bot must have left behind: we did not start them, and they are not in
+/// our session, which no bot can come into.
+fn orphans() -> Vec<(Pid, sys::Stat)> {
     let children = sys::own_children();
-    let started = started();
-    children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    let strangers: Vec<Pid> = {
+        let started = started();
+        children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    };
+    let own = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
+    stats.filter(|(_, stat)| stat.session != own).collect()
 }
 
 /// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
@@ -372,7 +368,7 @@ fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
     let started = started();
     match mark {
         Some(mark) => !started.values().any(|own| *own == mark),
-        None => STRICT.load(Ordering::Relaxed) && !started.contains_key(&stat.session),
+        None => !started.contains_key(&stat.session),
     }
 }
 

@@ -33,11 +33,9 @@ struct Run {
     matches: AtomicU64,
 }
 
-/// Says which program understands [`SUBCOMMAND`]: the one that calls this, and it starts all its
-/// processes with [`family::start`]. Without it there is no guard.
+/// Says which program understands [`SUBCOMMAND`]. Without it there is no guard.
 pub fn use_program(program: PathBuf) {
     let _ = PROGRAM.set(program);
-    family::is_strict();
 }
 
 /// The value of [`MARK`] for all bots of this run; starts the guard on the first call.

@@ -6,6 +6,7 @@
 // In reading order.
 pub mod name;
 
+pub mod build;
 pub mod launch;
 pub mod manifest;
 pub mod program;
@@ -16,6 +17,7 @@ pub mod guard;
 pub mod scratch;
 pub mod sys;
 
+pub use build::Build;
 pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};

@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::family::{self, Family};
 use crate::launch::Launch;
 use crate::sys::Used;
-use crate::wire::{Lines, Wire};
+use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
@@ -147,6 +147,15 @@ impl Program {
     /// Replaces the connection: the bot dialled in over a socket.
     pub fn set_wire(&mut self, wire: Box<dyn Wire>) {
         self.wire = wire;
+    }
+
+    /// Closes the connection and waits for it to end by itself.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn hang_up(&mut self, patience: Duration) -> io::Result<Ending> {
+        self.wire = Box::new(HungUp::new()?);
+        Ok(self.ending(patience))
     }
 
     /// Its standard error, while open.
