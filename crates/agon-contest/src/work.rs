@@ -12,7 +12,7 @@ use agon_bot::{BotName, Kind as BotKind, sys};
 use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session, Setup};
 use agon_match::record::Void;
 use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, seat_player,
+    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, seat_player,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 use xxhash_rust::xxh3::Xxh3;
@@ -279,7 +279,10 @@ impl<'a> Table<'a> {
         for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
             let cpu = cpus[seat.index() % cpus.len()];
             let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu));
-            players.push(player.map_err(Trouble::CannotStart)?);
+            players.push(player.map_err(|error| match error {
+                SeatError::Name(why) => Trouble::CannotStart(why),
+                SeatError::Machine(why) => Trouble::Own(why),
+            })?);
         }
         let (clock, ponder) = (self.series.clock, self.series.ponder);
         Ok(agon_match::play(

@@ -10,6 +10,7 @@ mod library;
 mod play;
 mod referee;
 mod replay;
+mod watch;
 
 // Many matches:
 mod gauntlet;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Sprt(options) => sprt::run(&options),
         Command::Rate(options) => rate::run(&options),
         Command::Pin(options) => pin::run(&options),
+        Command::Watch(options) => watch::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),
         Command::Rules(options) => library::rules(&options),

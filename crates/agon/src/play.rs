@@ -20,7 +20,7 @@ use crate::common::{self, Done, Failure};
 use crate::screen::{self, milliseconds, score};
 
 /// Where replays go unless told otherwise.
-const FOLDER: &str = "agon-replays";
+pub const FOLDER: &str = "agon-replays";
 /// The replays there are kept below this size together; the oldest go first.
 const FOLDER_LIMIT: u64 = 256 << 20;
 /// A match whose clock was unfair is played again so often.
@@ -177,13 +177,14 @@ pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
 }
 
 /// A replay's file, made when the match begins.
-struct ReplayFile {
+pub struct ReplayFile {
     path: PathBuf,
     file: Option<File>,
 }
 
 impl ReplayFile {
-    fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
+    /// Creates the wanted file, or a new one in [`FOLDER`].
+    pub fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::own(format!(
                 "cannot write the replay {}: {error} (--no-replay plays without one)",
@@ -212,7 +213,8 @@ impl ReplayFile {
         unreachable!("some number is free")
     }
 
-    fn take(&mut self) -> File {
+    /// The open file; once.
+    pub fn take(&mut self) -> File {
         self.file.take().expect("taken once")
     }
 }
