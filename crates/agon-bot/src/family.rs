@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime, Used};
 
 /// The variable that marks the processes of one bot.
@@ -34,6 +35,17 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
     let child = command.spawn()?;
     started().insert(child.id() as i32, mark.to_owned());
     Ok(child)
+}
+
+/// Starts a bot's process (see [`spawn`](crate::spawn)) on `cpu`.
+///
+/// # Errors
+/// Those of the system.
+pub fn start_bot(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
+    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
+    let process = spawn::spawn(command, cpu)?;
+    started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
+    Ok(process)
 }
 
 /// A process started with [`start`] was waited for.

@@ -1,6 +1,6 @@
 //! Bots as programs: naming them, starting them, talking to them, timing them, ending them.
 //!
-//! Everything that belongs to one operating system lies in [`sys`]. Nothing here knows a game:
+//! Everything that belongs to one operating system lies in [`sys`] and [`spawn`]. Nothing here knows a game:
 //! messages are bytes, and what a silence means is the referee's matter.
 
 // In reading order.
@@ -15,6 +15,7 @@ pub mod wire;
 pub mod family;
 pub mod guard;
 pub mod scratch;
+pub mod spawn;
 pub mod sys;
 
 pub use build::Build;
