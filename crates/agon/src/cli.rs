@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::{gauntlet, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -17,6 +18,7 @@ use crate::common::{ClockOptions, SetupOptions};
   agon games                                          what can be played
   agon play cultist-wars builtin:greedy my/bot.py     one match
   agon watch agon-replays/LAST.replay                 see it in the browser
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
@@ -43,6 +45,21 @@ pub enum Command {
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchOptions),
+    /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
+    #[command(after_help = gauntlet::EXAMPLES)]
+    Gauntlet(gauntlet::GauntletOptions),
+    /// Every bot against every other, with ratings
+    #[command(after_help = tournament::EXAMPLES)]
+    Tournament(tournament::TournamentOptions),
+    /// Is NEW better than OLD? Plays until the evidence is enough
+    #[command(after_help = sprt::EXAMPLES)]
+    Sprt(sprt::SprtOptions),
+    /// Rate all bots from journals of series
+    #[command(after_help = rate::EXAMPLES)]
+    Rate(rate::RateOptions),
+    /// Freeze a bot as it is now, to play against later
+    #[command(after_help = pin::EXAMPLES)]
+    Pin(pin::PinOptions),
     /// Look into replays: info, verify, export
     #[command(subcommand)]
     Replay(ReplayCommand),
@@ -83,7 +100,8 @@ Example:
     },
 }
 
-const PLAY_EXAMPLES: &str = "A bot is a file, a folder, `cmd:COMMAND LINE`, or `builtin:NAME[?option=value]`.
+const PLAY_EXAMPLES: &str =
+    "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
