@@ -279,7 +279,7 @@ impl<'a> Table<'a> {
         for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
             let cpu = cpus[seat.index() % cpus.len()];
             let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu));
-            players.push(player.map_err(Trouble::CannotStart)?);
+            players.push(player.map_err(|error| Trouble::CannotStart(error.to_string()))?);
         }
         let (clock, ponder) = (self.series.clock, self.series.ponder);
         Ok(agon_match::play(

@@ -107,15 +107,17 @@ Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
-  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live";
 
-const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches, and a form that plays new ones.
-With two, they are shown side by side, and the first answer in which they differ is marked.
+const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
+A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network.
 
 Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
+  agon watch agon-series/LAST/journal.jsonl
   agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
@@ -151,6 +153,12 @@ pub struct PlayOptions {
     /// Follows the match turn by turn
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -174,8 +182,8 @@ pub struct PlayOptions {
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// The replays; two are compared [default: a page with the recent matches]
-    #[arg(value_name = "REPLAY")]
+    /// Replays or journals; two replays are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
