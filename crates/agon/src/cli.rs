@@ -17,8 +17,8 @@ use crate::{gauntlet, pin, rate, sprt, tournament};
     after_help = "Examples:
   agon games                                          what can be played
   agon play cultist-wars builtin:greedy my/bot.py     one match
-  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon watch agon-replays/LAST.replay                 see it in the browser
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
@@ -42,6 +42,9 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Watch matches in the browser: replays, or new ones played from the page
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchOptions),
     /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
@@ -57,9 +60,6 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Watch matches in the browser: replays, or new ones played from the page
-    #[command(after_help = WATCH_EXAMPLES)]
-    Watch(WatchOptions),
     /// Look into replays: info, verify, export
     #[command(subcommand)]
     Replay(ReplayCommand),
@@ -107,16 +107,17 @@ Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
-  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live";
 
-const WATCH_EXAMPLES: &str =
-    "Without a file it opens a page with the recent matches, and a form that plays new ones.
-With two, they are shown side by side, and the first answer in which they differ is marked.
+const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
+A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network.
 
 Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
+  agon watch agon-series/LAST/journal.jsonl
   agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
@@ -152,6 +153,12 @@ pub struct PlayOptions {
     /// Follows the match turn by turn
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -175,8 +182,8 @@ pub struct PlayOptions {
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// The replays; two are compared [default: a page with the recent matches]
-    #[arg(value_name = "REPLAY")]
+    /// Replays or journals; two replays are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
