@@ -36,9 +36,9 @@ pub enum Event {
     /// An adventurer went one cell.
     Moved { who: AdventurerId, to: Cell },
     /// An adventurer gave all its gold to another.
-    GaveGold { from: AdventurerId, to: AdventurerId, amount: u32 },
+    GaveGold { from: AdventurerId, to: AdventurerId, amount: u16 },
     /// An adventurer picked gold up.
-    TookGold { who: AdventurerId, amount: u32 },
+    TookGold { who: AdventurerId, amount: u16 },
     /// An adventurer picked an item up.
     TookItem { who: AdventurerId, item: ItemId },
     /// An adventurer hit another.
@@ -60,7 +60,7 @@ pub enum Event {
     Broke {
         #[serde(serialize_with = "text")]
         what: Object,
-        gold: u32,
+        gold: u16,
     },
     /// A portal opened.
     Opened {
@@ -68,13 +68,13 @@ pub enum Event {
         portal: Object,
     },
     /// An adventurer died.
-    Died { who: AdventurerId, at: Cell, gold: u32 },
+    Died { who: AdventurerId, at: Cell, gold: u16 },
     /// An adventurer left through a portal.
     Escaped {
         who: AdventurerId,
         #[serde(serialize_with = "text")]
         portal: Object,
-        gold: u32,
+        gold: u16,
     },
     /// The spawners burn.
     FireBegan,

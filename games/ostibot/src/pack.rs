@@ -10,7 +10,7 @@ use crate::list::List;
 use crate::map::{ObjectKind, Tile};
 use crate::names::{AdventurerId, ItemId};
 use crate::orders::{Act, Action, Order, Unclear};
-use crate::state::{Adventurer, GONE, ITEMS, Item, OBJECTS, Phase, Pile, Place, State, full_hp};
+use crate::state::{Adventurer, GONE, ITEMS, Item, OBJECTS, PILES, Phase, Pile, Place, State, full_hp};
 
 /// Set in the first byte of an entry that gives a reason.
 const WITH_REASON: u8 = 0x80;
@@ -105,13 +105,13 @@ pub(crate) fn save(game: &Ostibot, state: &State, out: &mut Vec<u8>) {
         put(cell_number(adventurer.cell));
         put(u32::from(adventurer.hp));
         put(u32::from(adventurer.escape));
-        put(adventurer.gold);
+        put(u32::from(adventurer.gold));
     }
     state.hp[..game.map().objects.len()].iter().for_each(|&hp| put(u32::from(hp)));
     put(state.piles.len() as u32);
     for pile in state.piles.iter() {
         put(cell_number(pile.cell));
-        put(pile.amount);
+        put(u32::from(pile.amount));
     }
     put(state.items.len() as u32);
     for item in state.items.iter() {
@@ -180,7 +180,7 @@ pub(crate) fn load(game: &Ostibot, bytes: &[u8]) -> Option<State> {
     from.reader.end(state)
 }
 
-/// More gold than any match has, and few enough that sums never overflow.
+/// More gold than any team ever has, and few enough that sums never overflow.
 const MOST_GOLD: u32 = 1 << 24;
 
 struct Loader<'a> {
@@ -213,7 +213,7 @@ impl Loader<'_> {
         };
         let hp = self.up_to(u32::from(self.game.rules().adventurer_hp))? as u16;
         let escape = self.up_to(u32::from(u16::MAX))? as u16;
-        let gold = self.up_to(MOST_GOLD)?;
+        let gold = self.up_to(u32::from(u16::MAX))? as u16;
         let alive = cell.is_somewhere() || escape > 0;
         let odd =
             (cell.is_somewhere() && escape > 0) || alive != (hp > 0) || (gold > 0 && !cell.is_somewhere());
@@ -234,19 +234,33 @@ impl Loader<'_> {
     }
 
     fn piles(&mut self, state: &mut State) -> Option<()> {
-        // One pile a cell, and room for those that chests, vases and adventurers still leave.
-        for _ in 0..self.up_to(crate::state::PILES as u32)? {
-            let pile = Pile { cell: self.cell()?, amount: self.up_to(MOST_GOLD)? };
+        for _ in 0..self.up_to(PILES as u32)? {
+            let pile = Pile { cell: self.cell()?, amount: self.up_to(u32::from(u16::MAX))? as u16 };
             let double = state.piles.iter().any(|other| other.cell == pile.cell);
             if double || pile.amount == 0 || state.piles.push(pile).is_err() {
                 return None;
             }
         }
-        let holds = |kind| matches!(kind, ObjectKind::Chest | ObjectKind::Vase);
-        let objects = self.game.map().objects.iter().enumerate();
-        let full = objects.filter(|(index, object)| holds(object.kind) && state.hp[*index] != GONE).count();
-        let alive = state.adventurers.iter().filter(|adventurer| adventurer.is_here()).count();
-        (state.piles.len() + full + alive <= crate::state::PILES).then_some(())
+        // There must be room for the piles that chests, vases and adventurers still leave, and all
+        // gold together must be countable.
+        let (mut piles, mut gold) = (state.piles.len(), 0);
+        gold += state.piles.iter().map(|pile| u32::from(pile.amount)).sum::<u32>();
+        for adventurer in state.adventurers.iter().filter(|adventurer| adventurer.is_here()) {
+            piles += 1;
+            gold += u32::from(adventurer.gold);
+        }
+        for (index, object) in self.game.map().objects.iter().enumerate() {
+            let held = match object.kind {
+                ObjectKind::Chest => self.game.rules().chest_gold,
+                ObjectKind::Vase => self.game.rules().vase_gold,
+                ObjectKind::Portal | ObjectKind::Door => continue,
+            };
+            if state.hp[index] != GONE {
+                piles += 1;
+                gold += u32::from(held);
+            }
+        }
+        (piles <= PILES && gold <= u32::from(u16::MAX)).then_some(())
     }
 
     fn items(&mut self, state: &mut State) -> Option<()> {

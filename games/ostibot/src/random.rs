@@ -102,7 +102,7 @@ pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &m
             }
             1 => {
                 adventurer.hp = 1 + chance.below(u32::from(rules.adventurer_hp)) as u16;
-                adventurer.gold = chance.below(50);
+                adventurer.gold = chance.below(50) as u16;
             }
             2 => {
                 let cell = adventurer.cell;
@@ -132,7 +132,7 @@ pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &m
         }
     }
     for pile in state.piles.iter_mut().filter(|pile| hidden_cell(pile.cell)) {
-        pile.amount = 1 + chance.below(50);
+        pile.amount = 1 + chance.below(50) as u16;
     }
     let piles: Rows = state.piles.iter().map(|pile| pile.cell).collect();
     if let Some(&cell) = hideouts.iter().find(|&&cell| !piles.contains(cell)) {

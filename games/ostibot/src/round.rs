@@ -87,8 +87,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     /// (OB-ROUND-7).
     pub fn end_round(&mut self) {
         let state = &mut *self.state;
-        let lost = state.piles.iter().map(|pile| pile.amount).sum();
-        let left_behind = state.adventurers.iter().map(|adventurer| adventurer.gold).sum();
+        let lost = state.piles.iter().map(|pile| u32::from(pile.amount)).sum();
+        let left_behind = state.adventurers.iter().map(|adventurer| u32::from(adventurer.gold)).sum();
         for adventurer in state.adventurers.iter_mut().filter(|adventurer| adventurer.escape == 0) {
             *adventurer = Adventurer { id: adventurer.id, ..Adventurer::NOBODY };
         }

@@ -6,6 +6,7 @@ use agon_game::{Preset, SetupError};
 use serde::{Deserialize, Serialize};
 
 use crate::items::{ItemRule, Kind};
+use crate::state::{ADVENTURERS, PILES};
 
 /// The rules of a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,15 +43,15 @@ pub struct Rules {
     /// Hit points of a chest (OB-LOOT-1).
     pub chest_hp: u16,
     /// Gold in a chest (OB-LOOT-1).
-    pub chest_gold: u32,
+    pub chest_gold: u16,
     /// Hit points of a vase (OB-LOOT-2).
     pub vase_hp: u16,
     /// Gold in a vase (OB-LOOT-2).
-    pub vase_gold: u32,
+    pub vase_gold: u16,
     /// Hit points of a door (OB-LOOT-3).
     pub door_hp: u16,
     /// Gold of each pile drawn on the map (OB-LOOT-4).
-    pub gold_pile: u32,
+    pub gold_pile: u16,
     /// Price of a health tile (OB-TILE-6).
     pub heal_cost: u32,
     /// Part of its price that a sold item brings (OB-ITEM-8).
@@ -111,8 +112,9 @@ pub const PRESETS: &[Preset] = &[
 
 /// The largest value of a damage, of hit points and of a price.
 const LARGEST: u32 = 10_000;
-/// The most gold in one place of a map.
-const MOST_GOLD: u32 = 1_000;
+/// The most gold in one place of a map: all gold of a map fits into 16 bits then.
+const MOST_GOLD: u32 = 500;
+const _: () = assert!(MOST_GOLD as usize * (PILES - ADVENTURERS) <= u16::MAX as usize);
 
 impl Rules {
     /// Checks that every number is one the engine can count with.
@@ -137,11 +139,11 @@ impl Rules {
             ("spikeDamage", wide(self.spike_damage), 0, LARGEST),
             ("portalHp", wide(self.portal_hp), 1, LARGEST),
             ("chestHp", wide(self.chest_hp), 1, LARGEST),
-            ("chestGold", self.chest_gold, 0, MOST_GOLD),
+            ("chestGold", wide(self.chest_gold), 0, MOST_GOLD),
             ("vaseHp", wide(self.vase_hp), 1, LARGEST),
-            ("vaseGold", self.vase_gold, 0, MOST_GOLD),
+            ("vaseGold", wide(self.vase_gold), 0, MOST_GOLD),
             ("doorHp", wide(self.door_hp), 1, LARGEST),
-            ("goldPile", self.gold_pile, 0, MOST_GOLD),
+            ("goldPile", wide(self.gold_pile), 0, MOST_GOLD),
             ("healCost", self.heal_cost, 0, LARGEST),
             ("maxTurns", wide(self.max_turns), 1, LARGEST),
         ];

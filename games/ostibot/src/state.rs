@@ -76,7 +76,7 @@ pub struct Adventurer {
     /// When it escaped, counted through the match from 1; 0 when it has not.
     pub escape: u16,
     /// Carried gold.
-    pub gold: u32,
+    pub gold: u16,
 }
 
 impl Adventurer {
@@ -97,7 +97,7 @@ pub struct Pile {
     /// Where.
     pub cell: Cell,
     /// How much; never 0.
-    pub amount: u32,
+    pub amount: u16,
 }
 
 /// An item. It is in exactly one place because it has exactly one `place`.
@@ -161,7 +161,7 @@ impl State {
     }
 
     /// Puts gold on the ground; piles of a cell become one (OB-DIE-2).
-    pub(crate) fn drop_gold(&mut self, cell: Cell, amount: u32) {
+    pub(crate) fn drop_gold(&mut self, cell: Cell, amount: u16) {
         if amount == 0 {
             return;
         }

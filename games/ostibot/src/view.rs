@@ -52,7 +52,7 @@ pub struct Body {
     /// Its hit points; exact for everybody seen.
     pub hp: u16,
     /// The gold it carries.
-    pub gold: u32,
+    pub gold: u16,
     /// Its damage, with its weapon.
     pub damage: u16,
     /// The damage of other adventurers that its armor keeps off.

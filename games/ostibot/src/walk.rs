@@ -148,10 +148,10 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     fn heal(&mut self, who: usize) {
         let rules = self.game.rules();
         let adventurer = &mut self.state.adventurers[who];
-        if adventurer.gold < rules.heal_cost {
+        if u32::from(adventurer.gold) < rules.heal_cost {
             return self.hurt(who, rules.block_damage, Harm::Block);
         }
-        adventurer.gold -= rules.heal_cost;
+        adventurer.gold -= rules.heal_cost as u16;
         adventurer.hp = rules.adventurer_hp;
         let healed = Event::Healed { who: adventurer.id, paid: rules.heal_cost, hp: adventurer.hp };
         self.tell(healed);
@@ -164,7 +164,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         let state = &mut *self.state;
         state.escapes += 1;
         let Adventurer { id, hp, gold, .. } = state.adventurers[who];
-        state.gold[team.index()] += gold;
+        state.gold[team.index()] += u32::from(gold);
         state.adventurers[who] = Adventurer { id, cell: Cell::NOWHERE, hp, escape: state.escapes, gold: 0 };
         state.hp[portal] = crate::state::GONE;
         let portal = self.game.map().objects[portal];

@@ -36,7 +36,7 @@ impl Crew {
     pub fn new(game: &Ostibot, style: Style, leave: Option<u16>, seed: u64) -> Self {
         let usual = game.rules().corruption_start_at.saturating_sub(match style {
             Style::Looter | Style::Fighter => 6,
-            Style::Planner => 13,
+            Style::Planner => 2,
         });
         let chance = Seeded::stream(seed as i64, "crew");
         Self { style, leave: leave.unwrap_or(usual), mind: Mind::new(), chance }
@@ -96,9 +96,16 @@ impl Crew {
                 _ => {}
             }
         }
-        if aims.is_empty() {
-            let nearest = self.mind.unexplored(game).filter_map(|cell| Some((ways.to(cell)?, cell))).min();
-            if let Some((turns, cell)) = nearest {
+        // Who has nothing better looks around; a planner sends each somewhere else.
+        let looks = if self.style == Style::Planner { 8 } else { usize::from(aims.is_empty()) };
+        let mut unknown: Vec<_> =
+            self.mind.unexplored(game).filter_map(|cell| Some((ways.to(cell)?, cell))).collect();
+        unknown.sort_unstable();
+        let mut spread = Rows::NONE;
+        for (turns, cell) in unknown {
+            // Cells beside one another are one look.
+            if spread.len() < looks && !spread.grown().contains(cell) {
+                spread.insert(cell);
                 aims.push(Aim { cell, want: 0.1 / (turns + 1) as f32 });
             }
         }

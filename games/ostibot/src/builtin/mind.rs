@@ -18,7 +18,7 @@ pub(super) struct Mind {
     /// Things that can be hit, open portals among them: kind and hit points.
     pub things: BTreeMap<Cell, (ObjectKind, u16)>,
     /// Gold on the ground.
-    pub gold: BTreeMap<Cell, u32>,
+    pub gold: BTreeMap<Cell, u16>,
     fire: Rows,
     spawners_stand: bool,
 }

@@ -27,7 +27,7 @@ pub(crate) const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "planner",
         about: "shares the gold out among its adventurers, leaves before the others, and takes the portals",
-        options: &[("leave", "the turn at which it turns to the portals; 17")],
+        options: &[("leave", "the turn at which it turns to the portals; 28")],
     },
 ];
 
