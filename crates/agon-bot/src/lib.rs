@@ -9,6 +9,7 @@ pub mod name;
 pub mod launch;
 pub mod manifest;
 pub mod program;
+pub mod script;
 pub mod wire;
 
 pub mod guard;
@@ -18,4 +19,5 @@ pub mod sys;
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program};
+pub use script::{Js, Script};
 pub use wire::{Received, Wire};
