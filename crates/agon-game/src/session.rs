@@ -171,7 +171,7 @@ impl<G: Game> Table<G> {
         let state = game.start();
         let dialect = G::Dialect::new(&game);
         let outcome = game.outcome(&state);
-        let log = Log { events: Vec::new(), rejections: Vec::new(), wanted: false };
+        let log = Log { events: Vec::new(), rejections: Vec::new(), wanted: false, asked: false };
         let work = G::Work::default();
         Self { game, state, work, chance, dialect, bots, log, steps: 0, outcome, bytes: Vec::new() }
     }
@@ -206,7 +206,10 @@ impl<G: Game> Table<G> {
 struct Log<G: Game> {
     events: Vec<G::Event>,
     rejections: Vec<Rejection>,
+    /// Whether spectators want the events.
     wanted: bool,
+    /// Whether any seat is asked by messages, so that the dialect wants them.
+    asked: bool,
 }
 
 /// Passes what a step tells on to the dialect and the log.
@@ -220,6 +223,10 @@ struct Teller<'a, G: Game> {
 const LISTED_REJECTIONS: usize = 1_000;
 
 impl<G: Game> Sink<G> for Teller<'_, G> {
+    fn listens(&self) -> bool {
+        self.log.wanted || self.log.asked
+    }
+
     fn event(&mut self, event: G::Event) {
         self.dialect.tell(self.game, &event);
         if self.log.wanted {
@@ -262,6 +269,7 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
+        self.log.asked = true;
         let view = self.game.view(&self.state, seat);
         self.dialect.ask(&self.game, seat, &view, out);
     }

@@ -59,7 +59,8 @@ pub fn games(options: &GamesOptions) -> Done {
         }
         let maps: Vec<&str> = info.maps.iter().map(|map| map.name).collect();
         match (maps.is_empty(), info.generates_maps) {
-            (true, _) => writeln!(out, "  maps      made from the seed")?,
+            (true, true) => writeln!(out, "  maps      made from the seed")?,
+            (true, false) => writeln!(out, "  maps      the one board of the game")?,
             (false, false) => writeln!(out, "  maps      {}", maps.join(" "))?,
             (false, true) => writeln!(out, "  maps      {} generate", maps.join(" "))?,
         }

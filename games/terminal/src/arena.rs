@@ -377,9 +377,8 @@ impl Board {
     #[must_use]
     pub fn around(&self) -> Self {
         let mut around = [0; 32];
-        for row in 1..31 {
-            let own = self.0[row];
-            around[row] = own << 1 | own >> 1 | self.0[row - 1] | self.0[row + 1];
+        for (around, rows) in around[1..31].iter_mut().zip(self.0.windows(3)) {
+            *around = rows[1] << 1 | rows[1] >> 1 | rows[0] | rows[2];
         }
         Self(around)
     }

@@ -12,11 +12,12 @@ use crate::work::{Fate, Work};
 /// TM-MOVE-3: standing on its target edge it breaches. TM-SELF-1: with nowhere to go it destroys itself.
 pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
     for index in 0..work.mobiles.len() {
-        let mut mobile = work.mobiles[index];
-        let form = rules.form(mobile.kind, false);
-        mobile.progress += form.speed;
-        if mobile.progress >= 1.0 {
-            mobile.progress -= 1.0;
+        let waiting = &mut work.mobiles[index];
+        let form = rules.form(waiting.kind, false);
+        waiting.progress += form.speed;
+        if waiting.progress >= 1.0 {
+            waiting.progress -= 1.0;
+            let mut mobile = *waiting;
             if mobile.edge.holds(mobile.tile) {
                 mobile.fate = Fate::Breached;
                 let own = mobile.owner.index();
@@ -47,8 +48,8 @@ pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
             } else {
                 mobile.exploding = true;
             }
+            work.mobiles[index] = mobile;
         }
-        work.mobiles[index] = mobile;
     }
 }
 

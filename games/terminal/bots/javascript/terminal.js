@@ -1,0 +1,127 @@
+// The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
+//
+// Nothing here decides anything; that is strategy.js's matter. You always play from below: your half is rows 0 to 13.
+// Print with console.error only, for standard output is how you talk to the game.
+
+'use strict';
+
+const readline = require('node:readline');
+
+/** Whether (x, y) lies in the diamond. */
+function inside(x, y) {
+  if (y < 0 || y > 27) return false;
+  return y < 14 ? 13 - y <= x && x <= 14 + y : y - 14 <= x && x <= 41 - y;
+}
+
+/** The configuration: what units are called and what they cost. */
+class Config {
+  constructor(raw) {
+    this.raw = raw;
+    this.units = raw.unitInformation;
+    const names = this.units.map((unit) => unit.shorthand);
+    [this.wall, this.support, this.turret, this.scout, this.demolisher, this.interceptor, this.remove, this.upgrade] =
+      names;
+    this.index = new Map(names.map((name, place) => [name, place]));
+  }
+
+  /** What a unit costs: structure points for structures, mobile points for mobile units. */
+  cost(name) {
+    const place = this.index.get(name);
+    return (place >= 3 ? this.units[place].cost2 : this.units[place].cost1) ?? 0;
+  }
+
+  /** What the upgrade of a structure costs, or undefined. */
+  upgradeCost(name) {
+    const unit = this.units[this.index.get(name)];
+    return unit.upgrade && (unit.upgrade.cost1 ?? unit.cost1 ?? 0);
+  }
+}
+
+/** A deploy phase: what you see, and the orders you give. */
+class Turn {
+  constructor(config, state) {
+    this.config = config;
+    this.number = state.turnInfo[1];
+    [this.health, this.structurePoints, this.mobilePoints] = state.p1Stats;
+    [this.enemyHealth, , this.enemyMobilePoints] = state.p2Stats;
+    this.structures = new Map();
+    this.upgraded = new Set();
+    for (const [owner, lists] of [[1, state.p1Units], [2, state.p2Units]]) {
+      for (let kind = 0; kind < 3; kind++) {
+        for (const [x, y, health] of lists[kind]) {
+          this.structures.set(`${x},${y}`, { owner, name: config.units[kind].shorthand, health });
+        }
+      }
+      for (const [x, y] of lists[7]) this.upgraded.add(`${x},${y}`);
+    }
+    this.buildStack = [];
+    this.deployStack = [];
+  }
+
+  /** Builds a structure in your half; whether that is possible. */
+  build(name, x, y) {
+    const cost = this.config.cost(name);
+    if (!inside(x, y) || y > 13 || this.structures.has(`${x},${y}`) || cost > this.structurePoints) return false;
+    this.structurePoints -= cost;
+    this.structures.set(`${x},${y}`, { owner: 1, name, health: 0 });
+    this.buildStack.push([name, x, y]);
+    return true;
+  }
+
+  /** Upgrades a structure of yours; whether that is possible. */
+  upgrade(x, y) {
+    const at = `${x},${y}`;
+    const structure = this.structures.get(at);
+    const cost = structure?.owner === 1 ? this.config.upgradeCost(structure.name) : undefined;
+    if (cost === undefined || this.upgraded.has(at) || cost > this.structurePoints) return false;
+    this.structurePoints -= cost;
+    this.upgraded.add(at);
+    this.buildStack.push([this.config.upgrade, x, y]);
+    return true;
+  }
+
+  /** Marks a structure of yours for removal. */
+  remove(x, y) {
+    this.buildStack.push([this.config.remove, x, y]);
+  }
+
+  /** Deploys up to `count` mobile units on one of your edges; how many it could. */
+  deploy(name, x, y, count = 1) {
+    const cost = this.config.cost(name);
+    if ((x + y !== 13 && x - y !== 14) || this.structures.has(`${x},${y}`)) return 0;
+    let done = 0;
+    while (done < count && cost <= this.mobilePoints) {
+      this.mobilePoints -= cost;
+      this.deployStack.push([name, x, y]);
+      done++;
+    }
+    return done;
+  }
+}
+
+/** Plays a match. `strategy` may have start(config), frame(state), end(state); it must have turn(turn). */
+function run(strategy) {
+  let config;
+  readline.createInterface({ input: process.stdin }).on('line', (line) => {
+    if (!line.trim()) return;
+    const message = JSON.parse(line);
+    if (message.unitInformation) {
+      config = new Config(message);
+      strategy.start?.(config);
+      return;
+    }
+    const phase = message.turnInfo?.[0];
+    if (phase === 0) {
+      const turn = new Turn(config, message);
+      strategy.turn(turn);
+      process.stdout.write(`${JSON.stringify(turn.buildStack)}\n${JSON.stringify(turn.deployStack)}\n`);
+    } else if (phase === 1) {
+      strategy.frame?.(message);
+    } else if (phase === 2) {
+      strategy.end?.(message);
+      process.exit(0);
+    }
+  });
+}
+
+module.exports = { inside, run };

@@ -1,0 +1,77 @@
+//! The presets, and a table of matches that must never change.
+
+use agon_game::session::{Table, random_answers};
+use agon_game::{Game as _, RulesChoice, Seeded, Session as _, Setup};
+use serde_json::Value;
+use terminal::Terminal;
+
+fn config(preset: &str) -> Value {
+    serde_json::from_str(Terminal::INFO.preset(preset).expect("a preset").text).expect("JSON")
+}
+
+/// The paths of all numbers in which two configurations differ.
+fn differences(one: &Value, other: &Value, path: &str, found: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            assert!(one.keys().eq(other.keys()), "{path}: not the same keys");
+            one.iter()
+                .for_each(|(key, value)| differences(value, &other[key], &format!("{path}.{key}"), found));
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                differences(one, other, &format!("{path}.{index}"), found);
+            }
+        }
+        _ if one != other => found.push(format!("{path}: {one} and {other}")),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_document_differs_from_the_matches_in_two_numbers() {
+    let mut found = Vec::new();
+    differences(&config("document"), &config("europe-2025"), "", &mut found);
+    assert_eq!(
+        found,
+        [
+            ".unitInformation.1.upgrade.shieldBonusPerY: 0.3 and 0.4",
+            ".unitInformation.3.selfDestructDamageTower: 17 and 15",
+            ".unitInformation.3.selfDestructDamageWalker: 17 and 15",
+        ],
+        "the bonus of a row, and the Scout's self-destruction"
+    );
+}
+
+/// Hashes of the last states of random matches. A change here is a changed rule: raise `rules_version`.
+#[test]
+fn random_matches_end_as_they_always_did() {
+    let mut hashes = Vec::new();
+    for preset in Terminal::INFO.presets {
+        for seed in 0..2 {
+            let rules = RulesChoice { preset: preset.name.to_owned(), ..RulesChoice::default() };
+            let setup = Setup { rules, seats: 2, seed, ..Setup::default() };
+            let mut table = Table::new(Terminal::set_up(&setup).expect("a preset"));
+            let mut chance = Seeded::stream(seed, "final hash");
+            let mut answers = Vec::new();
+            while !table.deciding().is_empty() {
+                random_answers(table.game(), table.state(), &mut chance, &mut answers);
+                table.play_typed(&answers);
+            }
+            hashes.push((preset.name, seed, table.hash()));
+        }
+    }
+    assert_eq!(hashes, FINAL);
+}
+
+const FINAL: [(&str, i64, u64); 10] = [
+    ("document", 0, 3_389_429_766_263_076_789),
+    ("document", 1, 1_680_605_505_697_717_172),
+    ("europe-2025", 0, 3_389_429_766_263_076_789),
+    ("europe-2025", 1, 9_058_705_192_668_806_148),
+    ("base-2025", 0, 11_806_827_944_039_305),
+    ("base-2025", 1, 11_146_555_151_062_463_278),
+    ("citadel-2026", 0, 8_731_601_982_159_315_391),
+    ("citadel-2026", 1, 8_937_009_339_414_178_969),
+    ("kit-2020", 0, 5_887_434_183_643_061_813),
+    ("kit-2020", 1, 7_656_903_761_980_650_783),
+];
