@@ -94,12 +94,8 @@ impl Launch {
                 .map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
             return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
         }
-        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
-        {
-            let file = folder.join(known);
-            if file.is_file() {
-                return Self::file(bot, &file);
-            }
+        if let Some(file) = known_file(folder) {
+            return Self::file(bot, &file);
         }
         if folder.join("package.json").is_file() {
             let words = ["npm", "start", "--silent"].map(str::to_owned);
@@ -161,6 +157,14 @@ impl Launch {
             }),
         }
     }
+}
+
+/// The file that runs, in a folder of a known shape.
+pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
+    ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
+        .map(|known| folder.join(known))
+        .into_iter()
+        .find(|file| file.is_file())
 }
 
 #[cfg(test)]

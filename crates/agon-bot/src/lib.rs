@@ -10,6 +10,7 @@ pub mod build;
 pub mod launch;
 pub mod manifest;
 pub mod program;
+pub mod script;
 pub mod wire;
 
 pub mod family;
@@ -23,4 +24,5 @@ pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program, StartError};
+pub use script::{Js, Script};
 pub use wire::{Received, Wire};
