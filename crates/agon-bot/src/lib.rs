@@ -11,11 +11,13 @@ pub mod manifest;
 pub mod program;
 pub mod wire;
 
+pub mod family;
 pub mod guard;
 pub mod scratch;
 pub mod sys;
 
+pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
-pub use program::{Ending, Program};
+pub use program::{Ending, Program, StartError};
 pub use wire::{Received, Wire};

@@ -1,10 +1,12 @@
 //! What can be typed.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::{gauntlet, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -15,6 +17,8 @@ use crate::common::{ClockOptions, SetupOptions};
     after_help = "Examples:
   agon games                                          what can be played
   agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
+  agon watch agon-replays/LAST.replay                 see it in the browser
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
@@ -38,6 +42,24 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
+    #[command(after_help = gauntlet::EXAMPLES)]
+    Gauntlet(gauntlet::GauntletOptions),
+    /// Every bot against every other, with ratings
+    #[command(after_help = tournament::EXAMPLES)]
+    Tournament(tournament::TournamentOptions),
+    /// Is NEW better than OLD? Plays until the evidence is enough
+    #[command(after_help = sprt::EXAMPLES)]
+    Sprt(sprt::SprtOptions),
+    /// Rate all bots from journals of series
+    #[command(after_help = rate::EXAMPLES)]
+    Rate(rate::RateOptions),
+    /// Freeze a bot as it is now, to play against later
+    #[command(after_help = pin::EXAMPLES)]
+    Pin(pin::PinOptions),
+    /// Watch matches in the browser: replays, or new ones played from the page
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchOptions),
     /// Look into replays: info, verify, export
     #[command(subcommand)]
     Replay(ReplayCommand),
@@ -78,13 +100,24 @@ Example:
     },
 }
 
-const PLAY_EXAMPLES: &str = "A bot is a file, a folder, `cmd:COMMAND LINE`, or `builtin:NAME[?option=value]`.
+const PLAY_EXAMPLES: &str =
+    "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+
+const WATCH_EXAMPLES: &str =
+    "Without a file it opens a page with the recent matches, and a form that plays new ones.
+With two, they are shown side by side, and the first answer in which they differ is marked.
+The page is served from this program to this machine only; it needs no network.
+
+Examples:
+  agon watch agon-replays/cultist-wars-7.replay
+  agon watch old.replay new.replay
+  agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
 
@@ -137,6 +170,26 @@ pub struct PlayOptions {
     /// One match is played here; for many see the message this option gives
     #[arg(short = 'n', long = "games", value_name = "N", hide = true)]
     pub many: Option<u32>,
+}
+
+/// Options of `agon watch`.
+#[derive(Args, Debug, Default)]
+pub struct WatchOptions {
+    /// The replays; two are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY")]
+    pub files: Vec<PathBuf>,
+    /// Prints the address and opens no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// The port [default: a free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Listens on this address, so that other machines can look; needs --token
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// What the address must hold to be let in [default: a fresh one each time]
+    #[arg(long, value_name = "SECRET")]
+    pub token: Option<String>,
 }
 
 /// Options of `agon referee`.
@@ -192,6 +245,7 @@ pub enum ReplayCommand {
     /// Write a replay in another form
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
+  agon replay export FILE --format html -o match.html one page that shows the match anywhere
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
@@ -216,6 +270,9 @@ pub struct ExportOptions {
     /// The form
     #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
+    /// For html: keeps the output of the bots, and how they were started
+    #[arg(long, requires = "format")]
+    pub private: bool,
     /// The exact bytes that the bot of --seat read
     #[arg(long, requires = "seat")]
     pub input: bool,
@@ -235,6 +292,8 @@ pub struct ExportOptions {
 pub enum ExportFormat {
     /// Everything as JSON
     Json,
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out
+    Html,
 }
 
 /// Options of `agon games`.

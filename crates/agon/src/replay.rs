@@ -213,6 +213,7 @@ fn export(options: &ExportOptions) -> Done {
     };
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
+        Some(ExportFormat::Html) => crate::watch::page(replay, options.private, &mut out)?,
         None => export_input(&replay, options, &mut out)?,
     }
     out.flush()?;

@@ -32,6 +32,7 @@ pub mod map;
 
 pub mod dialect;
 
+mod bench;
 mod builtin;
 mod chance;
 mod conform;
@@ -190,5 +191,9 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {
         conform::conform(record, report)
+    }
+
+    fn scenes() -> Vec<agon_game::Scene> {
+        vec![bench::messages::<BLOCKS>()]
     }
 }
