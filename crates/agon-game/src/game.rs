@@ -5,7 +5,9 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
-use crate::{Answer, Chance, Dialect, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError};
+use crate::{
+    Answer, Chance, Dialect, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError,
+};
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
 /// the state is a small value beside it, so that a search can copy it for nothing.
@@ -97,6 +99,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         options: &[(String, String)],
         seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String>;
+
+    /// How bots of the original contest are started and connect, under these rules.
+    fn kit(&self) -> Kit {
+        Kit::Lines
+    }
 
     /// The board for a terminal, as `eyes` sees it, or wholly.
     fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;

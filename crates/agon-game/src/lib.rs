@@ -24,6 +24,7 @@ pub mod setup;
 
 pub mod conform;
 pub mod info;
+pub mod kit;
 pub mod pack;
 pub mod picture;
 pub mod rules;
@@ -34,6 +35,7 @@ pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
 pub use info::{BuiltinInfo, BundledMap, GameInfo, Preset, Transport};
+pub use kit::{Kit, TcpKit, WebSocketKit};
 pub use outcome::Outcome;
 pub use picture::{Ink, Picture};
 pub use seat::{Seat, Seats};
