@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::common::{ClockOptions, SetupOptions};
 
@@ -38,7 +38,9 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
-    /// Look into replays: info, verify, export
+    /// Look into replays: info, verify, show, export, import
+    ///
+    /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
     Replay(ReplayCommand),
     /// List the games, with their presets, maps and built-in bots
@@ -192,9 +194,17 @@ pub enum ReplayCommand {
     /// Write a replay in another form
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
+  agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Read a replay of the original as one of agon's, and compare the engine with it
+    #[command(after_help = "A record is known by its content; it may be gzip.
+Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+
+Example:
+  agon replay import p1-01-04-2025-10-00-00.replay")]
+    Import(ImportOptions),
     /// Show the board of a replay at a turn
     Show {
         /// The replay.
@@ -213,8 +223,8 @@ pub enum ReplayCommand {
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form
-    #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// The exact bytes that the bot of --seat read
     #[arg(long, requires = "seat")]
@@ -231,10 +241,33 @@ pub struct ExportOptions {
 }
 
 /// Forms of an exported replay.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything as JSON
+    /// Everything as JSON.
     Json,
+    /// As the original of this game records it.
+    Original(&'static str),
+}
+
+fn export_format(text: &str) -> Result<ExportFormat, String> {
+    match (text, agon_games::find(text)) {
+        ("json", _) => Ok(ExportFormat::Json),
+        (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
+        _ => Err("write json, or the name of the replay's game".to_owned()),
+    }
+}
+
+/// Options of `agon replay import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The replay of the original
+    pub file: PathBuf,
+    /// Where ours goes [default: a new file in ./agon-replays]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints what was read as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon games`.

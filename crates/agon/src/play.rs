@@ -16,7 +16,7 @@ use crate::common::{self, Done, Failure};
 use crate::screen::{self, milliseconds, score};
 
 /// Where replays go unless told otherwise.
-const FOLDER: &str = "agon-replays";
+pub const FOLDER: &str = "agon-replays";
 /// The replays there are kept below this size together; the oldest go first.
 const FOLDER_LIMIT: u64 = 256 << 20;
 /// A match whose clock was unfair is played again so often.
