@@ -6,6 +6,7 @@ mod cli;
 
 mod bench;
 mod conform;
+mod import;
 mod library;
 mod play;
 mod referee;
