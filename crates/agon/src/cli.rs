@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::new;
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -14,7 +15,8 @@ use crate::common::{ClockOptions, SetupOptions};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon new cultist-wars python my-bot                 a bot to begin with
+  agon play cultist-wars my-bot builtin:greedy        one match
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
@@ -32,6 +34,9 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Make a bot to begin with, in the language you like
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewOptions),
     /// Play one match and show how it went
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayOptions),

@@ -7,6 +7,7 @@ mod cli;
 mod bench;
 mod conform;
 mod library;
+mod new;
 mod play;
 mod referee;
 mod replay;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::New(options) => new::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
         Command::Replay(command) => replay::run(&command),
