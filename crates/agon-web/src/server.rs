@@ -376,7 +376,8 @@ async fn film_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>)
 }
 
 async fn film_of_bytes(bytes: Bytes) -> Response {
-    let refuse = |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
+    let refuse =
+        |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
     stream(move || Replay::read(&bytes).map_err(refuse)).await
 }
 
@@ -407,7 +408,9 @@ async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Resp
 async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
     let name = which.journal.unwrap_or_default();
     match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
-        Ok(Ok(journal)) => ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response(),
+        Ok(Ok(journal)) => {
+            ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response()
+        }
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
     }
@@ -435,10 +438,9 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
         for (number, text) in showing.enumerate() {
             piece.extend_from_slice(text.as_bytes());
             piece.push(b'\n');
-            if number < 2 || piece.len() > 64 << 10 {
-                if line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
-                    return;
-                }
+            let enough = number < 2 || piece.len() > 64 << 10;
+            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
+                return;
             }
         }
         let _ = line.blocking_send(piece.into());
@@ -447,7 +449,8 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
         Ok(None) => ndjson(lines),
         Ok(Some(Refusal { why, foreign })) => {
             let text = json!({ "error": why, "foreign": foreign }).to_string();
-            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text)
+                .into_response()
         }
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
     }

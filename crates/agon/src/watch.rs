@@ -35,8 +35,7 @@ pub fn run(options: &WatchOptions) -> Done {
         folder: FOLDER.into(),
         series: series::FOLDER.into(),
     };
-    let names: Vec<String> =
-        options.files.iter().map(|file| encode(&file.display().to_string())).collect();
+    let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
     let place = match &names[..] {
         [one] if is_journal(&options.files[0]) => format!("journal={one}"),
         [one] => format!("replay={one}"),
@@ -193,7 +192,9 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
         Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
     };
     let Ok(Cli { command: Command::Play(options) }) = Cli::try_parse_from(words) else {
-        return Err("this is no match that can be played: check the seed, and that each seat has a bot".to_owned());
+        return Err(
+            "this is no match that can be played: check the seed, and that each seat has a bot".to_owned()
+        );
     };
     let game = common::game(&options.game).map_err(sentence)?;
     let names = common::bots(&options.bots, options.swap).map_err(sentence)?;
