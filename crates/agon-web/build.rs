@@ -31,7 +31,9 @@ fn main() {
 
 /// Names the sources to cargo.
 fn watch(root: &Path) {
-    for source in ["src", "index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json"] {
+    for source in
+        ["src", "index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json"]
+    {
         println!("cargo:rerun-if-changed={}", root.join("web").join(source).display());
     }
     for game in fs::read_dir(root.join("games")).into_iter().flatten().flatten() {
@@ -56,7 +58,10 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     let mut numbers = version.trim().trim_start_matches('v').split('.').map(|part| part.parse().unwrap_or(0));
     let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if found < NODE {
-        return Err(format!("Node {} is too old; install Node 20.19 or later and build again.", version.trim()));
+        return Err(format!(
+            "Node {} is too old; install Node 20.19 or later and build again.",
+            version.trim()
+        ));
     }
     // npm keeps a copy of the lock file it has installed; that copy is written last.
     let wanted = fs::read(web.join("package-lock.json")).unwrap_or_default();

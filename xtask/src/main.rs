@@ -199,7 +199,8 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
     let mut run = |arguments: &[&str]| -> Result<()> {
         let mut command = Command::new("npm");
         command.args(["run", "--silent"]).args(arguments).current_dir(&folder);
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         command.env("AGON", root().join(target).join("debug/agon"));
         if let Some(browser) = &browser {
             command.env("CHROMIUM", browser);

@@ -51,15 +51,16 @@ fn objects(old: &Map<String, Value>, new: &Map<String, Value>) -> Value {
 fn lists(old: &[Value], new: &[Value]) -> Value {
     let short = old.len().min(new.len());
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let back =
-        old.iter().rev().zip(new.iter().rev()).take(short - front).take_while(|(a, b)| a == b).count();
+    let back = old.iter().rev().zip(new.iter().rev()).take(short - front).take_while(|(a, b)| a == b).count();
     let (before, after) = (&old[front..old.len() - back], &new[front..new.len() - back]);
     if before.len() != after.len() {
         return json!({ "+": [front, before.len(), after] });
     }
-    let changes = before.iter().zip(after).enumerate().filter_map(|(place, (a, b))| {
-        delta(a, b).map(|change| ((front + place).to_string(), change))
-    });
+    let changes = before
+        .iter()
+        .zip(after)
+        .enumerate()
+        .filter_map(|(place, (a, b))| delta(a, b).map(|change| ((front + place).to_string(), change)));
     Value::Object(changes.collect())
 }
 

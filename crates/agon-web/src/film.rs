@@ -360,8 +360,7 @@ pub fn message(replay: &Replay, step: usize, seat: Seat) -> Result<Option<Vec<u8
 
 /// The game of a header, when this program can compute its matches again.
 fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
-    let game =
-        agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))?;
+    let game = agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))?;
     let (recorded, ours) = (header.rules_version, game.info().rules_version);
     if recorded != ours {
         let program = header.program.clone();

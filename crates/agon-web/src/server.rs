@@ -211,7 +211,10 @@ fn fresh_token() -> String {
 fn routes(desk: Arc<Desk>) -> Router {
     Router::new()
         .route("/", get(page))
-        .route("/app.js", get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }))
+        .route(
+            "/app.js",
+            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }),
+        )
         .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
         .route("/api/start", get(start))
@@ -251,7 +254,8 @@ async fn admit(desk: &Desk, request: HttpRequest, next: Next) -> Response {
     let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
     if let Some(given) = given {
         if !same(given, &desk.token) {
-            let text = "The token in this address belongs to another run of agon. Open the address it printed last.";
+            let text =
+                "The token in this address belongs to another run of agon. Open the address it printed last.";
             return refuse(StatusCode::FORBIDDEN, "Old address", text);
         }
         let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", desk.cookie(), desk.token);
@@ -379,7 +383,8 @@ async fn film_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>)
 }
 
 async fn film_of_bytes(bytes: Bytes) -> Response {
-    let refuse = |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
+    let refuse =
+        |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
     stream(move || Replay::read(&bytes).map_err(refuse)).await
 }
 
@@ -410,7 +415,9 @@ async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Resp
 async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
     let name = which.journal.unwrap_or_default();
     match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
-        Ok(Ok(journal)) => ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response(),
+        Ok(Ok(journal)) => {
+            ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response()
+        }
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
     }
@@ -450,7 +457,8 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
         Ok(None) => ndjson(lines),
         Ok(Some(Refusal { why, foreign })) => {
             let text = json!({ "error": why, "foreign": foreign }).to_string();
-            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text)
+                .into_response()
         }
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
     }
@@ -547,9 +555,12 @@ async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) ->
     match started.await {
         Ok(Ok(())) => {
             let name = desk.add(live);
-            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string()).into_response()
+            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string())
+                .into_response()
         }
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it"),
+        Err(_) => {
+            problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it")
+        }
     }
 }

@@ -211,7 +211,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ShelfError> {
 
 /// Reads a replay file.
 fn read(path: &Path) -> Result<Replay, ShelfError> {
-    Replay::read(&bytes(path)?).map_err(|error| ShelfError::Unshowable(path.display().to_string(), error.into()))
+    Replay::read(&bytes(path)?)
+        .map_err(|error| ShelfError::Unshowable(path.display().to_string(), error.into()))
 }
 
 /// What the start page says of one file.

@@ -6,7 +6,7 @@ use agon_bot::BotName;
 use agon_game::{Answer, Seat, Setup};
 use agon_match::{Clock, Ponder, Recorder, seat_player};
 use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
-use agon_web::film::{message, VERSION};
+use agon_web::film::{VERSION, message};
 use agon_web::{Live, Privacy, Showing, Unshowable};
 use serde_json::{Value, json};
 
@@ -77,7 +77,15 @@ fn played(game: &str) -> (Replay, Vec<Value>) {
         let mut observers: [&mut dyn agon_match::Observer; 2] = [&mut recorder, &mut camera];
         let stop = AtomicBool::new(false);
         let mut all = Both(&mut observers);
-        agon_match::play(session.as_mut(), &mut players, &labels, Clock::ORIGINAL, Ponder::Stop, &mut all, &stop)
+        agon_match::play(
+            session.as_mut(),
+            &mut players,
+            &labels,
+            Clock::ORIGINAL,
+            Ponder::Stop,
+            &mut all,
+            &stop,
+        )
     };
     let bytes = recorder.finish(session.as_mut(), &record).unwrap();
     camera.finish(&record);
@@ -168,7 +176,10 @@ fn a_redacted_film_shows_nothing_that_belongs_to_one_seat() {
     assert_eq!(private[1]["answers"][0]["stderr"], "my secret plan");
     assert_eq!(private[1]["answers"][0]["raw"], "  WAIT  secret");
     assert_eq!(private[1]["answers"][0]["wall"], 1500);
-    assert_eq!(private[1]["answers"][0]["limit"], 2000, "the limit is that of the clock, twice the rulebook's");
+    assert_eq!(
+        private[1]["answers"][0]["limit"], 2000,
+        "the limit is that of the clock, twice the rulebook's"
+    );
     assert_eq!(private[1]["faults"][0]["kind"], "timeout");
     assert!(private[0]["again"].as_str().unwrap().starts_with("agon play cultist-wars builtin:random"));
     let redacted = Value::from(film(with_notes(), Privacy::Redacted)).to_string();

@@ -87,7 +87,10 @@ fn only_who_knows_the_token_gets_in() {
     let answer = server.send("GET /api/start", &[&server.cookie()], "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     for answer in [entered, answer] {
-        assert!(answer.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{answer}");
+        assert!(
+            answer.contains("content-security-policy: default-src 'none'; script-src 'self'"),
+            "{answer}"
+        );
         assert!(answer.contains("x-content-type-options: nosniff"));
     }
 }
@@ -99,7 +102,8 @@ fn a_name_that_others_can_point_here_is_refused() {
         let answer = server.send("GET /api/start", &[&format!("Host: {host}"), &server.cookie()], "");
         assert!(answer.starts_with("HTTP/1.1 421"), "{host}: {answer}");
     }
-    let answer = server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &server.cookie()], "");
+    let answer =
+        server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &server.cookie()], "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 

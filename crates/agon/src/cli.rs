@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::common::{ClockOptions, SetupOptions};
-use crate::{gauntlet, pin, rate, sprt, tournament};
+use crate::{gauntlet, new, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -16,7 +16,8 @@ use crate::{gauntlet, pin, rate, sprt, tournament};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon new cultist-wars python my-bot                 a bot to begin with
+  agon play cultist-wars my-bot builtin:greedy        one match
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -36,6 +37,9 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Make a bot to begin with, in the language you like
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewOptions),
     /// Play one match and show how it went
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayOptions),
@@ -60,7 +64,9 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Look into replays: info, verify, export
+    /// Look into replays: info, verify, show, export, import
+    ///
+    /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
     Replay(ReplayCommand),
     /// List the games, with their presets, maps and built-in bots
@@ -253,9 +259,17 @@ pub enum ReplayCommand {
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
   agon replay export FILE --format html -o match.html one page that shows the match anywhere
+  agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Read a replay of the original as one of agon's, and compare the engine with it
+    #[command(after_help = "A record is known by its content; it may be gzip.
+Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+
+Example:
+  agon replay import p1-01-04-2025-10-00-00.replay")]
+    Import(ImportOptions),
     /// Show the board of a replay at a turn
     Show {
         /// The replay.
@@ -274,8 +288,8 @@ pub enum ReplayCommand {
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form
-    #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, html, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// For html: keeps the output of the bots, and how they were started
     #[arg(long, requires = "format")]
@@ -295,12 +309,36 @@ pub struct ExportOptions {
 }
 
 /// Forms of an exported replay.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything as JSON
+    /// Everything as JSON.
     Json,
-    /// One page that needs nothing else, to send to others; what belongs to one bot is left out
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
     Html,
+    /// As the original of this game records it.
+    Original(&'static str),
+}
+
+fn export_format(text: &str) -> Result<ExportFormat, String> {
+    match (text, agon_games::find(text)) {
+        ("json", _) => Ok(ExportFormat::Json),
+        ("html", _) => Ok(ExportFormat::Html),
+        (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
+        _ => Err("write json, html, or the name of the replay's game".to_owned()),
+    }
+}
+
+/// Options of `agon replay import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The replay of the original
+    pub file: PathBuf,
+    /// Where ours goes [default: a new file in ./agon-replays]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints what was read as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon games`.

@@ -6,7 +6,9 @@ mod cli;
 
 mod bench;
 mod conform;
+mod import;
 mod library;
+mod new;
 mod play;
 mod referee;
 mod replay;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::New(options) => new::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
         Command::Watch(options) => watch::run(&options),

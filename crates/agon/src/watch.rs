@@ -35,8 +35,7 @@ pub fn run(options: &WatchOptions) -> Done {
         folder: FOLDER.into(),
         series: series::FOLDER.into(),
     };
-    let names: Vec<String> =
-        options.files.iter().map(|file| encode(&file.display().to_string())).collect();
+    let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
     let place = match &names[..] {
         [one] if is_journal(&options.files[0]) => format!("journal={one}"),
         [one] => format!("replay={one}"),
@@ -61,7 +60,9 @@ fn is_journal(file: &Path) -> bool {
 fn bind(config: Config) -> Result<Server, Failure> {
     let (address, port) = (config.address, config.port);
     Server::bind(config, Box::new(Matches)).map_err(|error| {
-        Failure::own(format!("cannot listen on {address}, port {port}: {error}; another port is chosen with --port"))
+        Failure::own(format!(
+            "cannot listen on {address}, port {port}: {error}; another port is chosen with --port"
+        ))
     })
 }
 
@@ -191,7 +192,9 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
         Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
     };
     let Ok(Cli { command: Command::Play(options) }) = Cli::try_parse_from(words) else {
-        return Err("this is no match that can be played: check the seed, and that each seat has a bot".to_owned());
+        return Err(
+            "this is no match that can be played: check the seed, and that each seat has a bot".to_owned()
+        );
     };
     let game = common::game(&options.game).map_err(sentence)?;
     let names = common::bots(&options.bots, options.swap).map_err(sentence)?;

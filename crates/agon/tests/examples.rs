@@ -12,7 +12,9 @@ fn bots() -> PathBuf {
 /// The examples whose language is installed, as `(language, what to type)`. The C++ one is compiled into `folder`.
 fn examples(folder: &TempDir) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
-    for (language, tool, file) in [("Python", "python3", "python/bot.py"), ("JavaScript", "node", "javascript/bot.js")] {
+    for (language, tool, file) in
+        [("Python", "python3", "python/bot.py"), ("JavaScript", "node", "javascript/bot.js")]
+    {
         if Command::new(tool).arg("--version").output().is_ok() {
             found.push((language, bots().join(file).display().to_string()));
         } else {
@@ -20,7 +22,8 @@ fn examples(folder: &TempDir) -> Vec<(&'static str, String)> {
         }
     }
     let program = folder.path().join("cpp-bot");
-    let compiled = Command::new("g++").args(["-O2", "-o"]).arg(&program).arg(bots().join("cpp/bot.cpp")).status();
+    let compiled =
+        Command::new("g++").args(["-O2", "-o"]).arg(&program).arg(bots().join("cpp/bot.cpp")).status();
     match compiled {
         Ok(status) => {
             assert!(status.success(), "the C++ example compiles");
@@ -34,7 +37,18 @@ fn examples(folder: &TempDir) -> Vec<(&'static str, String)> {
 /// Plays a match and wants no fault and no rejected order of an example.
 fn play(folder: &TempDir, seats: [&str; 2], seed: &str) {
     // The clock is wide: what is tested here is what the bots say, on whatever machine this runs.
-    let arguments = ["play", "cultist-wars", seats[0], seats[1], "--seed", seed, "--json", "--no-replay", "--time-scale", "20"];
+    let arguments = [
+        "play",
+        "cultist-wars",
+        seats[0],
+        seats[1],
+        "--seed",
+        seed,
+        "--json",
+        "--no-replay",
+        "--time-scale",
+        "20",
+    ];
     let output = Command::new(env!("CARGO_BIN_EXE_agon"))
         .args(arguments)
         .current_dir(folder.path())
