@@ -11,6 +11,11 @@ pub mod manifest;
 pub mod program;
 pub mod wire;
 
+pub mod door;
+pub mod peer;
+pub mod tcp;
+pub mod websocket;
+
 pub mod family;
 pub mod guard;
 pub mod scratch;

@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::family::{self, Family};
 use crate::launch::Launch;
 use crate::sys::Used;
-use crate::wire::{Lines, Wire};
+use crate::wire::{Lines, Unconnected, Wire};
 use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
@@ -33,6 +33,8 @@ pub struct Program {
     said_in_all: usize,
     lost: usize,
     folder: Option<PathBuf>,
+    dials_in: bool,
+    elsewhere: bool,
 }
 
 /// Why a program was not started.
@@ -107,6 +109,8 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let no_room = |error: io::Error| StartError::NoRoom(error.to_string());
+        let log = if launch.dials_in { Some(log(&mut command).map_err(no_room)?) } else { None };
         if let Some(folder) = &folder {
             command.env("TMPDIR", folder);
         }
@@ -121,17 +125,45 @@ impl Program {
         let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
         let mut family = Family::new(pid, mark);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(input), Some(output), Some(stderr)) = pipes else {
-            unreachable!("all three are piped");
+        let (stderr, wire): (OwnedFd, io::Result<Box<dyn Wire>>) = match (log, pipes) {
+            (Some(log), _) => (log, Unconnected::new().map(|wire| Box::new(wire) as _)),
+            (None, (Some(input), Some(output), Some(stderr))) => {
+                let lines = Lines::new(output.into(), input.into(), longest);
+                (stderr.into(), lines.map(|lines| Box::new(lines) as _))
+            }
+            _ => unreachable!("all three are piped"),
         };
-        let stderr = OwnedFd::from(stderr);
-        let wire = sys::never_block(&stderr).and_then(|()| Lines::new(output.into(), input.into(), longest));
-        let wire = Box::new(wire.map_err(|error| {
+        let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
             family.end();
-            StartError::NoRoom(error.to_string())
-        })?);
-        let (stderr, said) = (Some(File::from(stderr)), Vec::new());
-        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder })
+            no_room(error)
+        })?;
+        let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
+        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
+    }
+
+    /// A bot that was started elsewhere and dialled in.
+    pub fn elsewhere(wire: Box<dyn Wire>) -> Self {
+        Self {
+            family: Family::unknown(),
+            wire,
+            stderr: None,
+            said: Vec::new(),
+            said_in_all: 0,
+            lost: 0,
+            folder: None,
+            dials_in: true,
+            elsewhere: true,
+        }
+    }
+
+    /// Whether it was started elsewhere.
+    pub fn is_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
+    /// Whether it dials in over a socket.
+    pub fn dials_in(&self) -> bool {
+        self.dials_in
     }
 
     /// The connection to it.
@@ -152,6 +184,16 @@ impl Program {
     /// Its standard error, while open.
     pub fn stderr(&self) -> Option<BorrowedFd<'_>> {
         self.stderr.as_ref().map(File::as_fd)
+    }
+
+    /// Its first process.
+    pub fn root(&self) -> Pid {
+        self.family.root()
+    }
+
+    /// The mark that all its processes carry in their environment, as [`family::MARK`].
+    pub fn mark(&self) -> &str {
+        self.family.mark()
     }
 
     /// Its processes.
@@ -195,7 +237,7 @@ impl Program {
 
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
     pub fn ending(&mut self, patience: Duration) -> Ending {
-        if !patience.is_zero() {
+        if !patience.is_zero() && !self.family.is_over() {
             sys::wait(self.family.root(), patience);
         }
         match self.family.status() {
@@ -208,6 +250,7 @@ impl Program {
 
     /// Ends the bot and everything it started, and says what all of them used together.
     pub fn end(&mut self) -> Used {
+        self.wire.close();
         let used = self.family.end();
         self.folder.take().into_iter().for_each(scratch::give_back);
         used
@@ -218,6 +261,13 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Joins standard output and standard error of a program that is to be started; gives the end to read.
+fn log(command: &mut Command) -> io::Result<OwnedFd> {
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
+    Ok(read)
 }
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started

@@ -29,6 +29,12 @@ pub trait Wire: Send {
 
     /// Becomes writable when [`flush`](Wire::flush) can do more.
     fn writes(&self) -> BorrowedFd<'_>;
+
+    /// Answers what the connection itself asks for, while nobody waits for a message.
+    fn tend(&mut self) {}
+
+    /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
+    fn close(&mut self) {}
 }
 
 /// What [`Wire::receive`] found.
@@ -38,10 +44,14 @@ pub enum Received {
     Message,
     /// Not a whole message yet.
     Nothing,
+    /// What came is no message, as the sentence says; a later one may be.
+    Garbled(String),
     /// The other end is closed; so many bytes of an unfinished message came before.
     Closed(usize),
-    /// The stream breaks the framing; the sentence says how. Nothing more will come.
+    /// More than is allowed; the sentence says what. Nothing more will come.
     Broken(String),
+    /// The stream breaks its protocol; the sentence says how. Nothing more will come.
+    Illegal(String),
 }
 
 /// Lines over a pair of pipes.
@@ -57,6 +67,45 @@ pub struct Lines {
     skip_line_feed: bool,
     /// Whether the pipe to the bot was made as large as the system allows.
     widened: bool,
+}
+
+/// The connection of a bot that has not dialled in yet.
+pub struct Unconnected(OwnedFd);
+
+impl Unconnected {
+    /// Nothing is sent and nothing comes.
+    ///
+    /// # Errors
+    /// When there are too many open files.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC)?))
+    }
+}
+
+impl Wire for Unconnected {
+    fn send(&mut self, _: &[u8]) {}
+
+    fn flush(&mut self) {}
+
+    fn unsent(&self) -> usize {
+        0
+    }
+
+    fn receive(&mut self, _: &mut Vec<u8>) -> Received {
+        Received::Nothing
+    }
+
+    fn held(&self) -> &[u8] {
+        &[]
+    }
+
+    fn reads(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn writes(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// How much is read at once.

@@ -7,6 +7,7 @@
 pub mod referee;
 
 pub mod cause;
+pub mod arrival;
 pub mod clock;
 pub mod fault;
 pub mod player;

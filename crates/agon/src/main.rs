@@ -23,6 +23,7 @@ mod common;
 mod git;
 mod progress;
 mod screen;
+mod waiting;
 mod series;
 
 use std::process::ExitCode;

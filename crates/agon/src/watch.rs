@@ -123,7 +123,7 @@ impl Host for Matches {
         // Everything that can be wrong with the names is told before the match begins.
         let (started, begun) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let mut seated = match play::seat_all(session.as_mut(), &names, true) {
+            let mut seated = match play::seat_all(session.as_mut(), &names, ClockOptions::default().ponder(), true) {
                 Ok(seated) => seated,
                 Err(failure) => return drop(started.send(Err(sentence(failure)))),
             };
