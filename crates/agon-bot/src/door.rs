@@ -411,7 +411,8 @@ impl Keeper {
                             return Step::Stays(client);
                         }
                         Err(HandshakeError::Interrupted(_)) => {
-                            return self.refuse(&client, "it connected, but did not begin to speak WebSocket");
+                            return self
+                                .refuse(&client, "it connected, but did not begin to speak WebSocket");
                         }
                         Err(HandshakeError::Failure(error)) => {
                             let _ = (&*client.socket).write(NO_PAGE.as_bytes());
@@ -525,13 +526,16 @@ impl Keeper {
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
         if let Some(socket) = peer::socket(client.theirs, self.door.address) {
             let inner = self.door.lock();
-            let owners: Vec<(u64, Owner)> =
-                inner.places.iter().filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
+            let owners: Vec<(u64, Owner)> = inner
+                .places
+                .iter()
+                .filter_map(|(number, place)| Some((*number, place.owner.clone()?)))
+                .collect();
             drop(inner);
             let mark = peer::mark(socket);
-            let own = owners.iter().find(|(_, owner)| {
-                mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root)
-            });
+            let own = owners
+                .iter()
+                .find(|(_, owner)| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root));
             let mut inner = self.door.lock();
             if let Some(place) = own.and_then(|(number, _)| inner.places.get_mut(number)) {
                 place.trouble = Some(why.to_owned());

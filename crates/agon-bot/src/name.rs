@@ -43,7 +43,9 @@ impl BotName {
         let kind = if let Some(command) = command {
             let words = shlex::split(command).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
             if words.is_empty() {
-                return Err(format!("`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"));
+                return Err(format!(
+                    "`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"
+                ));
             }
             Kind::Command(words)
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
@@ -75,7 +77,9 @@ impl BotName {
             None | Some((_, "")) => Ok(None),
             Some((way, port)) => match port.parse() {
                 Ok(port) if port > 0 => Ok(Some(port)),
-                _ => Err(format!("`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535")),
+                _ => Err(format!(
+                    "`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535"
+                )),
             },
         }
     }

@@ -136,7 +136,8 @@ mod tests {
     fn a_socket_of_the_sixth_version_that_talks_to_the_fourth_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", address.port()).parse().expect("an address");
+        let mapped: SocketAddr =
+            format!("[::ffff:127.0.0.1]:{}", address.port()).parse().expect("an address");
         let Ok(theirs) = TcpStream::connect(mapped) else {
             println!("SKIPPED: this machine has no IPv6");
             return;

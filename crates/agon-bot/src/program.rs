@@ -3,19 +3,19 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::Pid;
 use thiserror::Error;
 
 use crate::family::{self, Family};
 use crate::launch::Launch;
+use crate::spawn::Started;
 use crate::sys::Used;
-use crate::wire::{Lines, Unconnected, Wire};
+use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
@@ -105,37 +105,26 @@ impl Program {
             .env("PYTHONUNBUFFERED", "1")
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .env(guard::MARK, guard::mark())
-            .env(family::MARK, &mark)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let no_room = |error: io::Error| StartError::NoRoom(error.to_string());
-        let log = if launch.dials_in { Some(log(&mut command).map_err(no_room)?) } else { None };
+            .env(family::MARK, &mark);
         if let Some(folder) = &folder {
             command.env("TMPDIR", folder);
         }
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
-        sys::contain(&mut command, cpu);
-        let mut child = start_patiently(&mut command, &mark).map_err(|error| {
+        let process = start_patiently(&command, cpu, launch.dials_in, &mark).map_err(|error| {
             folder.iter().cloned().for_each(scratch::give_back);
             cannot_start(launch, &error)
         })?;
-        let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
+        let Started { pid, input, output, error: stderr } = process;
         let mut family = Family::new(pid, mark);
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (stderr, wire): (OwnedFd, io::Result<Box<dyn Wire>>) = match (log, pipes) {
-            (Some(log), _) => (log, Unconnected::new().map(|wire| Box::new(wire) as _)),
-            (None, (Some(input), Some(output), Some(stderr))) => {
-                let lines = Lines::new(output.into(), input.into(), longest);
-                (stderr.into(), lines.map(|lines| Box::new(lines) as _))
-            }
-            _ => unreachable!("all three are piped"),
+        let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
+            true => HungUp::new().map(|wire| Box::new(wire) as _),
+            false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
         };
         let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
             family.end();
-            no_room(error)
+            StartError::NoRoom(error.to_string())
         })?;
         let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
         Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
@@ -181,13 +170,22 @@ impl Program {
         self.wire = wire;
     }
 
+    /// Closes the connection and waits for it to end by itself.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn hang_up(&mut self, patience: Duration) -> io::Result<Ending> {
+        self.wire = Box::new(HungUp::new()?);
+        Ok(self.ending(patience))
+    }
+
     /// Its standard error, while open.
     pub fn stderr(&self) -> Option<BorrowedFd<'_>> {
         self.stderr.as_ref().map(File::as_fd)
     }
 
     /// Its first process.
-    pub fn root(&self) -> Pid {
+    pub fn root(&self) -> rustix::process::Pid {
         self.family.root()
     }
 
@@ -263,25 +261,18 @@ impl Drop for Program {
     }
 }
 
-/// Joins standard output and standard error of a program that is to be started; gives the end to read.
-fn log(command: &mut Command) -> io::Result<OwnedFd> {
-    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-    command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
-    Ok(read)
-}
-
 /// Starts a program, also one that was written a moment ago: a process that is just being started
 /// elsewhere may still hold it open for writing.
-fn start_patiently(command: &mut Command, mark: &str) -> io::Result<Child> {
+fn start_patiently(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
-        match family::start(command, mark) {
+        match family::start_bot(command, cpu, joined, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return done,
         }
     }
-    family::start(command, mark)
+    family::start_bot(command, cpu, joined, mark)
 }
 
 /// The file of a program; a name without a folder is looked up by the system and not here.

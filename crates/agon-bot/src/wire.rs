@@ -1,6 +1,7 @@
 //! How messages travel: a [`Wire`] sends and receives whole messages over descriptors that never block.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -67,45 +68,6 @@ pub struct Lines {
     skip_line_feed: bool,
     /// Whether the pipe to the bot was made as large as the system allows.
     widened: bool,
-}
-
-/// The connection of a bot that has not dialled in yet.
-pub struct Unconnected(OwnedFd);
-
-impl Unconnected {
-    /// Nothing is sent and nothing comes.
-    ///
-    /// # Errors
-    /// When there are too many open files.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self(rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC)?))
-    }
-}
-
-impl Wire for Unconnected {
-    fn send(&mut self, _: &[u8]) {}
-
-    fn flush(&mut self) {}
-
-    fn unsent(&self) -> usize {
-        0
-    }
-
-    fn receive(&mut self, _: &mut Vec<u8>) -> Received {
-        Received::Nothing
-    }
-
-    fn held(&self) -> &[u8] {
-        &[]
-    }
-
-    fn reads(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-
-    fn writes(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
 }
 
 /// How much is read at once.
@@ -211,6 +173,45 @@ impl Wire for Lines {
 
     fn writes(&self) -> BorrowedFd<'_> {
         self.output.as_ref().unwrap_or(&self.input).as_fd()
+    }
+}
+
+/// No connection, any more or yet.
+pub struct HungUp(File);
+
+impl HungUp {
+    /// In place of a connection that is dropped, or that is not there yet.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new() -> io::Result<Self> {
+        File::open("/dev/null").map(Self)
+    }
+}
+
+impl Wire for HungUp {
+    fn send(&mut self, _: &[u8]) {}
+
+    fn flush(&mut self) {}
+
+    fn unsent(&self) -> usize {
+        0
+    }
+
+    fn receive(&mut self, _: &mut Vec<u8>) -> Received {
+        Received::Closed(0)
+    }
+
+    fn held(&self) -> &[u8] {
+        &[]
+    }
+
+    fn reads(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn writes(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

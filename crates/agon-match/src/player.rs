@@ -4,8 +4,8 @@ use agon_bot::{BotName, Kind, Launch, Program, StartError};
 use agon_game::{Seat, Session};
 use thiserror::Error;
 
-use crate::arrival::{self, Expected};
 use crate::Ponder;
+use crate::arrival::{self, Expected};
 
 /// Who answers for a seat.
 pub enum Player {

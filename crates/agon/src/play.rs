@@ -20,6 +20,7 @@ use crate::cli::PlayOptions;
 use crate::common::{self, Done, Failure};
 use crate::screen::{self, milliseconds, score};
 use crate::waiting::Waiting;
+use crate::watch::Viewer;
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -44,6 +45,7 @@ pub fn run(options: &PlayOptions) -> Done {
     let setup = options.setup.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
+    let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut file = match options.no_replay {
@@ -62,8 +64,12 @@ pub fn run(options: &PlayOptions) -> Done {
             delay: options.watch.then(|| Duration::from_millis(options.delay)),
             waiting: Waiting::default(),
         };
+        let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            if let Some(camera) = &mut camera {
+                observers.push(camera);
+            }
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -80,6 +86,9 @@ pub fn run(options: &PlayOptions) -> Done {
         drop(players);
         if let Some(recorder) = recorder {
             recorder.finish(session.as_mut(), &record)?;
+        }
+        if let Some(camera) = camera {
+            camera.finish(&record);
         }
         let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
         if late && attempt < TRIES {
@@ -100,8 +109,15 @@ pub fn run(options: &PlayOptions) -> Done {
         } else {
             report(options, session.as_ref(), &record, &result, eyes)?;
         }
-        if let Some(file) = path.filter(|_| options.replay.is_none()) {
-            make_room(Path::new(&file));
+        if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {
+            make_room(Path::new(file));
+        }
+        if let Some(file) = path.as_deref().filter(|_| options.open) {
+            let viewer = Viewer::start(Some(file.into()))?;
+            viewer.show(Path::new(file));
+            viewer.stay()?;
+        } else if let Some(viewer) = viewer {
+            viewer.stay()?;
         }
         return conclude(options, &record, late);
     }

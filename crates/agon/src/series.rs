@@ -17,12 +17,12 @@ use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
 
 use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
-use crate::waiting::PortOptions;
 use crate::progress::Show;
+use crate::waiting::PortOptions;
 use crate::{git, screen};
 
 /// Where series go unless told otherwise.
-const FOLDER: &str = "agon-series";
+pub const FOLDER: &str = "agon-series";
 /// The journal in the folder of a series.
 pub const JOURNAL: &str = "journal.jsonl";
 /// Played unless told otherwise, for each pairing.

@@ -57,9 +57,9 @@ impl Waiting {
             if !self.told.contains(&awaited.seat) {
                 self.told.push(awaited.seat);
                 let (seat, address) = (awaited.seat, &awaited.address);
-                let limit = awaited.limit.map_or_else(String::new, |limit| {
-                    format!(", for {} s at most", limit.as_secs())
-                });
+                let limit = awaited
+                    .limit
+                    .map_or_else(String::new, |limit| format!(", for {} s at most", limit.as_secs()));
                 eprintln!("Seat {seat} waits for a bot to connect to {address}{limit}");
             }
         }
@@ -72,7 +72,10 @@ impl Waiting {
             bar
         });
         let missing = seats.iter().map(|awaited| awaited.seat.to_string()).collect::<Vec<_>>().join(", ");
-        bar.set_message(format!("waiting {} s for the bots of seats {missing}; Ctrl-C stops", waited.as_secs()));
+        bar.set_message(format!(
+            "waiting {} s for the bots of seats {missing}; Ctrl-C stops",
+            waited.as_secs()
+        ));
         bar.tick();
     }
 

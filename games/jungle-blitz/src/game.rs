@@ -3,8 +3,8 @@
 use agon_game::conform::{Recognised, Report};
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
-    Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, Outcome, Picture, Recipe, Scene,
+    Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 
 use crate::arena::Arena;

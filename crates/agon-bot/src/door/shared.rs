@@ -377,8 +377,7 @@ fn take(
 /// A connection that a host has passed to us.
 fn received(message: &[u8], socket: OwnedFd) -> Option<(Connection, Vec<u8>, u64)> {
     let (number, read) = message.split_first_chunk()?;
-    let mut connection =
-        Connection::resume(TcpStream::from(socket), read.to_vec(), LONGEST_GREETING).ok()?;
+    let mut connection = Connection::resume(TcpStream::from(socket), read.to_vec(), LONGEST_GREETING).ok()?;
     let mut greeting = Vec::new();
     let found = connection.receive(&mut greeting);
     (found == Received::Message).then(|| (connection, greeting, u64::from_le_bytes(*number)))
