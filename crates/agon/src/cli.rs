@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::waiting::PortOptions;
 use crate::{gauntlet, new, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
@@ -144,6 +145,8 @@ pub struct PlayOptions {
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -233,6 +236,8 @@ pub struct RefereeOptions {
     pub serve: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
 }
 
 /// Commands of `agon replay`.
