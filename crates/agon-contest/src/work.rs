@@ -278,7 +278,7 @@ impl<'a> Table<'a> {
         let mut players: Vec<Player> = Vec::new();
         for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
             let cpu = cpus[seat.index() % cpus.len()];
-            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu));
+            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu), self.series.clock);
             players.push(player.map_err(|error| match error {
                 SeatError::Name(why) => Trouble::CannotStart(why),
                 SeatError::Machine(why) => Trouble::Own(why),

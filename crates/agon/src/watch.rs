@@ -124,11 +124,11 @@ impl Host for Matches {
         let (started, begun) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let ponder = ClockOptions::default().ponder();
-            let mut seated = match play::seat_all(session.as_mut(), &names, ponder, true) {
+            let clock = agon_match::Clock::ORIGINAL;
+            let mut seated = match play::seat_all(session.as_mut(), &names, clock, ponder, true) {
                 Ok(seated) => seated,
                 Err(failure) => return drop(started.send(Err(sentence(failure)))),
             };
-            let clock = agon_match::Clock::ORIGINAL;
             let header = play::header(session.as_ref(), &names, &labels, &clock.to_string());
             let mut camera = match live.camera(&header) {
                 Ok(camera) => camera,
