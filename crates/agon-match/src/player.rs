@@ -1,7 +1,10 @@
 //! Who answers for a seat.
 
-use agon_bot::{BotName, Kind, Launch, Program};
+use agon_bot::{BotName, Kind, Launch, Program, StartError};
 use agon_game::{Seat, Session};
+use thiserror::Error;
+
+use crate::Ponder;
 
 /// Who answers for a seat.
 pub enum Player {
@@ -19,27 +22,51 @@ pub enum Player {
 /// rulebook says.
 ///
 /// # Errors
-/// When the name itself is wrong: no such file, no such built-in.
+/// When the name itself is wrong, or this machine has no room for another program.
 pub fn seat_player(
     session: &mut dyn Session,
     name: &BotName,
     seat: Seat,
     cpu: Option<usize>,
-) -> Result<Player, String> {
+) -> Result<Player, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
         // The bot's own seed differs from match to match and from seat to seat.
         let seed = (session.recipe().seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
-        session.seat_builtin(seat, builtin, options, seed)?;
+        session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
-    let Some(launch) = Launch::of(name).map_err(|error| error.to_string())? else {
-        return Err(format!(
+    let Some(launch) = Launch::of(name).map_err(|error| SeatError::Name(error.to_string()))? else {
+        return Err(SeatError::Name(format!(
             "`{name}`: {} talks to its bots over standard input and output",
             session.info().title
-        ));
+        )));
     };
-    Ok(match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
-        Ok(program) => Player::Program(Box::new(program)),
-        Err(why) => Player::Absent(why),
-    })
+    match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
+        Ok(program) => Ok(Player::Program(Box::new(program))),
+        Err(StartError::NoProgram(why)) => Ok(Player::Absent(why)),
+        Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
+    }
+}
+
+/// Why nobody could be seated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SeatError {
+    /// The name is wrong: no such file, no such built-in.
+    #[error("{0}")]
+    Name(String),
+    /// This machine has no room for another program.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// On which of `cpus` each seat runs; the referee belongs on the first of them.
+///
+/// Bots of an alternating game share a CPU with the referee: passing the turn to a process on the same
+/// CPU is an order of magnitude cheaper than to another. Bots that think at the same time get one
+/// each, as far as there are enough.
+pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<usize> {
+    let together = session.info().alternating && ponder == Ponder::Stop;
+    Seat::first(session.recipe().seats)
+        .map(|seat| if together { cpus[0] } else { cpus[seat.index() % cpus.len()] })
+        .collect()
 }

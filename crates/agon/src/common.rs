@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agon_bot::BotName;
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
-use agon_match::{Clock, Ponder};
+use agon_match::{Clock, Ponder, SeatError};
 use clap::{Args, ValueEnum};
 
-use crate::screen;
+use crate::{git, screen};
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -55,6 +55,15 @@ impl Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<SeatError> for Failure {
+    fn from(error: SeatError) -> Self {
+        match error {
+            SeatError::Name(why) => Self::Usage(why),
+            SeatError::Machine(why) => Self::Own(why),
+        }
     }
 }
 
@@ -173,7 +182,7 @@ pub fn fresh_seed() -> i64 {
 }
 
 /// Options of the clock.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Debug, Clone, Default, PartialEq)]
 pub struct ClockOptions {
     /// No time limits: for a debugger
     #[arg(long, help_heading = "Time")]
@@ -231,12 +240,18 @@ impl ClockOptions {
     }
 }
 
+/// The bot that `text` names.
+pub fn bot(text: &str) -> Result<BotName, Failure> {
+    match text.starts_with(git::PREFIX) {
+        true => git::find(text).map(|found| found.name),
+        false => BotName::parse(text),
+    }
+    .map_err(Failure::Usage)
+}
+
 /// The bots' names, in the order of their seats.
 pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
-    let mut names = texts
-        .iter()
-        .map(|text| BotName::parse(text).map_err(Failure::Usage))
-        .collect::<Result<Vec<_>, Failure>>()?;
+    let mut names = texts.iter().map(|text| bot(text)).collect::<Result<Vec<_>, Failure>>()?;
     if swap {
         names.reverse();
     }

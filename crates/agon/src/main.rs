@@ -6,14 +6,26 @@ mod cli;
 
 mod bench;
 mod conform;
+mod import;
 mod library;
 mod new;
 mod play;
 mod referee;
 mod replay;
+mod watch;
+
+// Many matches:
+mod gauntlet;
+mod pin;
+mod rate;
+mod sprt;
+mod tournament;
 
 mod common;
+mod git;
+mod progress;
 mod screen;
+mod series;
 
 use std::process::ExitCode;
 
@@ -46,6 +58,12 @@ fn main() -> ExitCode {
         Command::New(options) => new::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Watch(options) => watch::run(&options),
+        Command::Gauntlet(options) => gauntlet::run(&options),
+        Command::Tournament(options) => tournament::run(&options),
+        Command::Sprt(options) => sprt::run(&options),
+        Command::Rate(options) => rate::run(&options),
+        Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),
         Command::Rules(options) => library::rules(&options),

@@ -46,7 +46,7 @@ pub fn run(options: &RefereeOptions) -> Done {
         seed: seed(&options.params)?,
     };
     let mut session = game.open(&setup)?;
-    let mut players = seat_all(session.as_mut(), &names, true)?;
+    let mut players = seat_all(session.as_mut(), &names, options.clock.ponder(), true)?;
     let mut log = Log(options.log.is_some().then(Vec::new));
     let record = agon_match::play(
         session.as_mut(),
