@@ -46,10 +46,13 @@ struct Starter {
     files: &'static [(&'static str, &'static str)],
 }
 
-/// The files of a folder of `games`, as they are.
+/// The files of a folder of `games`, as they are, and files from elsewhere in `games` under another name.
 macro_rules! files {
-    ($folder:literal: $($file:literal)+) => {
-        &[$(($file, include_str!(concat!("../../../games/", $folder, "/", $file)))),+]
+    ($folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
+        &[
+            $(($file, include_str!(concat!("../../../games/", $folder, "/", $file))),)+
+            $(($name, include_str!(concat!("../../../games/", $path))),)*
+        ]
     };
 }
 
@@ -89,6 +92,15 @@ const STARTERS: &[Starter] = &[
         strategy: "Player.java",
         test: "javac -d out Player.java test/PlayerTest.java && java -cp out PlayerTest",
         files: files!("cultist-wars/bots/java": "README.md" "agon.toml" ".gitignore" "Player.java" "test/PlayerTest.java" "test/input.txt"),
+    },
+    Starter {
+        game: "deerhunt",
+        language: Language::Python,
+        strategy: "grid_player.py",
+        test: "python3 test/test_grid_player.py",
+        files: files!("deerhunt/bots/python": "README.md" "agon.toml" ".gitignore" "grid_player.py" "test/test_grid_player.py" "test/input.txt",
+            "test/client/helper_classes.py" from "deerhunt/client/2019/helper_classes.py",
+            "test/client/move.py" from "deerhunt/client/2019/move.py"),
     },
     Starter {
         game: "deerhunt",
@@ -278,6 +290,7 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         for (name, _) in starter.files {
             let _ = fs::remove_file(folder.join(name));
         }
+        let _ = fs::remove_dir(folder.join("test/client"));
         let _ = fs::remove_dir(folder.join("test"));
         if !made_before {
             let _ = fs::remove_dir_all(folder);
