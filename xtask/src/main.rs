@@ -10,7 +10,7 @@ const USAGE: &str = "\
 cargo xtask test [--require-golden] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
-    --only STEP        one of: format, lints, tests, docs";
+    --only STEP        one of: format, lints, tests, docs, web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +54,7 @@ const STEPS: &[(&str, Step)] = &[
         command.args(arguments).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
         count(counts, &mut command)
     }),
+    ("web", web),
 ];
 
 struct Options {
@@ -141,6 +142,63 @@ fn tests(options: &Options, counts: &mut Counts) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The web app: its types, its unit tests, and the viewer in a real Chromium.
+fn web(_: &Options, counts: &mut Counts) -> Result<()> {
+    let folder = root().join("web");
+    let mut skip = |what: &str, why: &str| {
+        println!("SKIPPED: {what} ({why})");
+        counts.skipped += 1;
+    };
+    if Command::new("npm").arg("--version").stdout(Stdio::null()).status().is_err() {
+        skip("the web app", "npm is not installed");
+        return Ok(());
+    }
+    let browser = chromium();
+    if browser.is_none() {
+        skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
+    }
+    // Building the program builds the app, which installs what its tests need.
+    count(counts, Command::new("cargo").args(["build", "--quiet", "--package", "agon"]))?;
+    if !folder.join("node_modules").is_dir() {
+        println!("SKIPPED: the web app (its packages could not be installed)");
+        counts.skipped += 1;
+        return Ok(());
+    }
+    let mut run = |arguments: &[&str]| -> Result<()> {
+        let mut command = Command::new("npm");
+        command.args(["run", "--silent"]).args(arguments).current_dir(&folder);
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        command.env("AGON", root().join(target).join("debug/agon"));
+        if let Some(browser) = &browser {
+            command.env("CHROMIUM", browser);
+        }
+        let good = command.status().with_context(|| format!("running {command:?}"))?.success();
+        *(if good { &mut counts.passed } else { &mut counts.failed }) += 1;
+        Ok(())
+    };
+    run(&["check"])?;
+    run(&["test"])?;
+    if browser.is_some() {
+        run(&["test:browser"])?;
+    }
+    Ok(())
+}
+
+/// Chromium, installed first where that is this machine's to do.
+fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let find = || named.iter().cloned().chain(usual.map(PathBuf::from)).find(|path| path.is_file());
+    if find().is_none() && std::env::var_os("CI").is_some_and(|value| value == "true") {
+        for arguments in [&["update"][..], &["install", "-y", "--no-install-recommends", "chromium"]] {
+            let mut command = Command::new("apt-get");
+            let _ = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status();
+        }
+    }
+    find()
 }
 
 fn root() -> PathBuf {

@@ -20,6 +20,8 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// The folder it runs in: the bot's own.
     pub folder: Option<PathBuf>,
+    /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
+    pub dials_in: bool,
     /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
     pub notes: Vec<String>,
 }
@@ -75,12 +77,14 @@ impl Launch {
         }
     }
 
-    fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
+    /// These words, run in `folder`.
+    pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {
             program: words[0].clone().into(),
             arguments: words[1..].iter().map(OsString::from).collect(),
             environment,
             folder,
+            dials_in: false,
             notes: Vec::new(),
         }
     }
@@ -113,6 +117,7 @@ impl Launch {
             arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
             environment: Vec::new(),
             folder: folder.clone(),
+            dials_in: false,
             notes: Vec::new(),
         };
         let compile = |language, how: &str| {
@@ -127,6 +132,7 @@ impl Launch {
                     arguments: Vec::new(),
                     environment: Vec::new(),
                     folder: folder.clone(),
+                    dials_in: false,
                     notes: Vec::new(),
                 }),
                 _ => compile(language, "agon build FILE"),
@@ -153,6 +159,7 @@ impl Launch {
                 arguments: Vec::new(),
                 environment: Vec::new(),
                 folder,
+                dials_in: false,
                 notes: Vec::new(),
             }),
         }

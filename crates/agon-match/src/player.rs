@@ -5,6 +5,7 @@ use agon_game::{Seat, Session};
 use thiserror::Error;
 
 use crate::Ponder;
+use crate::arrival::{self, Expected};
 
 /// Who answers for a seat.
 pub enum Player {
@@ -12,6 +13,8 @@ pub enum Player {
     Builtin,
     /// A program.
     Program(Box<Program>),
+    /// A bot that dials in and is not here yet.
+    Expected(Box<Expected>),
     /// Nobody: the bot could not be started, for this reason.
     Absent(String),
 }
@@ -35,11 +38,11 @@ pub fn seat_player(
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
+    if let Some(player) = arrival::expect(session, name, seat, cpu)? {
+        return Ok(player);
+    }
     let Some(launch) = Launch::of(name).map_err(|error| SeatError::Name(error.to_string()))? else {
-        return Err(SeatError::Name(format!(
-            "`{name}`: {} talks to its bots over standard input and output",
-            session.info().title
-        )));
+        unreachable!("a bot that is started elsewhere dials in");
     };
     match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
         Ok(program) => Ok(Player::Program(Box::new(program))),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::waiting::PortOptions;
 use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
@@ -151,6 +152,8 @@ pub struct PlayOptions {
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -240,6 +243,8 @@ pub struct RefereeOptions {
     pub serve: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
 }
 
 /// Commands of `agon replay`.

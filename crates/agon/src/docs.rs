@@ -79,7 +79,9 @@ pub fn run(options: &DocsOptions) -> Done {
     let page = pages.iter().find(|page| page.name == wanted.trim_end_matches(".md")).ok_or_else(|| {
         let hint = nearest(wanted, pages.iter().map(|page| page.name));
         let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        Failure::usage(format!("no page is called `{wanted}`{hint}\n  `agon docs` lists them, `agon docs --find TEXT` searches"))
+        Failure::usage(format!(
+            "no page is called `{wanted}`{hint}\n  `agon docs` lists them, `agon docs --find TEXT` searches"
+        ))
     })?;
     let text = whole(page.text);
     if options.json {
@@ -198,7 +200,12 @@ mod tests {
             assert!(whole(rules.text).contains(info.rulebook), "{}", info.name);
             let page = find(info.name);
             for preset in info.presets {
-                assert!(page.text.contains(&format!("`{}`", preset.name)), "{}: preset {}", info.name, preset.name);
+                assert!(
+                    page.text.contains(&format!("`{}`", preset.name)),
+                    "{}: preset {}",
+                    info.name,
+                    preset.name
+                );
             }
         }
     }
@@ -221,7 +228,10 @@ mod tests {
                     assert!(found.exists(), "{file}: {target} leads nowhere");
                     let headings = fs::read_to_string(&found).unwrap_or_default();
                     let anchors = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
-                    assert!(place.is_empty() || anchors.into_iter().any(|own| own == place), "{file}: {target}");
+                    assert!(
+                        place.is_empty() || anchors.into_iter().any(|own| own == place),
+                        "{file}: {target}"
+                    );
                 }
             }
         }
@@ -246,7 +256,10 @@ mod tests {
             fs::write(&file, &text).expect("a writable file");
         }
         let found = fs::read_to_string(&file).unwrap_or_default();
-        assert!(found == text, "docs/reference.md is out of date: UPDATE_BOOK=1 cargo test -p agon the_reference");
+        assert!(
+            found == text,
+            "docs/reference.md is out of date: UPDATE_BOOK=1 cargo test -p agon the_reference"
+        );
     }
 
     /// The help of a command and of those below it.

@@ -28,6 +28,7 @@ mod git;
 mod progress;
 mod screen;
 mod series;
+mod waiting;
 
 use std::process::ExitCode;
 

@@ -60,8 +60,10 @@ fn form(game: &str) -> Form {
 }
 
 /// Endings of source files.
-const SOURCES: &[&str] =
-    &["py", "js", "mjs", "cjs", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl", "lua", "php"];
+const SOURCES: &[&str] = &[
+    "py", "js", "mjs", "cjs", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl", "lua",
+    "php",
+];
 
 /// Folders that stay behind, beside hidden ones and those agon writes.
 const BEHIND: &[&str] = &["test", "tests", "__pycache__", "node_modules", "target", "client"];
@@ -78,7 +80,9 @@ pub fn run(options: &PackOptions) -> Done {
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let manifest = Manifest::read(&folder).map_err(Failure::Usage)?.unwrap_or_default();
     let game = options.game.as_ref().or(manifest.defaults.game.as_ref()).ok_or_else(|| {
-        Failure::usage(format!("which game is `{shown}` for? Add --game NAME, or an agon.toml with [defaults] game"))
+        Failure::usage(format!(
+            "which game is `{shown}` for? Add --game NAME, or an agon.toml with [defaults] game"
+        ))
     })?;
     let info = common::game(game)?.info();
     let packed = match form(info.name) {
@@ -91,7 +95,8 @@ pub fn run(options: &PackOptions) -> Done {
     }
     let mut out = io::stdout().lock();
     if options.json {
-        let made = json!({ "game": info.name, "file": packed.file, "bytes": packed.bytes, "files": packed.files });
+        let made =
+            json!({ "game": info.name, "file": packed.file, "bytes": packed.bytes, "files": packed.files });
         writeln!(out, "{made:#}")?;
         return Ok(());
     }
@@ -142,7 +147,8 @@ fn source(
             other.display()
         )));
     }
-    let mut packed = Packed { file: own.clone(), bytes, files: vec![name(&own)], what: "the one source file" };
+    let mut packed =
+        Packed { file: own.clone(), bytes, files: vec![name(&own)], what: "the one source file" };
     match options.output.as_deref() {
         None => {}
         Some(place) if place == Path::new("-") => io::stdout().write_all(text.as_bytes())?,
@@ -161,9 +167,13 @@ fn main_file(folder: &Path, manifest: &Manifest, endings: &[&str]) -> Result<Pat
     let words = commands.filter_map(|command| command.words().ok()).flatten();
     let usual = ["bot", "main", "Player", "index"];
     let usual = usual.iter().flat_map(|stem| endings.iter().map(move |ending| format!("{stem}.{ending}")));
-    let mut candidates = words.filter(|word| endings.contains(&ending(Path::new(word)).as_str())).chain(usual);
+    let mut candidates =
+        words.filter(|word| endings.contains(&ending(Path::new(word)).as_str())).chain(usual);
     candidates.find(|name| folder.join(name).is_file()).map(|name| folder.join(name)).ok_or_else(|| {
-        Failure::usage(format!("{}: no source file is found there; name it: agon pack FILE", folder.display()))
+        Failure::usage(format!(
+            "{}: no source file is found there; name it: agon pack FILE",
+            folder.display()
+        ))
     })
 }
 
@@ -183,8 +193,11 @@ fn needed(own: &Path, text: &str) -> Option<PathBuf> {
     others.sort();
     // Only lines that take something in count; a name in a comment does not.
     let taking = |line: &str| {
-        let starts = ["import ", "from ", "#include \"", "mod ", "use ", "pub mod ", "require ", "require_relative "];
-        starts.iter().any(|start| line.starts_with(start)) || line.contains("require(") || line.contains("import(")
+        let starts =
+            ["import ", "from ", "#include \"", "mod ", "use ", "pub mod ", "require ", "require_relative "];
+        starts.iter().any(|start| line.starts_with(start))
+            || line.contains("require(")
+            || line.contains("import(")
     };
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| taking(line)).collect();
     others.into_iter().find(|path| {
@@ -198,7 +211,8 @@ fn needed(own: &Path, text: &str) -> Option<PathBuf> {
 fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> Result<Packed, Failure> {
     let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let label = fs::canonicalize(&full).unwrap_or(full);
-    let label = label.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned());
+    let label =
+        label.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned());
     let files = gather(folder, flat)?;
     if let Some(missing) = wanted.iter().find(|wanted| !files.iter().any(|file| file == *wanted)) {
         return Err(Failure::usage(format!("{}: the contest wants a file {missing}", folder.display())));
@@ -270,7 +284,8 @@ fn gather(folder: &Path, flat: bool) -> Result<Vec<String>, Failure> {
             let name = if inside.is_empty() { own.clone() } else { format!("{inside}/{own}") };
             // A link leads out of the folder, or in circles.
             let kind = entry.file_type().map_err(failed)?;
-            let ours = inside.is_empty() && (own.starts_with("agon-") || own == "agon.toml" || own == "README.md");
+            let ours =
+                inside.is_empty() && (own.starts_with("agon-") || own == "agon.toml" || own == "README.md");
             let behind = own.starts_with('.') || ours || own.ends_with(".zip") || own.ends_with(".zip.part");
             if behind || kind.is_symlink() {
                 continue;
@@ -394,7 +409,8 @@ mod tests {
         assert_eq!(read("a.zip"), read("b.zip"), "the same files give the same bytes");
         let mut zip = zip::ZipArchive::new(io::Cursor::new(read("a.zip"))).expect("a zip");
         let mut text = String::new();
-        io::Read::read_to_string(&mut zip.by_name("grid_player.py").expect("it is in"), &mut text).expect("text");
+        io::Read::read_to_string(&mut zip.by_name("grid_player.py").expect("it is in"), &mut text)
+            .expect("text");
         assert_eq!(text, "class GridPlayer: pass");
         fs::create_dir(bot.join("deep")).expect("a folder");
         assert!(pack(&bot, "deerhunt", "c.zip").err().expect("refused").contains("flat"));
@@ -409,7 +425,10 @@ mod tests {
         assert_eq!(packed.files, ["my-bot/algo.json", "my-bot/run.sh", "my-bot/src/a.py"]);
         let file = File::open(whole.path().join("a.zip")).expect("written");
         let mut zip = zip::ZipArchive::new(file).expect("a zip");
-        assert_eq!(zip.by_name("my-bot/run.sh").expect("it is in").unix_mode().map(|mode| mode & 0o777), Some(0o755));
+        assert_eq!(
+            zip.by_name("my-bot/run.sh").expect("it is in").unix_mode().map(|mode| mode & 0o777),
+            Some(0o755)
+        );
         fs::write(bot.join("my notes.txt"), "").expect("a file");
         assert!(pack(&bot, "terminal", "a.zip").err().expect("refused").contains("my notes.txt"));
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
+use agon_match::arrival::Awaited;
 use agon_match::{
     FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place, seat_player,
 };
@@ -18,6 +19,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::cli::PlayOptions;
 use crate::common::{self, Done, Failure};
 use crate::screen::{self, milliseconds, score};
+use crate::waiting::Waiting;
 use crate::watch::Viewer;
 
 /// Where replays go unless told otherwise.
@@ -37,6 +39,7 @@ pub fn run(options: &PlayOptions) -> Done {
             options.bots.join(" ")
         )));
     }
+    options.port.apply();
     let names = common::bots(&options.bots, options.swap)?;
     let labels = common::labels(&names, &options.name)?;
     let setup = options.setup.setup(game, names.len())?;
@@ -59,6 +62,7 @@ pub fn run(options: &PlayOptions) -> Done {
             labels: &labels,
             eyes,
             delay: options.watch.then(|| Duration::from_millis(options.delay)),
+            waiting: Waiting::default(),
         };
         let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
@@ -269,6 +273,10 @@ fn make_room(newest: &Path) {
 struct Together<'a, 'b>(&'a mut Vec<&'b mut dyn Observer>);
 
 impl Observer for Together<'_, '_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
     }
@@ -279,10 +287,16 @@ struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
     delay: Option<Duration>,
+    waiting: Waiting,
 }
 
 impl Observer for Follow<'_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.waiting.show(seats, waited);
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.waiting.done();
         let Some(delay) = self.delay else { return Ok(()) };
         let screen = screen::output();
         let mut out = io::stdout().lock();

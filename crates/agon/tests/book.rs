@@ -57,7 +57,8 @@ impl<'a> Mark<'a> {
             preset: self.keys.get("rules").copied().unwrap_or_default().to_owned(),
             ..RulesChoice::default()
         };
-        let map = self.keys.get("map").map_or(MapChoice::Default, |name| MapChoice::Named((*name).to_owned()));
+        let map =
+            self.keys.get("map").map_or(MapChoice::Default, |name| MapChoice::Named((*name).to_owned()));
         let seed = self.keys["seed"].parse().expect("a seed");
         let rules = if rules.preset.is_empty() { RulesChoice::default() } else { rules };
         let setup = Setup { rules, map, seats: bots.len() as u8, seed };
@@ -155,7 +156,12 @@ fn messages_are_what_the_referee_sends() {
             whole.extend(expected.lines().map(str::to_owned));
             whole.push("```".to_owned());
             if !update {
-                assert_eq!(lines[open + 1..close].join("\n"), expected.trim_end_matches('\n'), "{name}: {}", lines[at]);
+                assert_eq!(
+                    lines[open + 1..close].join("\n"),
+                    expected.trim_end_matches('\n'),
+                    "{name}: {}",
+                    lines[at]
+                );
             }
             at = close + 1;
         }
@@ -271,8 +277,18 @@ fn commands_run_and_print_what_the_page_says() {
 
 #[test]
 fn patterns_fit_what_they_say_and_nothing_else() {
-    assert!(fits("a [..] c", "a b c") && fits("a[..]", "a b") && fits("a", "a  ") && fits("[..]b[..]", "abc"));
+    assert!(
+        fits("a [..] c", "a b c") && fits("a[..]", "a b") && fits("a", "a  ") && fits("[..]b[..]", "abc")
+    );
     assert!(!fits("a [..] c", "a b d") && !fits("a", "ab") && !fits("b[..]", "a b") && !fits("[..]a", "ab"));
-    assert!(matches(&["a", "...", "c"], &["a", "b", "b", "c"]) && matches(&["..."], &[]) && matches(&["a", "..."], &["a"]));
-    assert!(!matches(&["a"], &["a", "b"]) && !matches(&["...", "c"], &["a", "b"]) && !matches(&["a", "b"], &["a"]));
+    assert!(
+        matches(&["a", "...", "c"], &["a", "b", "b", "c"])
+            && matches(&["..."], &[])
+            && matches(&["a", "..."], &["a"])
+    );
+    assert!(
+        !matches(&["a"], &["a", "b"])
+            && !matches(&["...", "c"], &["a", "b"])
+            && !matches(&["a", "b"], &["a"])
+    );
 }
