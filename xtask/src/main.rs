@@ -1,6 +1,5 @@
 //! The project's chores: `cargo xtask test` runs every check.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -11,7 +10,7 @@ const USAGE: &str = "\
 cargo xtask test [--require-golden] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
-    --only STEP        one of: format, lints, tests, docs, bots, web";
+    --only STEP        one of: format, lints, tests, docs, web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,7 +54,6 @@ const STEPS: &[(&str, Step)] = &[
         command.args(arguments).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
         count(counts, &mut command)
     }),
-    ("bots", example_bots),
     ("web", web),
 ];
 
@@ -146,34 +144,6 @@ fn tests(options: &Options, counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-/// The example bots' own tests, language by language, where the language is installed.
-fn example_bots(_: &Options, counts: &mut Counts) -> Result<()> {
-    let mut found: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
-    for game in std::fs::read_dir(root().join("games"))? {
-        let bots = game?.path().join("bots");
-        for bot in std::fs::read_dir(&bots).into_iter().flatten().flatten() {
-            for (ending, language) in [("py", "python3"), ("js", "node")] {
-                let files = std::fs::read_dir(bot.path()).into_iter().flatten().flatten();
-                let tests = files.map(|file| file.path()).filter(|path| is_test(path, ending));
-                found.entry(language).or_default().extend(tests);
-            }
-        }
-    }
-    for (language, tests) in found {
-        let installed = Command::new(language).arg("--version").stdout(Stdio::null()).status().is_ok();
-        for test in tests {
-            if !installed {
-                println!("SKIPPED: {} ({language} is not installed)", test.display());
-                counts.skipped += 1;
-                continue;
-            }
-            let folder = test.parent().context("a test lies in a folder")?;
-            count(counts, Command::new(language).arg(&test).current_dir(folder))?;
-        }
-    }
-    Ok(())
-}
-
 /// The web app: its types, its unit tests, and the viewer in a real Chromium.
 fn web(_: &Options, counts: &mut Counts) -> Result<()> {
     let folder = root().join("web");
@@ -229,12 +199,6 @@ fn chromium() -> Option<PathBuf> {
         }
     }
     find()
-}
-
-fn is_test(path: &Path, ending: &str) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.extension().is_some_and(|own| own == ending)
-        && (name.starts_with("test_") || name.contains(".test."))
 }
 
 fn root() -> PathBuf {

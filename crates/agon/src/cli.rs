@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
 use crate::waiting::PortOptions;
-use crate::{gauntlet, new, pin, rate, sprt, tournament};
+use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -24,6 +24,7 @@ use crate::{gauntlet, new, pin, rate, sprt, tournament};
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
+  agon docs                                           the guide
 
 Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
     propagate_version = true,
@@ -65,6 +66,9 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
+    /// Pack a bot in the form its contest takes
+    #[command(after_help = pack::EXAMPLES)]
+    Pack(pack::PackOptions),
     /// Look into replays: info, verify, show, export, import
     ///
     /// Every FILE may also be a replay of the original, as it is.
@@ -83,6 +87,9 @@ pub enum Command {
     /// Explain one rule: its text, where the code decides it, where it is tested
     #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
     Explain(ExplainOptions),
+    /// Read the guide
+    #[command(after_help = docs::EXAMPLES)]
+    Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(after_help = "Files and folders are searched for records; a record is known by its content.
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;

@@ -6,9 +6,11 @@ mod cli;
 
 mod bench;
 mod conform;
+mod docs;
 mod import;
 mod library;
 mod new;
+mod pack;
 mod play;
 mod referee;
 mod replay;
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::New(options) => new::run(&options),
+        Command::Pack(options) => pack::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
         Command::Watch(options) => watch::run(&options),
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Rules(options) => library::rules(&options),
         Command::Maps(options) => library::maps(&options),
         Command::Explain(options) => library::explain(&options),
+        Command::Docs(options) => docs::run(&options),
         Command::Conform(options) => conform::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {

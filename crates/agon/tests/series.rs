@@ -373,8 +373,19 @@ fn a_bot_is_frozen_and_an_old_commit_plays() {
     write(folder.path(), "mine/bot.py", &WAITER.replace("'WAIT'", "'wait?'"));
     git(&["commit", "-qam", "two"]);
     let own = folder.path().join("mine");
-    let arguments =
-        ["sprt", "cultist-wars", ".", "git:HEAD~1", "-n", "2", "--set", "number_of_turns=4", "-q", "--time-scale", "20"];
+    let arguments = [
+        "sprt",
+        "cultist-wars",
+        ".",
+        "git:HEAD~1",
+        "-n",
+        "2",
+        "--set",
+        "number_of_turns=4",
+        "-q",
+        "--time-scale",
+        "20",
+    ];
     let tested = agon(&own, &arguments);
     let text = out(&tested);
     assert!(tested.status.success(), "{text}{}", err(&tested));
