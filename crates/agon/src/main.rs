@@ -24,8 +24,8 @@ mod sprt;
 mod tournament;
 
 mod common;
-mod patience;
 mod git;
+mod patience;
 mod progress;
 mod screen;
 mod series;

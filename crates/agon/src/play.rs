@@ -11,7 +11,8 @@ use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
 use agon_match::arrival::Awaited;
 use agon_match::{
-    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place, seat_player,
+    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
+    seat_player,
 };
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
