@@ -3,6 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::script::{Js, Script};
+
+/// Before the name of a script that Node is to run.
+const NODE: &str = "node:";
+
 /// A bot as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotName {
@@ -15,7 +20,7 @@ pub struct BotName {
 /// What a bot's name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file or folder.
+    /// A file or folder; `node:` in front has a script run under Node.
     Path(PathBuf),
     /// `cmd:` a command line, split like a shell would but run without one; `lines:` likewise, for a
     /// bot that talks in lines where those of its game usually dial in.
@@ -63,7 +68,7 @@ impl BotName {
         } else if text.is_empty() {
             return Err("a bot's name is empty".to_owned());
         } else {
-            Kind::Path(PathBuf::from(text))
+            Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
         Ok(Self { text: text.to_owned(), kind })
     }
@@ -87,6 +92,19 @@ impl BotName {
     /// Whether the name itself says that the bot talks in lines.
     pub fn says_lines(&self) -> bool {
         self.text.starts_with("lines:")
+    }
+
+    /// Which engine runs it, if it is a script.
+    pub fn js(&self) -> Js {
+        if self.text.starts_with(NODE) { Js::Node } else { Js::Embedded }
+    }
+
+    /// The same bot under Node, if it is a script.
+    pub fn under_node(mut self) -> Self {
+        if self.js() != Js::Node && Script::file(&self).is_some() {
+            self.text.insert_str(0, NODE);
+        }
+        self
     }
 
     /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.
@@ -139,6 +157,8 @@ mod tests {
             })
         );
         assert_eq!(kind("bots/python"), Ok(Kind::Path(PathBuf::from("bots/python"))));
+        assert_eq!(kind("node:bots/a.js"), Ok(Kind::Path(PathBuf::from("bots/a.js"))));
+        assert_eq!(BotName::parse("node:bots/a.js").expect("a name").js(), Js::Node);
         assert!(kind("builtin:hunter?fast").unwrap_err().contains("KEY=VALUE"));
         assert!(kind("cmd:'").unwrap_err().contains("quote"));
         assert!(kind("cmd:").is_err() && kind("").is_err());

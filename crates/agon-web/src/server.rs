@@ -110,7 +110,7 @@ pub struct Handle(Arc<Desk>);
 impl Handle {
     /// The address to open, with the token. `place` is what to show there: `replay=...`.
     pub fn address(&self, place: &str) -> String {
-        let Desk { mut address, token, .. } = &*self.0;
+        let (mut address, token) = (self.0.address, &self.0.token);
         if address.ip().is_unspecified() {
             // Every address of this machine is meant; this one works here.
             address.set_ip(Ipv4Addr::LOCALHOST.into());

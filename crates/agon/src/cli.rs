@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
 use crate::waiting::PortOptions;
@@ -122,7 +122,9 @@ Examples:
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
-  agon play cultist-wars my/bot.py builtin:greedy --live";
+  agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play ostibot my/bot.js other/bot.py --time-limit 1s
+  agon play ostibot my/bot.js builtin:looter --js node";
 
 const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
 A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
@@ -154,6 +156,9 @@ pub struct PlayOptions {
     pub clock: ClockOptions,
     #[command(flatten)]
     pub port: PortOptions,
+    /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
+    #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
+    pub js: Option<JsKind>,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -213,6 +218,15 @@ pub struct WatchOptions {
     /// What the address must hold to be let in [default: a fresh one each time]
     #[arg(long, value_name = "SECRET")]
     pub token: Option<String>,
+}
+
+/// An engine for scripts.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsKind {
+    /// The one inside agon: nothing but the language can be reached, and every match can be repeated
+    Embedded,
+    /// Node: compiles to machine code, but keeps scripts from nothing
+    Node,
 }
 
 /// Options of `agon referee`.

@@ -25,6 +25,7 @@ mod tournament;
 
 mod common;
 mod git;
+mod patience;
 mod progress;
 mod screen;
 mod series;
@@ -37,12 +38,13 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    // Two hidden lives of this program, without the cost of a command line parser.
+    // Three hidden lives of this program, without the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {
         Some(agon_bot::guard::SUBCOMMAND) => {
             agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());
             return ExitCode::SUCCESS;
         }
+        Some(agon_bot::script::SUBCOMMAND) => return agon_script::run(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}

@@ -11,13 +11,15 @@ use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
 use agon_match::arrival::Awaited;
 use agon_match::{
-    FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place, seat_player,
+    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
+    seat_player,
 };
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::cli::PlayOptions;
+use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure};
+use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
 use crate::waiting::Waiting;
 use crate::watch::Viewer;
@@ -40,7 +42,11 @@ pub fn run(options: &PlayOptions) -> Done {
         )));
     }
     options.port.apply();
-    let names = common::bots(&options.bots, options.swap)?;
+    let mut names = common::bots(&options.bots, options.swap)?;
+    if options.js == Some(JsKind::Node) {
+        names = names.into_iter().map(BotName::under_node).collect();
+    }
+    let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = options.setup.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
@@ -52,8 +58,8 @@ pub fn run(options: &PlayOptions) -> Done {
             true => None,
             false => Some(ReplayFile::create(options.replay.as_deref(), session.as_ref())?),
         };
-        let mut players = seat_all(session.as_mut(), &names, options.clock.ponder(), false)?;
-        let header = header(session.as_ref(), &names, &labels, &options.clock.clock()?.to_string());
+        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), false)?;
+        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
         let mut recorder = match &mut file {
             Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
             None => None,
@@ -66,10 +72,12 @@ pub fn run(options: &PlayOptions) -> Done {
         };
         let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
+            let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
             if let Some(camera) = &mut camera {
                 observers.push(camera);
             }
+            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -77,7 +85,7 @@ pub fn run(options: &PlayOptions) -> Done {
                 session.as_mut(),
                 &mut players,
                 &labels,
-                options.clock.clock()?,
+                clock,
                 options.clock.ponder(),
                 &mut Together(&mut observers),
                 stop,
@@ -147,6 +155,7 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
 pub fn seat_all(
     session: &mut dyn Session,
     names: &[BotName],
+    clock: Clock,
     ponder: Ponder,
     quiet: bool,
 ) -> Result<Vec<Player>, Failure> {
@@ -162,7 +171,7 @@ pub fn seat_all(
         if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
             launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
         }
-        players.push(seat_player(session, name, seat, Some(cpu))?);
+        players.push(seat_player(session, name, seat, Some(cpu), clock)?);
     }
     Ok(players)
 }

@@ -49,7 +49,8 @@ pub fn run(options: &RefereeOptions) -> Done {
     };
     options.port.apply();
     let mut session = game.open(&setup)?;
-    let mut players = seat_all(session.as_mut(), &names, options.clock.ponder(), true)?;
+    let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+    let mut players = seat_all(session.as_mut(), &names, clock, ponder, true)?;
     let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
     let record = agon_match::play(
         session.as_mut(),

@@ -205,7 +205,7 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
     // Everything that can be wrong with the names is told before the match begins.
     let (started, begun) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let seated = play::seat_all(session.as_mut(), &names, ponder, true).map_err(sentence);
+        let seated = play::seat_all(session.as_mut(), &names, clock, ponder, true).map_err(sentence);
         let header = play::header(session.as_ref(), &names, &labels, &clock.to_string());
         let ready = seated.and_then(|seated| {
             let camera = live.camera(&header).map_err(|error| error.to_string())?;
