@@ -445,10 +445,9 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
         for (number, text) in showing.enumerate() {
             piece.extend_from_slice(text.as_bytes());
             piece.push(b'\n');
-            if number < 2 || piece.len() > 64 << 10 {
-                if line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
-                    return;
-                }
+            let enough = number < 2 || piece.len() > 64 << 10;
+            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
+                return;
             }
         }
         let _ = line.blocking_send(piece.into());
