@@ -1,4 +1,6 @@
-//! The project's chores: `cargo xtask test` runs every check.
+//! The project's chores: `cargo xtask test` runs every check, `cargo xtask dist` packs the program.
+
+mod dist;
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -11,12 +13,16 @@ const USAGE: &str = "\
 cargo xtask test [--require-golden] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
-    --only STEP        one of: format, lints, tests, docs, web";
+    --only STEP        one of: format, lints, tests, docs, web
+
+cargo xtask dist
+    Packs the program for this kind of machine into one archive with its checksum.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => test(&arguments[1..]),
+        Some("dist") => dist::run(&root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

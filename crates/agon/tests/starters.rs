@@ -66,15 +66,8 @@ fn walk(folder: &TempDir, starter: &Value) {
     assert!(said.contains(text(starter, "test")), "it is said how to test: {said}");
     typed(&bot, text(starter, "test"));
     let opponent = starter["opponents"][0].as_str().expect("an opponent");
-    // Over a pipe until sockets and scripts are part of the program.
-    let own = match (game, language) {
-        ("jungle-blitz", "python") => "cmd:python3 application.py --lines",
-        ("jungle-blitz", "javascript") => "cmd:node bot.js --lines",
-        ("ostibot", "javascript") => return,
-        _ => ".",
-    };
-    play(&bot, game, [own, opponent], 0);
-    play(&bot, game, [opponent, own], 1);
+    play(&bot, game, [".", opponent], 0);
+    play(&bot, game, [opponent, "."], 1);
 }
 
 /// Walks through all starters of one game.
