@@ -279,8 +279,9 @@ mod tests {
 
     /// Our end, and the bot's two ends.
     fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
-        let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
-        let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
+        // Bots that other tests start must not hold these ends open.
+        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
     }
 
