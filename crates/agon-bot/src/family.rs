@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime, Used};
 
 /// The variable that marks the processes of one bot.
@@ -22,8 +22,6 @@ pub const MARK: &str = "AGON_BOT";
 static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
 /// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
 static STARTING: RwLock<()> = RwLock::new(());
-/// Whether every child that we did not start is some bot's orphan.
-static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// So long we wait for a killed process to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,15 +37,20 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
     Ok(child)
 }
 
+/// Starts a bot's process (see [`spawn`](crate::spawn)) on `cpu`.
+///
+/// # Errors
+/// Those of the system.
+pub fn start_bot(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
+    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
+    let process = spawn::spawn(command, cpu)?;
+    started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
+    Ok(process)
+}
+
 /// A process started with [`start`] was waited for.
 pub fn forget(child: u32) {
     started().remove(&(child as i32));
-}
-
-/// Says that this program starts all its processes with [`start`], so that every other child is a
-/// bot's orphan, even one that hides.
-pub fn is_strict() {
-    STRICT.store(true, Ordering::Relaxed);
 }
 
 fn started() -> MutexGuard<'static, BTreeMap<i32, String>> {
@@ -180,8 +183,8 @@ impl Family {
             return;
         }
         let mut found = sys::tree(self.root).split_off(1);
-        for orphan in orphans() {
-            if sys::stat(orphan).is_some_and(|stat| self.has(orphan, &stat)) {
+        for (orphan, stat) in orphans() {
+            if self.has(orphan, &stat) {
                 found.extend(sys::tree(orphan));
             }
         }
@@ -335,8 +338,7 @@ impl Family {
         // Nothing is just being started, so that every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
         let (mut found, mut used) = (false, Used::default());
-        for orphan in orphans() {
-            let Some(stat) = sys::stat(orphan) else { continue };
+        for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
                 // Whose it was is not known any more; its CPU time is nobody's.
                 sys::reap(orphan);
@@ -359,11 +361,17 @@ enum Left {
     Some(Used),
 }
 
-/// Children of ours that we did not start.
-fn orphans() -> Vec<Pid> {
+/// Children of ours that some bot must have left behind: we did not start them, and they are not in
+/// our session, which no bot can come into.
+fn orphans() -> Vec<(Pid, sys::Stat)> {
     let children = sys::own_children();
-    let started = started();
-    children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    let strangers: Vec<Pid> = {
+        let started = started();
+        children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    };
+    let own = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
+    stats.filter(|(_, stat)| stat.session != own).collect()
 }
 
 /// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
@@ -372,6 +380,41 @@ fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
     let started = started();
     match mark {
         Some(mark) => !started.values().any(|own| *own == mark),
-        None => STRICT.load(Ordering::Relaxed) && !started.contains_key(&stat.session),
+        None => !started.contains_key(&stat.session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cpu: u64, threads: &[(i32, u64, u64)]) -> Usage {
+        let ms = Duration::from_millis;
+        let threads = threads.iter().map(|&(thread, cpu, waited)| {
+            (Pid::from_raw(thread).expect("not 0"), ThreadTime { cpu: ms(cpu), waited: ms(waited) })
+        });
+        Usage { cpu: Some(ms(cpu)), ended: Some(Duration::ZERO), threads: threads.collect(), whole: true }
+    }
+
+    fn kept(before: &Usage, now: &Usage) -> u128 {
+        Usage::kept_waiting(before, now).as_millis()
+    }
+
+    #[test]
+    fn only_others_keep_a_bot_waiting() {
+        let before = usage(100, &[(1, 100, 7)]);
+        assert_eq!(kept(&before, &usage(110, &[(1, 110, 37)])), 30, "30 ms in the queue");
+        assert_eq!(
+            kept(&before, &usage(140, &[(1, 120, 37), (2, 20, 20)])),
+            10,
+            "20 of them for its own thread"
+        );
+        assert_eq!(kept(&before, &usage(140, &[(1, 120, 27), (2, 20, 20)])), 0, "all of them");
+        // A child that came and went, as far as the system counts it.
+        let mut ended = usage(110, &[(1, 110, 37)]);
+        ended.ended = Some(Duration::from_millis(10));
+        assert_eq!(kept(&before, &ended), 0);
+        // What cannot be known is not held against the machine.
+        assert_eq!(kept(&before, &Usage::default()), 0);
     }
 }

@@ -33,12 +33,10 @@ struct Run {
     matches: AtomicU64,
 }
 
-/// Says which program understands [`SUBCOMMAND`] and [`script::SUBCOMMAND`](crate::script::SUBCOMMAND): the one
-/// that calls this, and it starts all its processes with [`family::start`]. Without it there is no guard, and
-/// no embedded engine for scripts.
+/// Says which program understands [`SUBCOMMAND`] and [`script::SUBCOMMAND`](crate::script::SUBCOMMAND).
+/// Without it there is no guard, and no embedded engine for scripts.
 pub fn use_program(program: PathBuf) {
     let _ = PROGRAM.set(program);
-    family::is_strict();
 }
 
 /// The program of [`use_program`].

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::build::Build;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
@@ -118,6 +119,19 @@ impl Launch {
             let how = how.replace("FILE", &file.display().to_string());
             Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language, how })
         };
+        if let Some(language) = Build::language(file) {
+            // What it is built to under its present content, if it was.
+            return match Build::of_source(file).map_err(LaunchError::Manifest)? {
+                Some(Build { program: Some(program), .. }) if program.is_file() => Ok(Self {
+                    program: program.into_os_string(),
+                    arguments: Vec::new(),
+                    environment: Vec::new(),
+                    folder: folder.clone(),
+                    notes: Vec::new(),
+                }),
+                _ => compile(language, "agon build FILE"),
+            };
+        }
         match file.extension().and_then(|ending| ending.to_str()).unwrap_or("") {
             "py" => Ok(run("python3", &["-u"])),
             "js" | "mjs" | "cjs" => Ok(run("node", &[])),
@@ -132,10 +146,6 @@ impl Launch {
                 launch.notes.push(format!("{} has no exit bit; it is started with sh", file.display()));
                 Ok(launch)
             }
-            "cpp" | "cc" | "cxx" => compile("C++", "g++ -O2 -o bot FILE, then play with ./bot"),
-            "c" => compile("C", "gcc -O2 -o bot FILE, then play with ./bot"),
-            "rs" => compile("Rust", "rustc -O -o bot FILE, then play with ./bot"),
-            "go" => compile("Go", "go build -o bot FILE, then play with ./bot"),
             "cs" => compile("C#", "dotnet build, then play with the program it makes"),
             "kt" => compile("Kotlin", "kotlinc FILE -include-runtime -d bot.jar, then play with bot.jar"),
             _ => Ok(Self {
@@ -183,7 +193,7 @@ mod tests {
         assert!(launch("no/such/bot").unwrap_err().to_string().contains("builtin:"));
         assert!(launch(&path).unwrap_err().to_string().contains("agon.toml"));
         std::fs::write(folder.path().join("bot.cpp"), "").expect("a file");
-        assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("g++ -O2"));
+        assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("agon build "));
         std::fs::write(folder.path().join("agon.toml"), "run = 5").expect("a file");
         assert!(launch(&path).unwrap_err().to_string().contains("agon.toml:1:7"));
     }

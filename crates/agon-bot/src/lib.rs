@@ -1,11 +1,12 @@
 //! Bots as programs: naming them, starting them, talking to them, timing them, ending them.
 //!
-//! Everything that belongs to one operating system lies in [`sys`]. Nothing here knows a game:
+//! Everything that belongs to one operating system lies in [`sys`] and [`spawn`]. Nothing here knows a game:
 //! messages are bytes, and what a silence means is the referee's matter.
 
 // In reading order.
 pub mod name;
 
+pub mod build;
 pub mod launch;
 pub mod manifest;
 pub mod program;
@@ -15,8 +16,10 @@ pub mod wire;
 pub mod family;
 pub mod guard;
 pub mod scratch;
+pub mod spawn;
 pub mod sys;
 
+pub use build::Build;
 pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};

@@ -3,19 +3,19 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::Pid;
 use thiserror::Error;
 
 use crate::family::{self, Family};
 use crate::launch::Launch;
+use crate::spawn::Started;
 use crate::sys::Used;
-use crate::wire::{Lines, Wire};
+use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
@@ -103,29 +103,20 @@ impl Program {
             .env("PYTHONUNBUFFERED", "1")
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .env(guard::MARK, guard::mark())
-            .env(family::MARK, &mark)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .env(family::MARK, &mark);
         if let Some(folder) = &folder {
             command.env("TMPDIR", folder);
         }
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
-        sys::contain(&mut command, cpu);
-        let mut child = start_patiently(&mut command, &mark).map_err(|error| {
+        let process = start_patiently(&command, cpu, &mark).map_err(|error| {
             folder.iter().cloned().for_each(scratch::give_back);
             cannot_start(launch, &error)
         })?;
-        let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
+        let Started { pid, input, output, error: stderr } = process;
         let mut family = Family::new(pid, mark);
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(input), Some(output), Some(stderr)) = pipes else {
-            unreachable!("all three are piped");
-        };
-        let stderr = OwnedFd::from(stderr);
-        let wire = sys::never_block(&stderr).and_then(|()| Lines::new(output.into(), input.into(), longest));
+        let wire = sys::never_block(&stderr).and_then(|()| Lines::new(output, input, longest));
         let wire = Box::new(wire.map_err(|error| {
             family.end();
             StartError::NoRoom(error.to_string())
@@ -147,6 +138,15 @@ impl Program {
     /// Replaces the connection: the bot dialled in over a socket.
     pub fn set_wire(&mut self, wire: Box<dyn Wire>) {
         self.wire = wire;
+    }
+
+    /// Closes the connection and waits for it to end by itself.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn hang_up(&mut self, patience: Duration) -> io::Result<Ending> {
+        self.wire = Box::new(HungUp::new()?);
+        Ok(self.ending(patience))
     }
 
     /// Its standard error, while open.
@@ -222,16 +222,16 @@ impl Drop for Program {
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started
 /// elsewhere may still hold it open for writing.
-fn start_patiently(command: &mut Command, mark: &str) -> io::Result<Child> {
+fn start_patiently(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
-        match family::start(command, mark) {
+        match family::start_bot(command, cpu, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return done,
         }
     }
-    family::start(command, mark)
+    family::start_bot(command, cpu, mark)
 }
 
 /// The file of a program; a name without a folder is looked up by the system and not here.

@@ -1,6 +1,7 @@
 //! How messages travel: a [`Wire`] sends and receives whole messages over descriptors that never block.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -162,6 +163,45 @@ impl Wire for Lines {
 
     fn writes(&self) -> BorrowedFd<'_> {
         self.output.as_ref().unwrap_or(&self.input).as_fd()
+    }
+}
+
+/// No connection any more.
+pub struct HungUp(File);
+
+impl HungUp {
+    /// In place of a connection that is dropped.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new() -> io::Result<Self> {
+        File::open("/dev/null").map(Self)
+    }
+}
+
+impl Wire for HungUp {
+    fn send(&mut self, _: &[u8]) {}
+
+    fn flush(&mut self) {}
+
+    fn unsent(&self) -> usize {
+        0
+    }
+
+    fn receive(&mut self, _: &mut Vec<u8>) -> Received {
+        Received::Closed(0)
+    }
+
+    fn held(&self) -> &[u8] {
+        &[]
+    }
+
+    fn reads(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn writes(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

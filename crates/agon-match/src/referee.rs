@@ -51,6 +51,8 @@ pub struct StepReport<'a> {
     pub step: u32,
     /// What was played.
     pub answers: &'a [(Seat, PackedAnswer)],
+    /// What the seats answered, where something else was played: a step of [`play_on`] that was given.
+    pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
     pub takes: &'a [Take],
     /// The faults of this step.
@@ -68,6 +70,8 @@ pub struct Take {
     pub raw: Option<Vec<u8>>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
+    /// The rulebook's limit for it; none where no clock was kept.
+    pub limit: Option<Duration>,
     /// Whether a program answered; else a built-in, which is not timed.
     pub timed: bool,
 }
@@ -84,9 +88,25 @@ pub fn play(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> MatchRecord {
+    play_on(session, players, names, clock, ponder, observer, stop, &[])
+}
+
+/// As [`play`], but the first steps are `given`: the bots are asked and heard as always, and then these
+/// answers are played instead of theirs. So bots come into a position that others have made.
+#[expect(clippy::too_many_arguments, reason = "those of `play` and one more")]
+pub fn play_on(
+    session: &mut dyn Session,
+    players: &mut [Player],
+    names: &[String],
+    clock: Clock,
+    ponder: Ponder,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+    given: &[Vec<(Seat, PackedAnswer)>],
+) -> MatchRecord {
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
-    let void = referee.run(observer).err();
+    let void = referee.run(observer, given).err();
     let mut notes = referee.notes();
     let Referee { faults, unlisted, mut seats, .. } = referee;
     let wall = began.elapsed();
@@ -173,6 +193,8 @@ struct SeatState {
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     time: SeatTime,
+    /// How often its answer was here before the question.
+    unasked: u32,
     /// CPU time when it was last booked.
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.
@@ -278,7 +300,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Void> {
+    fn run(&mut self, observer: &mut dyn Observer, given: &[Vec<(Seat, PackedAnswer)>]) -> Result<(), Void> {
         for seat in Seat::first(self.players.len() as u8) {
             if let Player::Absent(why) = &self.players[seat.index()] {
                 let cause = Cause::NotStarted(why.clone());
@@ -314,13 +336,27 @@ impl<'a> Referee<'a> {
                 waiting.into_iter().map(|(index, seat)| self.ask(index, seat)).collect();
             self.collect(&mut waiting, &mut answers, &mut takes)?;
             self.see_off(&mut takes, &answers);
+            let instead_of =
+                given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;
-            self.keep_rejections(step, &turn);
+            if instead_of.is_none() {
+                self.keep_rejections(step, &turn);
+            }
             let faults = &self.faults[listed..];
+            let instead_of = instead_of.as_deref();
             observer
-                .stepped(self.session, &StepReport { step, answers: &answers, takes: &takes, faults })
+                .stepped(
+                    self.session,
+                    &StepReport { step, answers: &answers, instead_of, takes: &takes, faults },
+                )
                 .map_err(|error| Void::OwnFault(format!("writing the match down failed: {error}")))?;
             listed = self.faults.len();
+        }
+        for seat in Seat::first(self.players.len() as u8) {
+            let unasked = self.seats[seat.index()].unasked;
+            if unasked > 0 {
+                self.fault(seat, &Cause::Unasked(unasked));
+            }
         }
         Ok(())
     }
@@ -404,7 +440,8 @@ impl<'a> Referee<'a> {
         while index < waiting.len() {
             let held = !self.program(waiting[index].seat).wire_ref().held().is_empty();
             if held && self.hear(&mut waiting[index], answers, takes)? {
-                waiting.remove(index);
+                let one = waiting.remove(index);
+                self.seats[one.seat.index()].unasked += 1;
             } else {
                 index += 1;
             }
@@ -782,7 +819,7 @@ impl<'a> Referee<'a> {
         if state.ponders {
             self.program(one.seat).family().stop();
         }
-        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, timed: true };
+        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, limit: one.limit, timed: true };
         if lost > 0 {
             take.stderr.extend_from_slice(format!("\n[{lost} more bytes were not kept]\n").as_bytes());
         }

@@ -43,11 +43,11 @@ enum Expect {
     Loses(FaultKind, &'static str),
     /// It plays to the end, and nothing is wrong with it.
     Plays,
-    /// It plays to the end. It may be seen to compute in its opponent's turn.
+    /// It plays to the end. It may be seen to compute or to answer in its opponent's turn.
     PlaysBusily,
 }
 use Expect::{Loses, Plays, PlaysBusily};
-use FaultKind::{Crash, Flood, Malformed, NeverStarted, Pondering, Resources, Timeout};
+use FaultKind::{Crash, Flood, Malformed, NeverStarted, Pondering, Resources, Stray, Timeout};
 
 struct Odd {
     what: &'static str,
@@ -388,7 +388,9 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
                 && outcome.ranks[good_seat.index()] == 1
         }
         Plays => own.is_empty() && whole && record.steps == 150,
-        PlaysBusily => own.iter().all(|fault| fault.kind == Pondering) && whole && record.steps == 150,
+        PlaysBusily => {
+            own.iter().all(|fault| matches!(fault.kind, Pondering | Stray)) && whole && record.steps == 150
+        }
     };
     if !good {
         return Some(told());
@@ -405,8 +407,6 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
 
 #[test]
 fn no_odd_bot_breaks_or_bends_a_match() {
-    // Every child that our main thread did not start is an orphan of a bot.
-    family::is_strict();
     // A file that every program we start could inherit.
     let secret = tempfile::Builder::new().prefix("SECRET").tempfile().expect("a file");
     rustix::io::fcntl_setfd(secret.as_file(), rustix::io::FdFlags::empty()).expect("our own file");

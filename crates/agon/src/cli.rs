@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
-use crate::{gauntlet, pin, rate, sprt, tournament};
+use crate::{gauntlet, new, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -16,9 +16,10 @@ use crate::{gauntlet, pin, rate, sprt, tournament};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon play cultist-wars builtin:greedy my/bot.py     one match
-  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
+  agon new cultist-wars python my-bot                 a bot to begin with
+  agon play cultist-wars my-bot builtin:greedy        one match
   agon watch agon-replays/LAST.replay                 see it in the browser
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
@@ -36,12 +37,18 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Make a bot to begin with, in the language you like
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewOptions),
     /// Play one match and show how it went
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayOptions),
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Watch matches in the browser: replays, or new ones played from the page
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchOptions),
     /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
@@ -57,10 +64,9 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Watch matches in the browser: replays, or new ones played from the page
-    #[command(after_help = WATCH_EXAMPLES)]
-    Watch(WatchOptions),
-    /// Look into replays: info, verify, export
+    /// Look into replays: info, verify, show, export, import
+    ///
+    /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
     Replay(ReplayCommand),
     /// List the games, with their presets, maps and built-in bots
@@ -108,17 +114,18 @@ Examples:
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
 
-const WATCH_EXAMPLES: &str =
-    "Without a file it opens a page with the recent matches, and a form that plays new ones.
-With two, they are shown side by side, and the first answer in which they differ is marked.
+const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
+A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network.
 
 Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
+  agon watch agon-series/LAST/journal.jsonl
   agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
@@ -157,6 +164,12 @@ pub struct PlayOptions {
     /// Follows the match turn by turn
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -180,8 +193,8 @@ pub struct PlayOptions {
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// The replays; two are compared [default: a page with the recent matches]
-    #[arg(value_name = "REPLAY")]
+    /// Replays or journals; two replays are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
@@ -260,9 +273,17 @@ pub enum ReplayCommand {
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
   agon replay export FILE --format html -o match.html one page that shows the match anywhere
+  agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Read a replay of the original as one of agon's, and compare the engine with it
+    #[command(after_help = "A record is known by its content; it may be gzip.
+Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+
+Example:
+  agon replay import p1-01-04-2025-10-00-00.replay")]
+    Import(ImportOptions),
     /// Show the board of a replay at a turn
     Show {
         /// The replay.
@@ -281,8 +302,8 @@ pub enum ReplayCommand {
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form
-    #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, html, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// For html: keeps the output of the bots, and how they were started
     #[arg(long, requires = "format")]
@@ -302,12 +323,36 @@ pub struct ExportOptions {
 }
 
 /// Forms of an exported replay.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything as JSON
+    /// Everything as JSON.
     Json,
-    /// One page that needs nothing else, to send to others; what belongs to one bot is left out
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
     Html,
+    /// As the original of this game records it.
+    Original(&'static str),
+}
+
+fn export_format(text: &str) -> Result<ExportFormat, String> {
+    match (text, agon_games::find(text)) {
+        ("json", _) => Ok(ExportFormat::Json),
+        ("html", _) => Ok(ExportFormat::Html),
+        (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
+        _ => Err("write json, html, or the name of the replay's game".to_owned()),
+    }
+}
+
+/// Options of `agon replay import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The replay of the original
+    pub file: PathBuf,
+    /// Where ours goes [default: a new file in ./agon-replays]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints what was read as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon games`.

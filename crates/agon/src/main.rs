@@ -6,7 +6,9 @@ mod cli;
 
 mod bench;
 mod conform;
+mod import;
 mod library;
+mod new;
 mod play;
 mod referee;
 mod replay;
@@ -55,14 +57,15 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::New(options) => new::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Watch(options) => watch::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),
         Command::Rate(options) => rate::run(&options),
         Command::Pin(options) => pin::run(&options),
-        Command::Watch(options) => watch::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),
         Command::Rules(options) => library::rules(&options),

@@ -19,6 +19,7 @@ use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure};
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
+use crate::watch::Viewer;
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -37,15 +38,13 @@ pub fn run(options: &PlayOptions) -> Done {
             options.bots.join(" ")
         )));
     }
-    let mut names = common::bots(&options.bots, options.swap)?;
-    if options.js == Some(JsKind::Node) {
-        names = names.into_iter().map(BotName::under_node).collect();
-    }
+    let names = names(options)?;
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = options.setup.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
+    let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut file = match options.no_replay {
@@ -63,10 +62,14 @@ pub fn run(options: &PlayOptions) -> Done {
             eyes,
             delay: options.watch.then(|| Duration::from_millis(options.delay)),
         };
+        let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
             observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
+            if let Some(camera) = &mut camera {
+                observers.push(camera);
+            }
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -83,6 +86,9 @@ pub fn run(options: &PlayOptions) -> Done {
         drop(players);
         if let Some(recorder) = recorder {
             recorder.finish(session.as_mut(), &record)?;
+        }
+        if let Some(camera) = camera {
+            camera.finish(&record);
         }
         let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
         if late && attempt < TRIES {
@@ -103,12 +109,28 @@ pub fn run(options: &PlayOptions) -> Done {
         } else {
             report(options, session.as_ref(), &record, &result, eyes)?;
         }
-        if let Some(file) = path.filter(|_| options.replay.is_none()) {
-            make_room(Path::new(&file));
+        if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {
+            make_room(Path::new(file));
+        }
+        if let Some(file) = path.as_deref().filter(|_| options.open) {
+            let viewer = Viewer::start(Some(file.into()))?;
+            viewer.show(Path::new(file));
+            viewer.stay()?;
+        } else if let Some(viewer) = viewer {
+            viewer.stay()?;
         }
         return conclude(options, &record, late);
     }
     unreachable!("the last try returns")
+}
+
+/// The bots, in the order of their seats.
+pub fn names(options: &PlayOptions) -> Result<Vec<BotName>, Failure> {
+    let names = common::bots(&options.bots, options.swap)?;
+    Ok(match options.js {
+        Some(JsKind::Node) => names.into_iter().map(BotName::under_node).collect(),
+        Some(JsKind::Embedded) | None => names,
+    })
 }
 
 /// The exit code.

@@ -21,7 +21,7 @@ use crate::progress::Show;
 use crate::{git, screen};
 
 /// Where series go unless told otherwise.
-const FOLDER: &str = "agon-series";
+pub const FOLDER: &str = "agon-series";
 /// The journal in the folder of a series.
 pub const JOURNAL: &str = "journal.jsonl";
 /// Played unless told otherwise, for each pairing.
