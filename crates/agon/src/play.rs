@@ -42,10 +42,7 @@ pub fn run(options: &PlayOptions) -> Done {
         )));
     }
     options.port.apply();
-    let mut names = common::bots(&options.bots, options.swap)?;
-    if options.js == Some(JsKind::Node) {
-        names = names.into_iter().map(BotName::under_node).collect();
-    }
+    let names = names(options)?;
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = options.setup.setup(game, names.len())?;
@@ -74,10 +71,10 @@ pub fn run(options: &PlayOptions) -> Done {
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(camera) = &mut camera {
                 observers.push(camera);
             }
-            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -130,6 +127,15 @@ pub fn run(options: &PlayOptions) -> Done {
         return conclude(options, &record, late);
     }
     unreachable!("the last try returns")
+}
+
+/// The bots, in the order of their seats.
+pub fn names(options: &PlayOptions) -> Result<Vec<BotName>, Failure> {
+    let names = common::bots(&options.bots, options.swap)?;
+    Ok(match options.js {
+        Some(JsKind::Node) => names.into_iter().map(BotName::under_node).collect(),
+        Some(JsKind::Embedded) | None => names,
+    })
 }
 
 /// The exit code.

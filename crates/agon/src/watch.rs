@@ -197,7 +197,7 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
         );
     };
     let game = common::game(&options.game).map_err(sentence)?;
-    let names = common::bots(&options.bots, options.swap).map_err(sentence)?;
+    let names = play::names(&options).map_err(sentence)?;
     let labels = common::labels(&names, &options.name).map_err(sentence)?;
     let setup = options.setup.setup(game, names.len()).map_err(sentence)?;
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
