@@ -12,9 +12,8 @@ use std::time::Duration;
 use rustix::process::Pid;
 use thiserror::Error;
 
-use crate::family::{self, Family};
+use crate::family::{self, Family, Used};
 use crate::launch::Launch;
-use crate::sys::Used;
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 

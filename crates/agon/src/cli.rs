@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
-use crate::{gauntlet, pin, rate, sprt, tournament};
+use crate::{build, check, doctor, fork, gauntlet, pin, rate, redact, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -17,6 +17,7 @@ use crate::{gauntlet, pin, rate, sprt, tournament};
     after_help = "Examples:
   agon games                                          what can be played
   agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon check cultist-wars my/bot.py                   does it do all it must?
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -42,6 +43,12 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckOptions),
+    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildOptions),
     /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
@@ -60,7 +67,7 @@ pub enum Command {
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchOptions),
-    /// Look into replays: info, verify, export
+    /// Look into replays: info, verify, show, export, fork, redact
     #[command(subcommand)]
     Replay(ReplayCommand),
     /// List the games, with their presets, maps and built-in bots
@@ -90,6 +97,9 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
+    /// What this machine has and allows, and what to do about the rest
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
@@ -107,7 +117,8 @@ Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
-  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play                       in a folder whose agon.toml names game and opponents";
 
 const WATCH_EXAMPLES: &str =
     "Without a file it opens a page with the recent matches, and a form that plays new ones.
@@ -128,15 +139,18 @@ Examples:
 /// Options of `agon play`.
 #[derive(Args, Debug)]
 pub struct PlayOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bots, in the order of their seats
-    #[arg(required = true, value_name = "BOT")]
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]
+    #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    /// Builds the bots first, where they changed (see `agon build`)
+    #[arg(long, help_heading = "Match")]
+    pub build: bool,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -249,6 +263,12 @@ pub enum ReplayCommand {
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
     /// Show the board of a replay at a turn
     Show {
         /// The replay.

@@ -5,9 +5,14 @@
 mod cli;
 
 mod bench;
+mod build;
+mod check;
 mod conform;
+mod doctor;
+mod fork;
 mod library;
 mod play;
+mod redact;
 mod referee;
 mod replay;
 mod watch;
@@ -21,6 +26,7 @@ mod tournament;
 
 mod common;
 mod git;
+mod here;
 mod progress;
 mod screen;
 mod series;
@@ -55,6 +61,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Build(options) => build::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),

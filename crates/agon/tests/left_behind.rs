@@ -28,7 +28,8 @@ impl Match {
     /// A match that would never end, once all its bots and their children run.
     fn start() -> Self {
         use std::os::unix::fs::PermissionsExt as _;
-        let (folder, temporary) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (folder, temporary) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         let bot = folder.path().join("bot");
         std::fs::write(&bot, BOT).expect("a file");
         std::fs::set_permissions(&bot, std::fs::Permissions::from_mode(0o755)).expect("our own file");
