@@ -13,20 +13,48 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
-/// The compilers of single source files, by the ending of the file: the language, the command
-/// (`SOURCE` and `PROGRAM` stand for the files), and the endings of files beside it that count as
-/// its content.
-const COMPILERS: &[(&[&str], &str, &[&str], &[&str])] = &[
-    (
-        &["cpp", "cc", "cxx"],
-        "C++",
-        &["g++", "-O2", "-std=c++20", "-pthread", "-o", "PROGRAM", "SOURCE"],
-        &["h", "hpp", "hh", "hxx", "inl"],
-    ),
-    (&["c"], "C", &["gcc", "-O2", "-pthread", "-o", "PROGRAM", "SOURCE", "-lm"], &["h"]),
-    (&["rs"], "Rust", &["rustc", "-O", "--edition", "2024", "-o", "PROGRAM", "SOURCE"], &["rs"]),
-    (&["go"], "Go", &["go", "build", "-o", "PROGRAM", "SOURCE"], &[]),
+/// The compiler of single source files of a language.
+struct Compiler {
+    language: &'static str,
+    /// The endings of its files.
+    endings: &'static [&'static str],
+    /// The command; `SOURCE` and `PROGRAM` stand for the files.
+    command: &'static [&'static str],
+    /// The endings of files beside the source that count as its content.
+    beside: &'static [&'static str],
+}
+
+const COMPILERS: &[Compiler] = &[
+    Compiler {
+        language: "C++",
+        endings: &["cpp", "cc", "cxx"],
+        command: &["g++", "-O2", "-std=c++20", "-pthread", "-o", "PROGRAM", "SOURCE"],
+        beside: &["h", "hpp", "hh", "hxx", "inl"],
+    },
+    Compiler {
+        language: "C",
+        endings: &["c"],
+        command: &["gcc", "-O2", "-pthread", "-o", "PROGRAM", "SOURCE", "-lm"],
+        beside: &["h"],
+    },
+    Compiler {
+        language: "Rust",
+        endings: &["rs"],
+        command: &["rustc", "-O", "--edition", "2024", "-o", "PROGRAM", "SOURCE"],
+        beside: &["rs"],
+    },
+    Compiler {
+        language: "Go",
+        endings: &["go"],
+        command: &["go", "build", "-o", "PROGRAM", "SOURCE"],
+        beside: &[],
+    },
 ];
+
+/// The compiler for files with this ending.
+fn compiler(ending: &str) -> Option<&'static Compiler> {
+    COMPILERS.iter().find(|compiler| compiler.endings.contains(&ending))
+}
 
 /// More content than this is not hashed: such a file is no source.
 const LARGEST: u64 = 16 << 20;
@@ -67,9 +95,7 @@ impl Build {
     /// A sentence, when it cannot be read.
     pub fn of_source(source: &Path) -> Result<Option<Self>, String> {
         let ending = source.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-        let Some((_, language, command, beside)) =
-            COMPILERS.iter().find(|(endings, ..)| endings.contains(&ending))
-        else {
+        let Some(Compiler { command, beside, .. }) = compiler(ending) else {
             return Ok(None);
         };
         let failed = |error: io::Error| format!("{}: {error}", source.display());
@@ -96,15 +122,13 @@ impl Build {
             "PROGRAM" => partial(&program).to_string_lossy().into_owned(),
             word => word.to_owned(),
         };
-        debug_assert!(!language.is_empty());
         let command = command.iter().map(word).collect();
         Ok(Some(Self { command, folder, environment: Vec::new(), program: Some(program) }))
     }
 
     /// The language of a source file that has to be compiled.
     pub fn language(source: &Path) -> Option<&'static str> {
-        let ending = source.extension()?.to_str()?;
-        COMPILERS.iter().find(|(endings, ..)| endings.contains(&ending)).map(|(_, language, ..)| *language)
+        compiler(source.extension()?.to_str()?).map(|compiler| compiler.language)
     }
 
     /// Whether what it makes in the cache is there already.

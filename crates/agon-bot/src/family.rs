@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime};
 
 /// The variable that marks the processes of one bot.
@@ -34,6 +35,17 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
     let child = command.spawn()?;
     started().insert(child.id() as i32, mark.to_owned());
     Ok(child)
+}
+
+/// Starts a bot's process (see [`spawn`](crate::spawn)) on `cpu`.
+///
+/// # Errors
+/// Those of the system.
+pub fn start_bot(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
+    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
+    let process = spawn::spawn(command, cpu, joined)?;
+    started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
+    Ok(process)
 }
 
 /// A process started with [`start`] was waited for.
@@ -160,6 +172,25 @@ impl Family {
         }
     }
 
+    /// The family of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    pub fn unknown() -> Self {
+        Self {
+            limits: Limits::default(),
+            root: rustix::process::getpid(),
+            mark: String::new(),
+            others: Vec::new(),
+            gone: Duration::ZERO,
+            busiest: None,
+            stopped: false,
+            ended: Some(Used::default()),
+        }
+    }
+
+    /// Whether nothing of it is left, or nothing is known of it.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// What the environment of all of them holds under [`MARK`].
     pub fn mark(&self) -> &str {
         &self.mark
@@ -171,7 +202,9 @@ impl Family {
     }
 
     fn all(&self) -> impl Iterator<Item = Pid> {
-        std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid))
+        let all = std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid));
+        // The numbers of ended processes may be those of others by now.
+        all.filter(|_| !self.is_over())
     }
 
     /// Looks for processes and threads that have come or gone.
@@ -257,7 +290,7 @@ impl Family {
 
     /// Whether the first process was stopped, and not by us.
     pub fn stopped_itself(&self) -> bool {
-        !self.stopped && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
+        !self.stopped && !self.is_over() && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
     }
 
     /// Stops all known processes, so that they cannot think in the opponent's time.
@@ -274,6 +307,9 @@ impl Family {
     }
 
     fn signal(&self, signal: Signal) {
+        if self.is_over() {
+            return;
+        }
         sys::signal_group(self.root, signal);
         for other in &self.others {
             let _ = rustix::process::kill_process(other.pid, signal);

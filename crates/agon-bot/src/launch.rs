@@ -20,6 +20,8 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// The folder it runs in: the bot's own.
     pub folder: Option<PathBuf>,
+    /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
+    pub dials_in: bool,
     /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
     pub notes: Vec<String>,
 }
@@ -75,12 +77,14 @@ impl Launch {
         }
     }
 
-    fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
+    /// These words, run in `folder`.
+    pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {
             program: words[0].clone().into(),
             arguments: words[1..].iter().map(OsString::from).collect(),
             environment,
             folder,
+            dials_in: false,
             notes: Vec::new(),
         }
     }
@@ -94,12 +98,8 @@ impl Launch {
                 .map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
             return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
         }
-        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
-        {
-            let file = folder.join(known);
-            if file.is_file() {
-                return Self::file(bot, &file);
-            }
+        if let Some(file) = known_file(folder) {
+            return Self::file(bot, &file);
         }
         if folder.join("package.json").is_file() {
             let words = ["npm", "start", "--silent"].map(str::to_owned);
@@ -117,6 +117,7 @@ impl Launch {
             arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
             environment: Vec::new(),
             folder: folder.clone(),
+            dials_in: false,
             notes: Vec::new(),
         };
         let compile = |language, how: &str| {
@@ -131,6 +132,7 @@ impl Launch {
                     arguments: Vec::new(),
                     environment: Vec::new(),
                     folder: folder.clone(),
+                    dials_in: false,
                     notes: Vec::new(),
                 }),
                 _ => compile(language, "agon build FILE"),
@@ -157,10 +159,19 @@ impl Launch {
                 arguments: Vec::new(),
                 environment: Vec::new(),
                 folder,
+                dials_in: false,
                 notes: Vec::new(),
             }),
         }
     }
+}
+
+/// The file that runs, in a folder of a known shape.
+pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
+    ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
+        .map(|known| folder.join(known))
+        .into_iter()
+        .find(|file| file.is_file())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What the operating system is asked for: Linux. Everything `unsafe` of the bot's side is here.
+//! What the operating system is asked for: Linux. Everything `unsafe` of the bot's side is here and in
+//! [`spawn`](crate::spawn).
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -31,44 +32,36 @@ pub fn may_execute(file: &Path) -> bool {
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Prepares a bot's process: a session of its own, killed when the thread that starts it dies,
-/// no new privileges, no core dumps, none of our open files, on the given CPU, and the first to go
-/// when the machine runs out of memory.
+/// Makes the calling process, which is about to become a bot, what a bot's process must be: a session of
+/// its own, killed when the thread that started it dies, no new privileges, no core dumps, none of our
+/// open files, on the given CPUs, and the first to go when the machine runs out of memory.
 ///
-/// The thread that calls `spawn` must live as long as the bot.
-pub fn contain(command: &mut Command, cpu: Option<usize>) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let prepare = move || {
-        // SAFETY: plain system calls with constant arguments, all async-signal-safe, which is
-        // what may be called between fork and exec.
-        unsafe {
-            libc::setsid();
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            libc::setrlimit(libc::RLIMIT_CORE, &none);
-            // Closed at exec, not now: the pipe by which `spawn` learns of errors is among them.
-            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
-            let badness = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-            if badness >= 0 {
-                libc::write(badness, c"800".as_ptr().cast(), 3);
-                libc::close(badness);
-            }
-            if libc::getppid() != own {
-                // Our program died between fork and prctl: nobody waits for this bot.
-                libc::_exit(1);
-            }
+/// # Safety
+/// To be called between the start of a process and `exec` only. It makes plain system calls with
+/// constant arguments: it allocates nothing, takes no lock and is async-signal-safe.
+pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
+    // SAFETY: as above.
+    unsafe {
+        libc::setsid();
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        let badness = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if badness >= 0 {
+            libc::write(badness, c"800".as_ptr().cast(), 3);
+            libc::close(badness);
         }
-        if let Some(cpu) = cpu {
-            let mut set = CpuSet::new();
-            set.set(cpu);
-            // A CPU that went away is no reason not to play.
-            let _ = rustix::thread::sched_setaffinity(None, &set);
+        if libc::getppid() != parent {
+            // Our program died before prctl: nobody waits for this bot.
+            libc::_exit(1);
         }
-        Ok(())
-    };
-    // SAFETY: `prepare` allocates nothing, takes no lock and makes only async-signal-safe calls.
-    unsafe { command.pre_exec(prepare) };
+    }
+    if let Some(cpus) = cpus {
+        // A CPU that went away is no reason not to play.
+        let _ = rustix::thread::sched_setaffinity(None, cpus);
+    }
 }
 
 /// Prepares a process that must outlive a signal to our process group: a session of its own.

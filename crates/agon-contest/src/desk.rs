@@ -224,7 +224,10 @@ impl Inside {
     }
 
     fn take(&mut self) -> Option<Job> {
-        while self.progress.end.is_none() {
+        if self.progress.end.is_some() {
+            return None;
+        }
+        loop {
             if let Some(job) = self.left.pop_front() {
                 return Some(job);
             }
@@ -238,7 +241,6 @@ impl Inside {
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
             self.left = left.map(|game| Job { block: block.clone(), game }).collect();
         }
-        None
     }
 
     /// Counts a match that is in the journal.

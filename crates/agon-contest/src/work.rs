@@ -12,7 +12,8 @@ use agon_bot::{BotName, Kind as BotKind, sys};
 use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session, Setup};
 use agon_match::record::Void;
 use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, seat_player,
+    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, place,
+    seat_player,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 use xxhash_rust::xxh3::Xxh3;
@@ -75,6 +76,8 @@ pub enum Keep {
 pub enum Trouble {
     /// The machine was late too often.
     Late(String),
+    /// The machine has no room for another program.
+    Machine(String),
     /// A bot cannot be started.
     CannotStart(String),
     /// A match cannot be set up.
@@ -92,7 +95,9 @@ impl fmt::Display for Trouble {
                 f,
                 "this machine was too busy to be fair, {TRIES} times in a row: {why}\n  lower -j, or make the machine quieter"
             ),
-            Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => f.write_str(why),
+            Self::Machine(why) | Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => {
+                f.write_str(why)
+            }
             Self::Own(why) => write!(f, "agon itself failed: {why}; please report it"),
         }
     }
@@ -115,10 +120,9 @@ impl Series {
     }
 }
 
-/// The CPUs of each of `jobs` workers, `each` where there are enough. The last CPUs first: the first ones
-/// serve most interrupts.
+/// The CPUs of each of `jobs` workers, `each` where there are enough.
 fn places(cpus: &[usize], jobs: usize, each: usize) -> Vec<Vec<usize>> {
-    let mut next = cpus.iter().rev().copied().cycle();
+    let mut next = cpus.iter().copied().cycle();
     (0..jobs).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
 }
 
@@ -136,7 +140,10 @@ pub fn run(
 ) -> io::Result<()> {
     let kept = AtomicU64::new(size_of_folder(&series.replays.0));
     let each = series.cpus_a_match(desk.header().seats);
-    let places = places(&sys::cpus(), jobs, each);
+    // Claimed until the end: another run of this program takes other CPUs where there are.
+    let claims = sys::claim_cpus(jobs.saturating_mul(each).min(sys::cpus().len()));
+    let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+    let places = places(&cpus, jobs, each);
     let file = desk.journal_file()?;
     std::thread::scope(|scope| {
         for cpus in &places {
@@ -276,12 +283,13 @@ impl<'a> Table<'a> {
         }
         let labels: Vec<String> = self.bots().map(|bot| bot.label.clone()).collect();
         let mut players: Vec<Player> = Vec::new();
+        let places = place(self.session.as_ref(), self.series.ponder, cpus);
         for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
-            let cpu = cpus[seat.index() % cpus.len()];
-            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu));
+            let cpu = Some(places[seat.index()]);
+            let player = seat_player(self.session.as_mut(), &bot.name, seat, cpu, self.series.clock);
             players.push(player.map_err(|error| match error {
                 SeatError::Name(why) => Trouble::CannotStart(why),
-                SeatError::Machine(why) => Trouble::Own(why),
+                SeatError::Machine(why) => Trouble::Machine(why),
             })?);
         }
         let (clock, ponder) = (self.series.clock, self.series.ponder);
@@ -445,8 +453,8 @@ mod tests {
 
     #[test]
     fn every_worker_has_its_cpus_as_far_as_there_are() {
-        assert_eq!(places(&[0, 1, 2, 3], 2, 2), [[3, 2], [1, 0]]);
-        assert_eq!(places(&[0, 1], 3, 1), [[1], [0], [1]]);
-        assert_eq!(places(&[0, 1], 1, 4), [[1, 0]], "a CPU is not given twice to one worker");
+        assert_eq!(places(&[3, 2, 1, 0], 2, 2), [[3, 2], [1, 0]]);
+        assert_eq!(places(&[1, 0], 3, 1), [[1], [0], [1]]);
+        assert_eq!(places(&[1, 0], 1, 4), [[1, 0]], "a CPU is not given twice to one worker");
     }
 }

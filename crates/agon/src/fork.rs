@@ -63,6 +63,7 @@ pub fn run(options: &ForkOptions) -> Done {
     let shown = options.file.display();
     match replay::check(&old)? {
         Finding::Good | Finding::Cut => {}
+        Finding::Differs(why) => return Err(Failure::usage(format!("{shown}: {why}"))),
         Finding::Broken(step, why) => {
             return Err(Failure::usage(format!("{shown}: altered at step {}: {why}", step + 1)));
         }
@@ -81,9 +82,9 @@ pub fn run(options: &ForkOptions) -> Done {
     let stop = common::stop_on_ctrl_c();
     for attempt in 1.. {
         let mut session = replay::open(&old)?;
-        let mut players = seat_all(session.as_mut(), &names, options.clock.ponder(), options.json)?;
-        let mut file = ReplayFile::create(options.replay.as_deref(), session.as_ref())?;
         let clock = options.clock.clock()?;
+        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), options.json)?;
+        let mut file = ReplayFile::create(options.replay.as_deref(), session.as_ref())?;
         // What was played before was not theirs.
         let word = session.info().step;
         let since = |label: &String| match turn {

@@ -133,13 +133,15 @@ fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
     let mut out = io::stdout().lock();
     let [new, old] = [0, 1].map(|bot| screen::harmless(&header.bots[bot].label));
     let SprtOptions { elo0, elo1, .. } = options;
+    // A test of -10 against 0 asks whether NEW is no worse.
+    let asks_better = elo0 + elo1 > 0.0;
     let verdict = match decision {
-        Decision::AcceptH1 if *elo0 >= 0.0 => screen.good(&format!("Yes: {new} is better than {old}")),
+        Decision::AcceptH1 if asks_better => screen.good(&format!("Yes: {new} is better than {old}")),
         Decision::AcceptH1 => screen.good(&format!("Yes: {new} is not worse than {old}")),
-        Decision::AcceptH0 if status.estimate.superiority < 0.05 => {
+        Decision::AcceptH0 if !asks_better || status.estimate.superiority < 0.05 => {
             screen.bad(&format!("No: {new} is worse than {old}"))
         }
-        Decision::AcceptH0 => screen.bad(&format!("No: {new} is not better than {old} by {elo1:+}")),
+        Decision::AcceptH0 => screen.bad(&format!("No: {new} is not better than {old} by {elo1}")),
         Decision::OutOfGames { distinct } => {
             let games = distinct * u64::from(header.plan(None).games());
             screen.bad(&format!(

@@ -68,7 +68,7 @@ pub fn play(
     let mut late = String::new();
     for _ in 0..TRIES {
         let mut session = game.open(&situation.setup)?;
-        let mut players = seat_all(session.as_mut(), &names, Ponder::Stop, true)?;
+        let mut players = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
         let enough = AtomicBool::new(false);
         let header = header(session.as_ref(), &names, &labels, &clock.to_string());
         let mut watch = Watch {
@@ -156,7 +156,7 @@ pub fn ending(
     }
     let mut session = game.open(&situation.setup)?;
     let seat = situation.seat;
-    let mut player = seat_player(session.as_mut(), bot, seat, None)?;
+    let mut player = seat_player(session.as_mut(), bot, seat, None, Clock::ORIGINAL)?;
     let Player::Program(program) = &mut player else { return Ok(None) };
     let Some(question) = first_question(session.as_mut(), seat) else { return Ok(None) };
     program.wire().send(&question);
