@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn arguments_are_read_as_they_were_written() {
         for limit in [None, Some(Duration::from_millis(1_000))] {
-            let script = Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3, owes: true };
+            let script =
+                Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3, owes: true };
             assert_eq!(Script::read(&script.arguments()), Some(script));
         }
         assert_eq!(Script::read(&["1".into()]), None);

@@ -128,7 +128,7 @@ pub fn play_on(
                 continue;
             }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
-            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
             notes.extend(unassigned(seat, &state.time));
         }
     }

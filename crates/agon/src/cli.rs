@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
 use crate::waiting::PortOptions;
-use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
+use crate::{build, check, docs, doctor, fork, gauntlet, new, pack, pin, rate, redact, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -19,6 +19,7 @@ use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
   agon games                                          what can be played
   agon new cultist-wars python my-bot                 a bot to begin with
   agon play cultist-wars my-bot builtin:greedy        one match
+  agon check cultist-wars my-bot                      does it do all it must?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -48,6 +49,12 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckOptions),
+    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildOptions),
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchOptions),
@@ -69,7 +76,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, import
+    /// Look into replays: info, verify, show, export, import, fork, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
@@ -104,6 +111,9 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
+    /// What this machine has and allows, and what to do about the rest
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
@@ -123,6 +133,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
 
@@ -145,15 +156,18 @@ Examples:
 /// Options of `agon play`.
 #[derive(Args, Debug)]
 pub struct PlayOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bots, in the order of their seats
-    #[arg(required = true, value_name = "BOT")]
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]
+    #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    /// Builds the bots first, where they changed (see `agon build`)
+    #[arg(long, help_heading = "Match")]
+    pub build: bool,
     #[command(flatten)]
     pub port: PortOptions,
     /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
@@ -289,6 +303,12 @@ pub enum ReplayCommand {
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
     /// Read a replay of the original as one of agon's, and compare the engine with it
     #[command(after_help = "A record is known by its content; it may be gzip.
 Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
