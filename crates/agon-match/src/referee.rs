@@ -15,8 +15,10 @@ use crate::clock::{TOLERANCE, TOLERATED};
 use crate::record::{MatchRecord, SeatTime, Void};
 use crate::{Clock, Fault, FaultKind, Player, Ponder};
 
-/// What a bot may leave unread before it is put out of the match, in bytes.
+/// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
+/// So long bots may take, all together, to read how it ended and to end by themselves.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
 /// So many faults of a match are listed.
@@ -103,7 +105,7 @@ pub fn play(
 
 /// Tells the bots how it ended, where the protocol does.
 fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
-    let mut message = Vec::new();
+    let (mut message, mut told) = (Vec::new(), Vec::new());
     for (seat, player) in Seat::first(players.len() as u8).zip(players) {
         if let Player::Program(program) = player {
             message.clear();
@@ -111,8 +113,28 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
             if !message.is_empty() {
                 program.go_on();
                 program.wire().send(&message);
+                told.push(program);
             }
         }
+    }
+    let until = Instant::now() + FAREWELL;
+    let left = || until.saturating_duration_since(Instant::now());
+    // What does not fit into a pipe at once is written as the bots read, all of them side by side.
+    loop {
+        told.iter_mut().for_each(|program| program.wire().flush());
+        let full = told.iter().filter(|program| program.wire_ref().unsent() > 0);
+        let mut waits: Vec<PollFd<'_>> = full
+            .map(|program| PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT))
+            .collect();
+        if waits.is_empty() || left().is_zero() {
+            break;
+        }
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left().min(HEARTBEAT).subsec_nanos()) };
+        let _ = poll(&mut waits, Some(&timeout));
+    }
+    for program in told {
+        program.wire().finish();
+        program.ending(left());
     }
 }
 
@@ -152,6 +174,8 @@ struct Waiting {
     /// When the question was wholly written; the clock starts here.
     asked: Instant,
     written: bool,
+    /// How much of earlier questions it had not read when it was asked.
+    unread: usize,
     cpu: Option<Duration>,
     /// Its wait for a CPU as of the first heartbeat.
     queued: Option<Duration>,
@@ -260,7 +284,11 @@ impl<'a> Referee<'a> {
         let newly = self.ponder == Ponder::Stop && pondered > PONDER_LIMIT && !state.ponders;
         state.ponders |= newly;
         program.go_on();
-        program.wire().send(&message);
+        program.wire().flush();
+        let unread = program.wire_ref().unsent();
+        if unread <= LONGEST_QUEUE {
+            program.wire().send(&message);
+        }
         let asked = Instant::now();
         let written = program.wire_ref().unsent() == 0;
         self.message = message;
@@ -282,6 +310,7 @@ impl<'a> Referee<'a> {
             limit,
             asked,
             written,
+            unread,
             cpu,
             queued: None,
             stood_still: Duration::ZERO,
@@ -297,6 +326,11 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<(), Void> {
+        // A question may be longer than the bound; that it was not read is known at the next one.
+        waiting.retain_mut(|one| {
+            let why = "has more than 8 MiB of unread input; it does not read what it is sent".to_owned();
+            one.unread <= LONGEST_QUEUE || !self.gone(one, FaultKind::Deaf, why, answers, takes)
+        });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
@@ -512,13 +546,6 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        let Player::Program(program) = &self.players[one.seat.index()] else {
-            unreachable!("only programs are waited for");
-        };
-        if program.wire_ref().unsent() > LONGEST_QUEUE {
-            let why = "has more than 8 MiB of unread input; it does not read what it is sent".to_owned();
-            return Ok(self.gone(one, FaultKind::Deaf, why, answers, takes));
-        }
         match one.limit {
             Some(limit) if one.asked.elapsed() >= self.hard_limit(limit) => {
                 self.timed_out(one, answers, takes)
