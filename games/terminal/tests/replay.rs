@@ -3,7 +3,7 @@
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::random_answers;
-use agon_game::{Answer, Answers, Facts, Game as _, Ignored, Seat, Seeded, Setup};
+use agon_game::{Answer, Answers, Facts, Game as _, Ignored, Seeded, Setup};
 use terminal::orders::Commands;
 use terminal::work::Work;
 use terminal::{Terminal, replay};
