@@ -1,6 +1,5 @@
 //! The project's chores: `cargo xtask test` runs every check.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -11,7 +10,7 @@ const USAGE: &str = "\
 cargo xtask test [--require-golden] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
-    --only STEP        one of: format, lints, tests, docs, bots";
+    --only STEP        one of: format, lints, tests, docs, web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,7 +54,7 @@ const STEPS: &[(&str, Step)] = &[
         command.args(arguments).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
         count(counts, &mut command)
     }),
-    ("bots", example_bots),
+    ("web", web),
 ];
 
 struct Options {
@@ -145,38 +144,61 @@ fn tests(options: &Options, counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-/// The example bots' own tests, language by language, where the language is installed.
-fn example_bots(_: &Options, counts: &mut Counts) -> Result<()> {
-    let mut found: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
-    for game in std::fs::read_dir(root().join("games"))? {
-        let bots = game?.path().join("bots");
-        for bot in std::fs::read_dir(&bots).into_iter().flatten().flatten() {
-            for (ending, language) in [("py", "python3"), ("js", "node")] {
-                let files = std::fs::read_dir(bot.path()).into_iter().flatten().flatten();
-                let tests = files.map(|file| file.path()).filter(|path| is_test(path, ending));
-                found.entry(language).or_default().extend(tests);
-            }
-        }
+/// The web app: its types, its unit tests, and the viewer in a real Chromium.
+fn web(_: &Options, counts: &mut Counts) -> Result<()> {
+    let folder = root().join("web");
+    let mut skip = |what: &str, why: &str| {
+        println!("SKIPPED: {what} ({why})");
+        counts.skipped += 1;
+    };
+    if Command::new("npm").arg("--version").stdout(Stdio::null()).status().is_err() {
+        skip("the web app", "npm is not installed");
+        return Ok(());
     }
-    for (language, tests) in found {
-        let installed = Command::new(language).arg("--version").stdout(Stdio::null()).status().is_ok();
-        for test in tests {
-            if !installed {
-                println!("SKIPPED: {} ({language} is not installed)", test.display());
-                counts.skipped += 1;
-                continue;
-            }
-            let folder = test.parent().context("a test lies in a folder")?;
-            count(counts, Command::new(language).arg(&test).current_dir(folder))?;
+    let browser = chromium();
+    if browser.is_none() {
+        skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
+    }
+    // Building the program builds the app, which installs what its tests need.
+    count(counts, Command::new("cargo").args(["build", "--quiet", "--package", "agon"]))?;
+    if !folder.join("node_modules").is_dir() {
+        println!("SKIPPED: the web app (its packages could not be installed)");
+        counts.skipped += 1;
+        return Ok(());
+    }
+    let mut run = |arguments: &[&str]| -> Result<()> {
+        let mut command = Command::new("npm");
+        command.args(["run", "--silent"]).args(arguments).current_dir(&folder);
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        command.env("AGON", root().join(target).join("debug/agon"));
+        if let Some(browser) = &browser {
+            command.env("CHROMIUM", browser);
         }
+        let good = command.status().with_context(|| format!("running {command:?}"))?.success();
+        *(if good { &mut counts.passed } else { &mut counts.failed }) += 1;
+        Ok(())
+    };
+    run(&["check"])?;
+    run(&["test"])?;
+    if browser.is_some() {
+        run(&["test:browser"])?;
     }
     Ok(())
 }
 
-fn is_test(path: &Path, ending: &str) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.extension().is_some_and(|own| own == ending)
-        && (name.starts_with("test_") || name.contains(".test."))
+/// Chromium, installed first where that is this machine's to do.
+fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let find = || named.iter().cloned().chain(usual.map(PathBuf::from)).find(|path| path.is_file());
+    if find().is_none() && std::env::var_os("CI").is_some_and(|value| value == "true") {
+        for arguments in [&["update"][..], &["install", "-y", "--no-install-recommends", "chromium"]] {
+            let mut command = Command::new("apt-get");
+            let _ = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status();
+        }
+    }
+    find()
 }
 
 fn root() -> PathBuf {

@@ -3,18 +3,19 @@
 //! A bot's own process dies with the thread that started it. What the bot started in turn does
 //! not, when our program is killed outright and cannot clean up. All of them carry the mark of
 //! this run in their environment; the guard sleeps on a pipe that closes when our program ends,
-//! however it ends, and then kills what is marked and removes the bots' temporary folders. (What clears its environment on purpose
-//! escapes; only a sandbox can hold that.)
+//! however it ends, and then kills what is marked and removes the bots' temporary folders. It goes
+//! by another name, so that `pkill agon` does not end it too. (What clears its environment on
+//! purpose escapes a program that is killed outright; only a sandbox can hold that.)
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
 
-use crate::sys;
+use crate::{family, scratch, sys};
 
 /// The variable that marks everything a run starts.
 pub const MARK: &str = "AGON_RUN";
@@ -32,9 +33,15 @@ struct Run {
     matches: AtomicU64,
 }
 
-/// Says which program understands [`SUBCOMMAND`]. Without it there is no guard.
+/// Says which program understands [`SUBCOMMAND`] and [`script::SUBCOMMAND`](crate::script::SUBCOMMAND).
+/// Without it there is no guard, and no embedded engine for scripts.
 pub fn use_program(program: PathBuf) {
     let _ = PROGRAM.set(program);
+}
+
+/// The program of [`use_program`].
+pub fn program() -> Option<&'static Path> {
+    PROGRAM.get().map(PathBuf::as_path)
 }
 
 /// The value of [`MARK`] for all bots of this run; starts the guard on the first call.
@@ -54,25 +61,30 @@ fn run() -> &'static Run {
         let mark = format!("{:x}-{:x}", rustix::process::getpid().as_raw_nonzero(), now.as_nanos());
         let guard = PROGRAM.get().and_then(|program| {
             let mut command = Command::new(program);
-            command
-                .args([SUBCOMMAND, &mark])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
-            use std::os::unix::process::CommandExt as _;
-            command.process_group(0).spawn().ok()
+            command.args([SUBCOMMAND, &mark]).stdin(Stdio::piped()).stdout(Stdio::null());
+            sys::set_apart(command.stderr(Stdio::null()));
+            family::start(&mut command, "").ok()
         });
+        sys::at_exit(leave);
         Run { mark, _guard: guard, matches: AtomicU64::new(1) }
     })
 }
 
+/// What is done when this program ends in an ordinary way.
+extern "C" fn leave() {
+    if let Some(run) = RUN.get() {
+        scratch::clean_up(&run.mark);
+    }
+}
+
 /// The guard's whole life.
 pub fn watch(mark: &str) {
+    sys::rename(c"bot-guard");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     let entry = format!("{MARK}={mark}");
     let own = rustix::process::getpid();
     // Again, because what is being killed may just have started something.
-    for _ in 0..100 {
+    for _ in 0..200 {
         let left: Vec<_> = sys::marked(&entry).into_iter().filter(|pid| *pid != own).collect();
         if left.is_empty() {
             break;
@@ -82,5 +94,5 @@ pub fn watch(mark: &str) {
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    crate::scratch::clean_up(mark);
+    scratch::clean_up(mark);
 }

@@ -1,21 +1,33 @@
 //! Bots as programs: naming them, starting them, talking to them, timing them, ending them.
 //!
-//! Everything that belongs to one operating system lies in [`sys`]. Nothing here knows a game:
+//! Everything that belongs to one operating system lies in [`sys`] and [`spawn`]. Nothing here knows a game:
 //! messages are bytes, and what a silence means is the referee's matter.
 
 // In reading order.
 pub mod name;
 
+pub mod build;
 pub mod launch;
 pub mod manifest;
 pub mod program;
+pub mod script;
 pub mod wire;
 
+pub mod door;
+pub mod peer;
+pub mod tcp;
+pub mod websocket;
+
+pub mod family;
 pub mod guard;
 pub mod scratch;
+pub mod spawn;
 pub mod sys;
 
+pub use build::Build;
+pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
-pub use program::{Ending, Program};
+pub use program::{Ending, Program, StartError};
+pub use script::{Js, Script};
 pub use wire::{Received, Wire};

@@ -3,17 +3,19 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use thiserror::Error;
 
+use crate::family::{self, Family};
 use crate::launch::Launch;
-use crate::sys::RunQueue;
-use crate::wire::{Lines, Wire};
+use crate::spawn::Started;
+use crate::sys::Used;
+use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
@@ -23,21 +25,27 @@ pub const STDERR_PER_MATCH: usize = 4 << 20;
 
 /// A bot as a running program. It dies, with all it started, when this value is dropped.
 pub struct Program {
-    child: Child,
-    pid: Pid,
-    status: Option<ExitStatus>,
+    family: Family,
     wire: Box<dyn Wire>,
     stderr: Option<File>,
     /// What came on standard error since it was last taken.
     said: Vec<u8>,
     said_in_all: usize,
     lost: usize,
-    /// The processes whose CPU time counts: the bot's own and, as far as known, its descendants.
-    tree: Vec<Pid>,
-    queue: Option<RunQueue>,
-    stopped: bool,
     folder: Option<PathBuf>,
-    mark: String,
+    dials_in: bool,
+    elsewhere: bool,
+}
+
+/// Why a program was not started.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StartError {
+    /// The system does not take it for a program: the bot's fault.
+    #[error("{0}")]
+    NoProgram(String),
+    /// This machine has no room for it: nobody's fault.
+    #[error("{0}")]
+    NoRoom(String),
 }
 
 /// How a program ended.
@@ -83,53 +91,68 @@ impl Program {
     ///
     /// # Errors
     /// A sentence that says why the system would not start it and what to do.
-    pub fn start(launch: &Launch, seat: u8, cpu: Option<usize>, longest: usize) -> Result<Self, String> {
-        let number = guard::next_match();
-        let own_mark = format!("{number}-{seat}");
+    pub fn start(launch: &Launch, seat: u8, cpu: Option<usize>, longest: usize) -> Result<Self, StartError> {
+        if let Some(why) = foreign(&file_of(launch)) {
+            let shown = Path::new(&launch.program).display();
+            return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
+        }
+        let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
         let folder = scratch::take();
         let mut command = Command::new(&launch.program);
         command
             .args(&launch.arguments)
             .env("AGON_SEAT", seat.to_string())
             .env("PYTHONUNBUFFERED", "1")
-            .env(guard::MARK, guard::mark())
-            .env("AGON_BOT", &own_mark)
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .env(guard::MARK, guard::mark())
+            .env(family::MARK, &mark);
         if let Some(folder) = &folder {
             command.env("TMPDIR", folder);
         }
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
-        sys::contain(&mut command, cpu);
-        let mut child = command.spawn().map_err(|error| {
+        let process = start_patiently(&command, cpu, launch.dials_in, &mark).map_err(|error| {
             folder.iter().cloned().for_each(scratch::give_back);
             cannot_start(launch, &error)
         })?;
-        let input = child.stdin.take().map(OwnedFd::from).expect("standard input is piped");
-        let output = child.stdout.take().map(OwnedFd::from).expect("standard output is piped");
-        let stderr = child.stderr.take().map(OwnedFd::from).expect("standard error is piped");
-        sys::never_block(&stderr).map_err(|error| error.to_string())?;
-        let wire = Box::new(Lines::new(output, input, longest).map_err(|error| error.to_string())?);
-        let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
-        Ok(Self {
-            pid,
-            child,
-            status: None,
+        let Started { pid, input, output, error: stderr } = process;
+        let mut family = Family::new(pid, mark);
+        let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
+            true => HungUp::new().map(|wire| Box::new(wire) as _),
+            false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
+        };
+        let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
+            family.end();
+            StartError::NoRoom(error.to_string())
+        })?;
+        let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
+        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
+    }
+
+    /// A bot that was started elsewhere and dialled in.
+    pub fn elsewhere(wire: Box<dyn Wire>) -> Self {
+        Self {
+            family: Family::unknown(),
             wire,
-            stderr: Some(File::from(stderr)),
+            stderr: None,
             said: Vec::new(),
             said_in_all: 0,
             lost: 0,
-            tree: vec![pid],
-            queue: RunQueue::of(pid),
-            stopped: false,
-            folder,
-            mark: format!("AGON_BOT={own_mark}"),
-        })
+            folder: None,
+            dials_in: true,
+            elsewhere: true,
+        }
+    }
+
+    /// Whether it was started elsewhere.
+    pub fn is_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
+    /// Whether it dials in over a socket.
+    pub fn dials_in(&self) -> bool {
+        self.dials_in
     }
 
     /// The connection to it.
@@ -147,14 +170,33 @@ impl Program {
         self.wire = wire;
     }
 
+    /// Closes the connection and waits for it to end by itself.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn hang_up(&mut self, patience: Duration) -> io::Result<Ending> {
+        self.wire = Box::new(HungUp::new()?);
+        Ok(self.ending(patience))
+    }
+
     /// Its standard error, while open.
     pub fn stderr(&self) -> Option<BorrowedFd<'_>> {
         self.stderr.as_ref().map(File::as_fd)
     }
 
-    /// Its process id.
-    pub fn pid(&self) -> Pid {
-        self.pid
+    /// Its first process.
+    pub fn root(&self) -> rustix::process::Pid {
+        self.family.root()
+    }
+
+    /// The mark that all its processes carry in their environment, as [`family::MARK`].
+    pub fn mark(&self) -> &str {
+        self.family.mark()
+    }
+
+    /// Its processes.
+    pub fn family(&mut self) -> &mut Family {
+        &mut self.family
     }
 
     /// Reads what is on its standard error: at most a bounded amount, so that a flood cannot hold us.
@@ -191,49 +233,12 @@ impl Program {
         self.lost += lost;
     }
 
-    /// CPU time of the bot and its known descendants; none when it is gone.
-    pub fn cpu_time(&self) -> Option<Duration> {
-        let own = sys::cpu_time(self.pid)?;
-        Some(self.tree[1..].iter().filter_map(|pid| sys::cpu_time(*pid)).fold(own, |sum, time| sum + time))
-    }
-
-    /// Looks for descendants whose CPU time must count.
-    pub fn survey(&mut self) {
-        self.tree = sys::tree(self.pid);
-    }
-
-    /// How long it has waited for a CPU; none where the system does not say.
-    pub fn waited_for_cpu(&self) -> Option<Duration> {
-        self.queue.as_ref()?.waited()
-    }
-
-    /// Stops it, so that it cannot think in its opponent's time.
-    pub fn stop(&mut self) {
-        self.stopped = true;
-        sys::signal_group(self.pid, Signal::STOP);
-    }
-
-    /// Lets it go on.
-    pub fn go_on(&mut self) {
-        if std::mem::take(&mut self.stopped) {
-            sys::signal_group(self.pid, Signal::CONT);
-        }
-    }
-
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
     pub fn ending(&mut self, patience: Duration) -> Ending {
-        if self.status.is_none()
-            && let Ok(descriptor) =
-                rustix::process::pidfd_open(self.pid, rustix::process::PidfdFlags::empty())
-        {
-            let mut waits = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
-            let patience = rustix::time::Timespec::try_from(patience).ok();
-            let _ = rustix::event::poll(&mut waits, patience.as_ref());
+        if !patience.is_zero() && !self.family.is_over() {
+            sys::wait(self.family.root(), patience);
         }
-        if self.status.is_none() {
-            self.status = self.child.try_wait().ok().flatten();
-        }
-        match self.status {
+        match self.family.status() {
             None => Ending::Runs,
             Some(status) => {
                 status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code)
@@ -241,25 +246,12 @@ impl Program {
         }
     }
 
-    /// Ends the bot and everything it started, and gives the CPU time of all of them together.
-    fn end(&mut self) {
-        if self.status.is_none() {
-            sys::kill_group(self.pid);
-            self.status = self.child.wait().ok();
-        }
-        // What it started is now ours, as the process orphans are given to.
-        for _ in 0..100 {
-            let orphans: Vec<Pid> =
-                sys::own_children().into_iter().filter(|pid| sys::is_marked(*pid, &self.mark)).collect();
-            if orphans.is_empty() {
-                break;
-            }
-            for orphan in orphans {
-                sys::kill_group(orphan);
-                let _ = rustix::process::waitpid(Some(orphan), WaitOptions::empty());
-            }
-        }
+    /// Ends the bot and everything it started, and says what all of them used together.
+    pub fn end(&mut self) -> Used {
+        self.wire.close();
+        let used = self.family.end();
         self.folder.take().into_iter().for_each(scratch::give_back);
+        used
     }
 }
 
@@ -269,10 +261,56 @@ impl Drop for Program {
     }
 }
 
+/// Starts a program, also one that was written a moment ago: a process that is just being started
+/// elsewhere may still hold it open for writing.
+fn start_patiently(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
+    for _ in 0..100 {
+        match family::start_bot(command, cpu, joined, mark) {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+    family::start_bot(command, cpu, joined, mark)
+}
+
+/// The file of a program; a name without a folder is looked up by the system and not here.
+fn file_of(launch: &Launch) -> PathBuf {
+    launch.folder.as_deref().unwrap_or(Path::new("")).join(&launch.program)
+}
+
+/// Why a file is certainly no program for this machine. Asked because the system hands what it does not
+/// know to the shell, and the shell's complaints help nobody.
+fn foreign(file: &Path) -> Option<&'static str> {
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let mut start = [0; 20];
+    let length = File::open(file).and_then(|mut file| file.read(&mut start)).ok()?;
+    let ours: &[u8] = match std::env::consts::ARCH {
+        // 64 and 32 bits.
+        "x86_64" => &[62, 3],
+        "aarch64" => &[183, 40],
+        _ => return None,
+    };
+    match &start[..length] {
+        [] => Some("the file is empty"),
+        [0x7f, b'E', b'L', b'F', rest @ ..]
+            if rest.len() == 16 && !(ours.contains(&start[18]) && start[19] == 0) =>
+        {
+            Some("it is a program for another architecture; build it on this machine")
+        }
+        [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] => Some("it is a program for macOS; build it on this machine"),
+        [b'M', b'Z', ..] => Some("it is a program for Windows; build it on this machine"),
+        _ => None,
+    }
+}
+
 /// Why the system would not start a program, and what to do.
-fn cannot_start(launch: &Launch, error: &io::Error) -> String {
+fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
     let shown = Path::new(&launch.program).display();
-    let file = launch.folder.as_deref().unwrap_or(Path::new("")).join(&launch.program);
+    let file = file_of(launch);
     let first_line = || {
         let mut start = [0; 256];
         let length = File::open(&file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
@@ -294,15 +332,17 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> String {
         },
         Some(libc::EACCES) if file.is_dir() => "it is a folder".to_owned(),
         Some(libc::EACCES) => format!("it may not be executed; try chmod +x {shown}"),
-        Some(libc::ENOEXEC) => {
-            "it is not a program for this machine (another architecture, or a script without #! line)"
-                .to_owned()
-        }
+        Some(libc::ENOEXEC) => "it is not a program for this machine".to_owned(),
         Some(libc::EAGAIN | libc::ENOMEM) => {
-            format!("this machine has no room for another process ({error})")
+            let why = format!("this machine has no room for another process ({error}); lower -j");
+            return StartError::NoRoom(format!("cannot start `{shown}`: {why}"));
         }
-        Some(libc::EMFILE | libc::ENFILE) => format!("too many open files ({error}); lower -j"),
+        Some(libc::EMFILE | libc::ENFILE) => {
+            let why = format!("too many open files ({error}); lower -j or raise `ulimit -n`");
+            return StartError::NoRoom(format!("cannot start `{shown}`: {why}"));
+        }
+        Some(libc::ETXTBSY) => "it is still being written".to_owned(),
         _ => error.to_string(),
     };
-    format!("cannot start `{shown}`: {why}")
+    StartError::NoProgram(format!("cannot start `{shown}`: {why}"))
 }

@@ -3,6 +3,7 @@
 //! Making and removing two folders costs more than twenty turns of a quick match, so that an
 //! unused folder is handed to the next bot. One that was used is removed.
 
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,8 +23,14 @@ fn root() -> PathBuf {
 pub fn take() -> Option<PathBuf> {
     let free = FREE.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
     free.or_else(|| {
-        let folder = root().join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
-        std::fs::create_dir_all(&folder).is_ok().then_some(folder)
+        // For this user only.
+        let mut private = std::fs::DirBuilder::new();
+        private.mode(0o700);
+        let root = root();
+        let folder = root.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+        let made = private.create(&folder).is_ok()
+            || (private.create(&root).is_ok() | private.create(&folder).is_ok());
+        made.then_some(folder)
     })
 }
 
@@ -32,8 +39,29 @@ pub fn give_back(folder: PathBuf) {
     if is_empty(&folder) {
         FREE.lock().unwrap_or_else(|poison| poison.into_inner()).push(folder);
     } else {
-        let _ = std::fs::remove_dir_all(&folder);
+        remove(&folder);
     }
+}
+
+/// A folder with these files, made once a run and shared by all bots of it.
+///
+/// # Errors
+/// Those of the system.
+pub fn shared(name: &str, files: &[(&str, &str)]) -> std::io::Result<PathBuf> {
+    static MADE: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = MADE.lock().unwrap_or_else(|poison| poison.into_inner());
+    let folder = root().join(name);
+    if !folder.is_dir() {
+        // It gets its name when it is whole.
+        let draft = root().join(format!("{name}.new"));
+        let mut private = std::fs::DirBuilder::new();
+        private.recursive(true).mode(0o700).create(&draft)?;
+        for (file, text) in files {
+            std::fs::write(draft.join(file), text)?;
+        }
+        std::fs::rename(&draft, &folder)?;
+    }
+    Ok(folder)
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -42,5 +70,25 @@ fn is_empty(folder: &Path) -> bool {
 
 /// Removes all folders of this run; called when the program ends.
 pub fn clean_up(mark: &str) {
-    let _ = std::fs::remove_dir_all(std::env::temp_dir().join(format!("agon-{mark}")));
+    remove(&std::env::temp_dir().join(format!("agon-{mark}")));
+}
+
+/// Removes a folder, also one whose parts a bot has locked.
+fn remove(folder: &Path) {
+    for _ in 0..2 {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => unlock(folder, 0),
+            _ => return,
+        }
+    }
+}
+
+fn unlock(folder: &Path, depth: u32) {
+    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        // Links are not followed: what they point to is not ours.
+        if depth < 64 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path(), depth + 1);
+        }
+    }
 }

@@ -1,14 +1,15 @@
-//! What the operating system is asked for: Linux. Everything `unsafe` of the bot's side is here.
+//! What the operating system is asked for: Linux. Everything `unsafe` of the bot's side is here and in
+//! [`spawn`](crate::spawn).
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -31,36 +32,58 @@ pub fn may_execute(file: &Path) -> bool {
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Prepares a bot's process: a session of its own, killed when the thread that starts it dies,
-/// no new privileges, no core dumps, on the given CPU.
+/// Makes the calling process, which is about to become a bot, what a bot's process must be: a session of
+/// its own, killed when the thread that started it dies, no new privileges, no core dumps, none of our
+/// open files, on the given CPUs, and the first to go when the machine runs out of memory.
 ///
-/// The thread that calls `spawn` must live as long as the bot.
-pub fn contain(command: &mut Command, cpu: Option<usize>) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let prepare = move || {
-        // SAFETY: plain system calls with constant arguments; `prctl` and `setrlimit` are
-        // async-signal-safe, which is all that may be called between fork and exec.
-        unsafe {
+/// # Safety
+/// To be called between the start of a process and `exec` only. It makes plain system calls with
+/// constant arguments: it allocates nothing, takes no lock and is async-signal-safe.
+pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
+    // SAFETY: as above.
+    unsafe {
+        libc::setsid();
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        let badness = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if badness >= 0 {
+            libc::write(badness, c"800".as_ptr().cast(), 3);
+            libc::close(badness);
+        }
+        if libc::getppid() != parent {
+            // Our program died before prctl: nobody waits for this bot.
+            libc::_exit(1);
+        }
+    }
+    if let Some(cpus) = cpus {
+        // A CPU that went away is no reason not to play.
+        let _ = rustix::thread::sched_setaffinity(None, cpus);
+    }
+}
+
+/// Prepares a process that must outlive a signal to our process group: a session of its own.
+pub fn set_apart(command: &mut Command) {
+    // SAFETY: `setsid` is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
             libc::setsid();
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            libc::setrlimit(libc::RLIMIT_CORE, &none);
-            if libc::getppid() != own {
-                // Our program died between fork and prctl: nobody waits for this bot.
-                libc::_exit(1);
-            }
-        }
-        if let Some(cpu) = cpu {
-            let mut set = CpuSet::new();
-            set.set(cpu);
-            // A CPU that went away is no reason not to play.
-            let _ = rustix::thread::sched_setaffinity(None, &set);
-        }
-        Ok(())
+            Ok(())
+        })
     };
-    // SAFETY: `prepare` allocates nothing, takes no lock and makes only async-signal-safe calls.
-    unsafe { command.pre_exec(prepare) };
+}
+
+/// Another name for this process in lists of processes, so that `pkill` by our own name spares it.
+pub fn rename(name: &std::ffi::CStr) {
+    let _ = rustix::thread::set_name(name);
+}
+
+/// Calls `done` when this process ends by returning from `main` or by `exit`.
+pub fn at_exit(done: extern "C" fn()) {
+    // SAFETY: `done` is a function for the life of the program.
+    unsafe { libc::atexit(done) };
 }
 
 /// Makes this process the one to which orphans below it are given, so that they can be ended.
@@ -102,72 +125,238 @@ pub fn ended_children_cpu_time() -> Duration {
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// How long the main thread of a process has waited for a CPU. Kept open, because it is asked every turn.
-pub struct RunQueue(File);
+/// What the system counts of one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTime {
+    /// CPU time.
+    pub cpu: Duration,
+    /// Time it could have run and waited for a CPU.
+    pub waited: Duration,
+}
 
-impl RunQueue {
-    /// Opens the counter of `pid`; none where the system does not count.
-    pub fn of(pid: Pid) -> Option<Self> {
-        File::open(format!("/proc/{}/schedstat", pid.as_raw_nonzero())).ok().map(Self)
+/// The counters of one thread, kept open because they are read every turn.
+pub struct Counters(File);
+
+impl Counters {
+    /// Those of a thread; none where the system does not count.
+    pub fn of(process: Pid, thread: Pid) -> Option<Self> {
+        let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
+        File::open(format!("/proc/{process}/task/{thread}/schedstat")).ok().map(Self)
     }
 
-    /// The time waited so far.
-    pub fn waited(&self) -> Option<Duration> {
+    /// Those of the calling thread.
+    pub fn own() -> Option<Self> {
+        File::open("/proc/thread-self/schedstat").ok().map(Self)
+    }
+
+    /// Their values.
+    pub fn read(&self) -> Option<ThreadTime> {
         let mut bytes = [0; 96];
         let length = self.0.read_at(&mut bytes, 0).ok()?;
         let text = std::str::from_utf8(&bytes[..length]).ok()?;
-        text.split(' ').nth(1)?.parse().ok().map(Duration::from_nanos)
+        let mut numbers = text.split_ascii_whitespace().map(|word| word.parse().map(Duration::from_nanos));
+        Some(ThreadTime { cpu: numbers.next()?.ok()?, waited: numbers.next()?.ok()? })
     }
 }
 
-/// The children that the main thread of a process started. (What other threads start is not
-/// found: looking at every thread of a large runtime costs more than a turn.)
-pub fn children(pid: Pid) -> Vec<Pid> {
-    let pid = pid.as_raw_nonzero();
-    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+/// More threads of a process than this are not looked at.
+const MOST_THREADS: usize = 256;
+/// More processes of a bot than this are not looked at.
+const MOST_PROCESSES: usize = 2_000;
+
+/// The threads of a process.
+pub fn threads(pid: Pid) -> Vec<Pid> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())) else {
+        return Vec::new();
+    };
+    tasks.flatten().filter_map(|task| number(&task.file_name())).take(MOST_THREADS).collect()
 }
 
-/// Orphans that were given to this process, and its other children of the main thread.
+fn number(name: &OsStr) -> Option<Pid> {
+    Pid::from_raw(std::str::from_utf8(name.as_bytes()).ok()?.parse().ok()?)
+}
+
+/// The children of one thread of a process.
+fn children_of(process: Pid, thread: Pid) -> Vec<Pid> {
+    let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/children")).unwrap_or_default();
+    list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// The children of a process.
+pub fn children(pid: Pid) -> Vec<Pid> {
+    threads(pid).into_iter().flat_map(|thread| children_of(pid, thread)).collect()
+}
+
+/// Orphans that were given to this process (they go to its main thread), and what that thread
+/// started itself.
 pub fn own_children() -> Vec<Pid> {
-    children(rustix::process::getpid())
+    let own = rustix::process::getpid();
+    children_of(own, own)
 }
 
 /// All processes below `pid`, itself first.
 pub fn tree(pid: Pid) -> Vec<Pid> {
     let mut found = vec![pid];
     let mut next = 0;
-    while next < found.len() && found.len() < 10_000 {
+    while next < found.len() && found.len() < MOST_PROCESSES {
         found.extend(children(found[next]));
         next += 1;
     }
     found
 }
 
+/// What `/proc/PID/stat` says of a process.
+#[derive(Clone, Copy, Debug)]
+pub struct Stat {
+    /// `R`, `S`, `T` (stopped), `Z` (ended and not yet waited for), ...
+    pub state: u8,
+    /// The session it belongs to.
+    pub session: i32,
+    /// CPU time of its children that ended, as far as it waited for them; in steps of 10 ms.
+    pub ended_children: Duration,
+}
+
+/// The state of a process; none when it is gone.
+pub fn stat(pid: Pid) -> Option<Stat> {
+    let text = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name of the program may hold anything; the last bracket ends it.
+    let rest = &text[text.iter().rposition(|&byte| byte == b')')? + 1..];
+    let mut words = std::str::from_utf8(rest).ok()?.split_ascii_whitespace();
+    let state = *words.next()?.as_bytes().first()?;
+    let session = words.nth(2)?.parse().ok()?;
+    let mut ticks = || words.next()?.parse::<u64>().ok();
+    for _ in 0..9 {
+        ticks();
+    }
+    let ticks = ticks()? + ticks()?;
+    Some(Stat { state, session, ended_children: Duration::from_millis(10 * ticks) })
+}
+
+/// The memory a process occupies and shares with no file, in bytes; 0 when it is gone.
+pub fn memory(pid: Pid) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_nonzero())).unwrap_or_default();
+    let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<u64>().unwrap_or(0)).skip(1);
+    let (resident, shared) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    resident.saturating_sub(shared) * rustix::param::page_size() as u64
+}
+
+/// The memory of this machine, in bytes.
+pub fn machine_memory() -> u64 {
+    let info = rustix::system::sysinfo();
+    (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
+}
+
+/// How a child ended, without forgetting it; none while it lives.
+pub fn peek(child: Pid) -> Option<ExitStatus> {
+    use rustix::process::{WaitId, WaitIdOptions};
+    use std::os::unix::process::ExitStatusExt as _;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let found = rustix::process::waitid(WaitId::Pid(child), options).ok().flatten()?;
+    let raw = match (found.exit_status(), found.terminating_signal()) {
+        (Some(code), _) => code << 8,
+        (None, signal) => signal.unwrap_or(0),
+    };
+    Some(ExitStatus::from_raw(raw))
+}
+
+/// Waits until a process has ended, or for `patience`. Whether it has ended.
+pub fn wait(pid: Pid, patience: Duration) -> bool {
+    let Ok(descriptor) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
+        return true;
+    };
+    let mut waits = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
+    let patience = rustix::time::Timespec::try_from(patience).ok();
+    rustix::event::poll(&mut waits, patience.as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+/// What an ended process and its waited-for descendants used in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: Duration,
+    /// The most memory one of them occupied, in bytes.
+    pub memory: u64,
+}
+
+/// Forgets a child that has ended, and says what it used; none while it lives.
+pub fn reap(child: Pid) -> Option<Used> {
+    let mut status = 0;
+    // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both places are valid for the answers.
+    let found = unsafe { libc::wait4(child.as_raw_nonzero().get(), &mut status, libc::WNOHANG, &mut usage) };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
+    (found > 0).then(|| Used {
+        cpu: time(usage.ru_utime) + time(usage.ru_stime),
+        memory: usage.ru_maxrss as u64 * 1_024,
+    })
+}
+
 /// All processes whose environment holds the entry `NAME=value`.
 pub fn marked(entry: &str) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let number = |name: &OsStr| std::str::from_utf8(name.as_bytes()).ok()?.parse().ok();
+    let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
     processes
         .flatten()
-        .filter_map(|process| Pid::from_raw(number(&process.file_name())?))
-        .filter(|pid| is_marked(*pid, entry))
+        .filter_map(|process| number(&process.file_name()))
+        .filter(|pid| variable(*pid, name).is_some_and(|own| own == value))
         .collect()
 }
 
-/// Whether the environment a process was started with holds the entry `NAME=value`.
-pub fn is_marked(pid: Pid, entry: &str) -> bool {
-    std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
-        .is_ok_and(|environment| environment.split(|&byte| byte == 0).any(|own| own == entry.as_bytes()))
+/// A variable of the environment a process was started with; none also when it is gone.
+pub fn variable(pid: Pid, name: &str) -> Option<String> {
+    let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+    let entry = environment
+        .split(|&byte| byte == 0)
+        .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    String::from_utf8(entry.to_vec()).ok()
 }
 
-/// Kills a process and everything in the session it leads.
+/// Kills a process and everything in the group it leads.
 pub fn kill_group(pid: Pid) {
     let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     let _ = rustix::process::kill_process(pid, Signal::KILL);
 }
 
-/// Stops or continues a process with its group.
+/// Stops or continues a process and the group it leads.
 pub fn signal_group(pid: Pid, signal: Signal) {
-    let _ = rustix::process::kill_process_group(pid, signal);
+    if rustix::process::kill_process_group(pid, signal).is_err() {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// A CPU that no other run of this program uses; held until dropped.
+///
+/// The claim is an abstract socket name: it ends with the process, however that ends.
+#[derive(Debug)]
+pub struct Claim {
+    /// The CPU.
+    pub cpu: usize,
+    _name: Option<OwnedFd>,
+}
+
+/// Claims up to `count` CPUs, all different as long as there are enough. CPUs that others have claimed
+/// are shared when no other is left.
+pub fn claim_cpus(count: usize) -> Vec<Claim> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with};
+    let claim = |cpu: usize| {
+        let address = SocketAddrUnix::new_abstract_name(format!("agon-cpu-{cpu}").as_bytes()).ok()?;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None).ok()?;
+        bind(&socket, &address).is_ok().then_some(Claim { cpu, _name: Some(socket) })
+    };
+    let all = cpus();
+    // From the last one down: much of the system's own work is done by the first.
+    let mut claims: Vec<Claim> = all.iter().rev().filter_map(|&cpu| claim(cpu)).take(count).collect();
+    let start = rustix::process::getpid().as_raw_nonzero().get() as usize;
+    for number in 0.. {
+        if claims.len() >= count {
+            break;
+        }
+        let cpu = all[(start + number) % all.len()];
+        if number >= all.len() || claims.iter().all(|claim| claim.cpu != cpu) {
+            claims.push(Claim { cpu, _name: None });
+        }
+    }
+    claims
 }

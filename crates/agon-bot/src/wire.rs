@@ -1,6 +1,7 @@
 //! How messages travel: a [`Wire`] sends and receives whole messages over descriptors that never block.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -32,6 +33,12 @@ pub trait Wire: Send {
 
     /// Becomes writable when [`flush`](Wire::flush) can do more.
     fn writes(&self) -> BorrowedFd<'_>;
+
+    /// Answers what the connection itself asks for, while nobody waits for a message.
+    fn tend(&mut self) {}
+
+    /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
+    fn close(&mut self) {}
 }
 
 /// What [`Wire::receive`] found.
@@ -41,10 +48,14 @@ pub enum Received {
     Message,
     /// Not a whole message yet.
     Nothing,
+    /// What came is no message, as the sentence says; a later one may be.
+    Garbled(String),
     /// The other end is closed; so many bytes of an unfinished message came before.
     Closed(usize),
-    /// The stream breaks the framing; the sentence says how. Nothing more will come.
+    /// More than is allowed; the sentence says what. Nothing more will come.
     Broken(String),
+    /// The stream breaks its protocol; the sentence says how. Nothing more will come.
+    Illegal(String),
 }
 
 /// Lines over a pair of pipes.
@@ -58,10 +69,14 @@ pub struct Lines {
     inbox: Inbox,
     longest: usize,
     skip_line_feed: bool,
+    /// Whether the pipe to the bot was made as large as the system allows.
+    widened: bool,
 }
 
 /// How much is read at once.
 const READ: usize = 16 << 10;
+/// What a widened pipe holds: as much as any user may ask for.
+const WIDE: usize = 1 << 20;
 
 impl Lines {
     /// Lines written to `output` and read from `input`. `longest` bounds a received line, in bytes.
@@ -72,7 +87,15 @@ impl Lines {
         crate::sys::never_block(&input)?;
         crate::sys::never_block(&output)?;
         let (outbox, inbox) = (VecDeque::new(), Inbox::default());
-        Ok(Self { input, output: Some(output), outbox, inbox, longest, skip_line_feed: false })
+        Ok(Self {
+            input,
+            output: Some(output),
+            outbox,
+            inbox,
+            longest,
+            skip_line_feed: false,
+            widened: false,
+        })
     }
 
     /// The end of the line at the front of the inbox.
@@ -104,6 +127,11 @@ impl Wire for Lines {
             match rustix::io::write(output, chunk) {
                 Ok(written) => drop(self.outbox.drain(..written)),
                 Err(Errno::INTR) => {}
+                // A long question should not wait for the bot to read its beginning.
+                Err(Errno::AGAIN) if !self.widened => {
+                    self.widened = true;
+                    let _ = rustix::pipe::fcntl_setpipe_size(output, WIDE);
+                }
                 Err(Errno::AGAIN) => return,
                 Err(_) => {
                     // It closed its input. Whether that matters shows when it must answer.
@@ -126,7 +154,7 @@ impl Wire for Lines {
     fn receive(&mut self, message: &mut Vec<u8>) -> Received {
         message.clear();
         loop {
-            if let Some(end) = self.line_end() {
+            if let Some(end) = self.line_end().filter(|&end| end <= self.longest) {
                 message.extend_from_slice(&self.inbox.bytes()[..end]);
                 self.skip_line_feed = self.inbox.bytes()[end] == b'\r';
                 self.inbox.drop_front(end + 1);
@@ -153,6 +181,45 @@ impl Wire for Lines {
 
     fn writes(&self) -> BorrowedFd<'_> {
         self.output.as_ref().unwrap_or(&self.input).as_fd()
+    }
+}
+
+/// No connection, any more or yet.
+pub struct HungUp(File);
+
+impl HungUp {
+    /// In place of a connection that is dropped, or that is not there yet.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new() -> io::Result<Self> {
+        File::open("/dev/null").map(Self)
+    }
+}
+
+impl Wire for HungUp {
+    fn send(&mut self, _: &[u8]) {}
+
+    fn flush(&mut self) {}
+
+    fn unsent(&self) -> usize {
+        0
+    }
+
+    fn receive(&mut self, _: &mut Vec<u8>) -> Received {
+        Received::Closed(0)
+    }
+
+    fn held(&self) -> &[u8] {
+        &[]
+    }
+
+    fn reads(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn writes(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
@@ -219,7 +286,7 @@ mod tests {
     use super::*;
 
     /// Our end, and the bot's two ends.
-    fn lines(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
+    fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
         let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
         let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
@@ -227,7 +294,7 @@ mod tests {
 
     #[test]
     fn every_line_end_is_one_line_end() {
-        let (mut lines, _input, output) = lines(100);
+        let (mut lines, _input, output) = lines_of(100);
         rustix::io::write(&output, b"a\nb\r\nc\rd\r").expect("room");
         let mut message = Vec::new();
         for expected in ["a", "b", "c", "d"] {
@@ -243,15 +310,19 @@ mod tests {
 
     #[test]
     fn a_line_has_a_bound() {
-        let (mut lines, _input, output) = lines(10);
+        let (mut lines, _input, output) = lines_of(10);
         rustix::io::write(&output, &[b'x'; 5_000]).expect("room");
         assert!(matches!(lines.receive(&mut Vec::new()), Received::Broken(_)));
+        let (mut lines, _input, output) = lines_of(10);
+        rustix::io::write(&output, b"0123456789\n0123456789x\n").expect("room");
+        assert_eq!(lines.receive(&mut Vec::new()), Received::Message);
+        assert!(matches!(lines.receive(&mut Vec::new()), Received::Broken(_)), "though its end is here");
     }
 
     #[test]
     fn a_peer_that_never_reads_blocks_nothing() {
-        let (mut lines, input, _output) = lines(10);
-        let big = vec![b'x'; 1 << 20];
+        let (mut lines, input, _output) = lines_of(10);
+        let big = vec![b'x'; 2 << 20];
         lines.send(&big);
         assert!(lines.unsent() > 0);
         drop(input);

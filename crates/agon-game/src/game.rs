@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Outcome, Picture, Recipe, Seat, Seats, Setup,
-    SetupError, Unreadable,
+    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Kit, Outcome, Picture, Recipe, Seat, Seats,
+    Setup, SetupError, Unreadable,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -100,6 +100,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         options: &[(String, String)],
         seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String>;
+
+    /// How bots of the original contest are started and connect, under these rules.
+    fn kit(&self) -> Kit {
+        Kit::Lines
+    }
 
     /// The board for a terminal, as `eyes` sees it, or wholly.
     fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Outcome,
+    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit, Outcome,
     Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Unreadable,
 };
 
@@ -36,6 +36,8 @@ pub trait Session: Send {
     fn info(&self) -> &'static GameInfo;
     /// All that is needed to set this match up again.
     fn recipe(&self) -> &Recipe;
+    /// How bots of the original contest are started and connect.
+    fn kit(&self) -> Kit;
     /// How many steps were played.
     fn steps(&self) -> u32;
     /// Where the match is, in the game's words.
@@ -323,6 +325,10 @@ impl<G: Game> Session for Table<G> {
 
     fn recipe(&self) -> &Recipe {
         self.game.recipe()
+    }
+
+    fn kit(&self) -> Kit {
+        self.game.kit()
     }
 
     fn steps(&self) -> u32 {

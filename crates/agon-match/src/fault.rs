@@ -46,11 +46,27 @@ pub enum FaultKind {
     Flood,
     /// It does not read what it is sent.
     Deaf,
+    /// It took more memory or processes than a bot may.
+    Resources,
     /// It computed in its opponent's time.
     Pondering,
 }
 
 impl FaultKind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Timeout,
+        Self::Crash,
+        Self::NeverStarted,
+        Self::Malformed,
+        Self::Rejected,
+        Self::Stray,
+        Self::Flood,
+        Self::Deaf,
+        Self::Resources,
+        Self::Pondering,
+    ];
+
     /// Whether this is a fault of the program; a rejected order is only a bad move.
     pub fn is_programs(self) -> bool {
         self != Self::Rejected
@@ -67,6 +83,7 @@ impl FaultKind {
             Self::Stray => "stray output",
             Self::Flood => "too much output",
             Self::Deaf => "input not read",
+            Self::Resources => "too much memory or processes",
             Self::Pondering => "computed in the opponent's time",
         }
     }

@@ -6,15 +6,20 @@
 // In reading order.
 pub mod referee;
 
+pub mod arrival;
+pub mod cause;
 pub mod clock;
 pub mod fault;
 pub mod player;
 pub mod record;
 pub mod recorder;
 
+mod pulse;
+
+pub use cause::{Cause, Lateness};
 pub use clock::{Clock, Ponder};
 pub use fault::{Fault, FaultKind};
-pub use player::{Player, seat_player};
+pub use player::{Player, SeatError, place, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatResult, SeatTime};
 pub use recorder::Recorder;
-pub use referee::{Observer, StepReport, Take, play};
+pub use referee::{Observer, StepReport, Take, play, play_on};

@@ -1,7 +1,11 @@
 //! Who answers for a seat.
 
-use agon_bot::{BotName, Kind, Launch, Program};
-use agon_game::{Seat, Session};
+use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
+use agon_game::{Seat, Session, Transport};
+use thiserror::Error;
+
+use crate::arrival::{self, Expected};
+use crate::{Clock, Ponder};
 
 /// Who answers for a seat.
 pub enum Player {
@@ -9,37 +13,78 @@ pub enum Player {
     Builtin,
     /// A program.
     Program(Box<Program>),
+    /// A bot that dials in and is not here yet.
+    Expected(Box<Expected>),
     /// Nobody: the bot could not be started, for this reason.
     Absent(String),
 }
 
 /// Seats the bot called `name`: starts its program on `cpu`, or seats the built-in.
 ///
+/// Where a game takes scripts, a file of JavaScript is one, and has a host that must know how long an
+/// answer may take: that is all the `clock` is for.
+///
 /// A program that the system will not start is an absent player, and the match is played as the
 /// rulebook says.
 ///
 /// # Errors
-/// When the name itself is wrong: no such file, no such built-in.
+/// When the name itself is wrong, or this machine has no room for another program.
 pub fn seat_player(
     session: &mut dyn Session,
     name: &BotName,
     seat: Seat,
     cpu: Option<usize>,
-) -> Result<Player, String> {
+    clock: Clock,
+) -> Result<Player, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
         // The bot's own seed differs from match to match and from seat to seat.
         let seed = (session.recipe().seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
-        session.seat_builtin(seat, builtin, options, seed)?;
+        session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
-    let Some(launch) = Launch::of(name).map_err(|error| error.to_string())? else {
-        return Err(format!(
-            "`{name}`: {} talks to its bots over standard input and output",
-            session.info().title
-        ));
+    if let Some(player) = arrival::expect(session, name, seat, cpu)? {
+        return Ok(player);
+    }
+    let launch = match script(session, name, seat, clock) {
+        Some(script) => Ok(Some(script.launch(name.js()))),
+        None => Launch::of(name),
     };
-    Ok(match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
-        Ok(program) => Player::Program(Box::new(program)),
-        Err(why) => Player::Absent(why),
-    })
+    let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {
+        unreachable!("a bot that is started elsewhere dials in");
+    };
+    match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
+        Ok(program) => Ok(Player::Program(Box::new(program))),
+        Err(StartError::NoProgram(why)) => Ok(Player::Absent(why)),
+        Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
+    }
+}
+
+/// The bot as a script, where the game takes scripts and it is one.
+fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
+    let file = (session.info().transport == Transport::Script).then(|| Script::file(name))??;
+    let (seed, limit) = (session.recipe().seed, clock.limit(session.limit_ms(seat)));
+    Some(Script { file, seed, seat: seat.number(), limit, restarts: 0 })
+}
+
+/// Why nobody could be seated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SeatError {
+    /// The name is wrong: no such file, no such built-in.
+    #[error("{0}")]
+    Name(String),
+    /// This machine has no room for another program.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// On which of `cpus` each seat runs; the referee belongs on the first of them.
+///
+/// Bots of an alternating game share a CPU with the referee: passing the turn to a process on the same
+/// CPU is an order of magnitude cheaper than to another. Bots that think at the same time get one
+/// each, as far as there are enough.
+pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<usize> {
+    let together = session.info().alternating && ponder == Ponder::Stop;
+    Seat::first(session.recipe().seats)
+        .map(|seat| if together { cpus[0] } else { cpus[seat.index() % cpus.len()] })
+        .collect()
 }

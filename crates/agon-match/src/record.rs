@@ -22,6 +22,8 @@ pub struct MatchRecord {
     pub steps: u32,
     /// Wall time of the match in microseconds.
     pub wall_us: u64,
+    /// What could not be measured.
+    pub notes: Vec<String>,
 }
 
 /// Why a match does not count.
@@ -44,6 +46,14 @@ pub struct SeatTime {
     pub wall_ms: f64,
     /// CPU time of all answers, in milliseconds; none where unknown.
     pub cpu_ms: Option<f64>,
+    /// CPU time outside of answers (starting, and the turns of others), in milliseconds; none where unknown.
+    pub between_ms: Option<f64>,
+    /// CPU time of all its processes from start to end, in milliseconds, as far as they were waited for.
+    pub total_cpu_ms: Option<f64>,
+    /// The most memory one of its processes occupied, in MiB.
+    pub memory_mib: Option<f64>,
+    /// For how long this machine kept it from running in answers that took long, in milliseconds.
+    pub kept_waiting_ms: f64,
     /// The longest answer, in milliseconds of wall time.
     pub max_ms: f64,
     /// The step of the longest answer, from 0.
@@ -73,6 +83,9 @@ pub struct MatchResult {
     /// Why the match does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
+    /// What could not be measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What is not held back from the bots.
     pub containment: &'static str,
 }
@@ -156,6 +169,7 @@ impl MatchRecord {
             },
             replay,
             void: self.void_sentence(),
+            notes: self.notes.clone(),
             containment: CONTAINMENT,
         }
     }

@@ -36,6 +36,7 @@ impl<W: Write> Recorder<W> {
             "faults": record.faults,
             "times": record.times,
             "void": record.void_sentence(),
+            "notes": record.notes,
         });
         let state = format!("{:016x}", session.hash());
         let end = End { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };

@@ -5,15 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::Received;
 use agon_bot::program::Ending;
+use agon_bot::{Program, Received, Usage};
 use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
+use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatTime, Void};
-use crate::{Clock, Fault, FaultKind, Player, Ponder};
+use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder};
 
 /// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
@@ -23,16 +25,17 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const MOST_STRAY: u32 = 1_000;
 /// So many faults of a match are listed.
 const LISTED_FAULTS: usize = 500;
-/// A bot that uses more CPU than this between its turns is stopped there.
+/// No sentence of a fault is longer, in characters.
+const LONGEST_SENTENCE: usize = 500;
+/// A bot that uses more CPU than this in its opponent's turn is stopped there.
 const PONDER_LIMIT: Duration = Duration::from_millis(1);
-/// A timeout does not count when the bot waited longer than this for a CPU, or we woke so late.
-const HOST_LATE: Duration = Duration::from_millis(5);
-
-/// How often we wake while a bot thinks: to notice that this machine stood still, and that the
-/// user wants to stop. Short answers are never disturbed.
-const HEARTBEAT: Duration = Duration::from_millis(4);
-/// After so many answers, descendants of a bot are looked for again.
+/// So much in each turn is tidying up after an answer; what is more adds up over the turns.
+const TIDYING: Duration = Duration::from_micros(100);
+/// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
+const SURVEY_BEATS: u32 = 16;
+/// How long we wait for the last words of a bot that closed its output.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Sees a match as it goes: the replay's recorder, the screen.
 pub trait Observer {
@@ -41,6 +44,9 @@ pub trait Observer {
     /// # Errors
     /// Those of its output; they end the match.
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()>;
+
+    /// Bots are waited for that have not dialled in yet; called now and then.
+    fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
 /// One step, as observers see it.
@@ -49,6 +55,8 @@ pub struct StepReport<'a> {
     pub step: u32,
     /// What was played.
     pub answers: &'a [(Seat, PackedAnswer)],
+    /// What the seats answered, where something else was played: a step of [`play_on`] that was given.
+    pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
     pub takes: &'a [Take],
     /// The faults of this step.
@@ -66,11 +74,13 @@ pub struct Take {
     pub raw: Option<Vec<u8>>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
+    /// The rulebook's limit for it; none where no clock was kept.
+    pub limit: Option<Duration>,
     /// Whether a program answered; else a built-in, which is not timed.
     pub timed: bool,
 }
 
-/// Plays a match to its end.
+/// Plays a match to its end. Afterwards no program of it is alive.
 ///
 /// `stop` ends it early, from another thread or a signal handler.
 pub fn play(
@@ -82,15 +92,45 @@ pub fn play(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> MatchRecord {
+    play_on(session, players, names, clock, ponder, observer, stop, &[])
+}
+
+/// As [`play`], but the first steps are `given`: the bots are asked and heard as always, and then these
+/// answers are played instead of theirs. So bots come into a position that others have made.
+#[expect(clippy::too_many_arguments, reason = "those of `play` and one more")]
+pub fn play_on(
+    session: &mut dyn Session,
+    players: &mut [Player],
+    names: &[String],
+    clock: Clock,
+    ponder: Ponder,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+    given: &[Vec<(Seat, PackedAnswer)>],
+) -> MatchRecord {
+    let gathered = arrival::gather(session, players, clock, observer, stop);
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
-    let void = referee.run(observer).err();
-    let Referee { faults, unlisted, seats, .. } = referee;
+    let void = gathered.and_then(|()| referee.run(observer, given)).err();
+    let mut notes = referee.notes();
+    let Referee { faults, unlisted, mut seats, .. } = referee;
     let wall = began.elapsed();
     let outcome = session.outcome().cloned().filter(|_| void.is_none());
     if outcome.is_some() {
         let facts = Facts { names: names.to_vec(), wall_ms: wall.as_millis() as u64 };
         tell_end(session, players, &facts);
+    }
+    part(players);
+    for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
+        if let Player::Program(program) = player {
+            let used = program.end();
+            if program.is_elsewhere() {
+                continue;
+            }
+            state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
+            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            notes.extend(unassigned(seat, &state.time));
+        }
     }
     MatchRecord {
         outcome,
@@ -100,7 +140,45 @@ pub fn play(
         times: seats.into_iter().map(|seat| seat.time).collect(),
         steps: session.steps(),
         wall_us: wall.as_micros() as u64,
+        notes,
     }
+}
+
+/// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
+fn part(players: &mut [Player]) {
+    let mut dialled = Vec::new();
+    for player in players {
+        if let Player::Program(program) = player
+            && program.dials_in()
+        {
+            program.family().go_on();
+            program.wire().close();
+            dialled.push(program);
+        }
+    }
+    let until = Instant::now() + FAREWELL;
+    for program in dialled {
+        program.ending(until.saturating_duration_since(Instant::now()));
+        program.listen_to_stderr();
+    }
+}
+
+/// The time an answer took, as games take it.
+fn think_ms(wall: Duration) -> u32 {
+    wall.as_millis().min(u128::from(u32::MAX)) as u32
+}
+
+/// Says so when much CPU time of a bot belongs to no turn.
+fn unassigned(seat: Seat, time: &SeatTime) -> Option<String> {
+    let total = time.total_cpu_ms?;
+    let known = time.cpu_ms? + time.between_ms?;
+    (total - known > 20.0 && total > 1.1 * known).then(|| {
+        format!(
+            "{:.0} of {total:.0} ms of CPU of seat {seat} were used by processes that came and went unseen; its CPU times \
+             per turn are too low",
+            total - known
+        )
+    })
 }
 
 /// Tells the bots how it ended, where the protocol does.
@@ -111,7 +189,7 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
             message.clear();
             session.end(seat, facts, &mut message);
             if !message.is_empty() {
-                program.go_on();
+                program.family().go_on();
                 program.wire().send(&message);
                 told.push(program);
             }
@@ -129,7 +207,7 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
         if waits.is_empty() || left().is_zero() {
             break;
         }
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left().min(HEARTBEAT).subsec_nanos()) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left().min(LAST_WORDS).subsec_nanos()) };
         let _ = poll(&mut waits, Some(&timeout));
     }
     for program in told {
@@ -147,6 +225,9 @@ struct Referee<'a> {
     seats: Vec<SeatState>,
     faults: Vec<Fault>,
     unlisted: u64,
+    /// Who has just gone, and why, as far as that is known before its last words.
+    leaving: Vec<(Seat, Leaving)>,
+    pulse: Pulse,
     message: Vec<u8>,
     canonical: Vec<u8>,
 }
@@ -159,10 +240,24 @@ struct SeatState {
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     time: SeatTime,
-    /// CPU time when it last answered.
+    /// How often its answer was here before the question.
+    unasked: u32,
+    /// CPU time when it was last booked.
     cpu_then: Option<Duration>,
+    /// CPU time outside of answers.
+    between: Duration,
+    /// CPU time in its opponents' turns, less a little for each.
+    pondered: Duration,
     /// Whether it is stopped between its turns.
     ponders: bool,
+}
+
+/// Why a seat goes.
+enum Leaving {
+    /// It closed its output; so many bytes of an unfinished message came before.
+    Closed(usize),
+    /// We end it.
+    Sent(Cause),
 }
 
 /// A seat that was asked and has not answered.
@@ -171,18 +266,36 @@ struct Waiting {
     index: usize,
     seat: Seat,
     limit: Option<Duration>,
-    /// When the question was wholly written; the clock starts here.
+    /// When the question was handed over, wholly; the clock starts here.
     asked: Instant,
+    /// Whether the bot's input took the whole question.
     written: bool,
     /// How much of earlier questions it had not read when it was asked.
     unread: usize,
-    cpu: Option<Duration>,
-    /// Its wait for a CPU as of the first heartbeat.
-    queued: Option<Duration>,
-    /// How long this machine stood still while it thought.
+    /// What it had used when it was asked, as far as that is cheap to know.
+    before: Usage,
+    /// What it had used at the first beat.
+    beat: Option<Usage>,
+    beats: u32,
+    /// For how long the machine had stood still when it was asked.
     stood_still: Duration,
+    /// CPU time that its opponents took in its turn.
+    stolen: Duration,
+    /// By how much the limit was put off because the machine was late.
+    put_off: Duration,
+    /// Why it has to go, found while it thinks.
+    excess: Option<Cause>,
     stray: u32,
+    parts: u32,
     raw: Vec<u8>,
+}
+
+impl Waiting {
+    /// How long it may take at most, by the clock and by what others took from it.
+    fn allowance(&self, clock: Clock) -> Option<Duration> {
+        let tolerance = if clock.tolerant { TOLERANCE } else { Duration::ZERO };
+        Some(self.limit? + tolerance + self.stolen)
+    }
 }
 
 impl<'a> Referee<'a> {
@@ -194,7 +307,6 @@ impl<'a> Referee<'a> {
         stop: &'a AtomicBool,
     ) -> Self {
         let seats = players.iter().map(|_| SeatState::default()).collect();
-        let (message, canonical) = (Vec::new(), Vec::new());
         Self {
             session,
             players,
@@ -204,17 +316,45 @@ impl<'a> Referee<'a> {
             seats,
             faults: Vec::new(),
             unlisted: 0,
-            message,
-            canonical,
+            leaving: Vec::new(),
+            pulse: Pulse::new(),
+            message: Vec::new(),
+            canonical: Vec::new(),
         }
     }
 
-    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Void> {
+    /// What could not be measured.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.pulse.is_exact() {
+            notes.push(
+                "this system does not count how long a process waits for a CPU, so that a late answer may be the \
+                 machine's fault"
+                    .to_owned(),
+            );
+        }
+        for (seat, state) in Seat::first(self.players.len() as u8).zip(&self.seats) {
+            if state.time.answers > 0 && state.time.cpu_ms.is_none() {
+                notes.push(format!("the CPU time of seat {seat} could not be measured in every turn"));
+            }
+        }
+        notes
+    }
+
+    /// The program of a seat that was asked.
+    fn program(&mut self, seat: Seat) -> &mut Program {
+        match &mut self.players[seat.index()] {
+            Player::Program(program) => program,
+            _ => unreachable!("only programs are asked"),
+        }
+    }
+
+    fn run(&mut self, observer: &mut dyn Observer, given: &[Vec<(Seat, PackedAnswer)>]) -> Result<(), Void> {
         for seat in Seat::first(self.players.len() as u8) {
             if let Player::Absent(why) = &self.players[seat.index()] {
-                let why = why.clone();
+                let cause = Cause::NotStarted(why.clone());
                 self.seats[seat.index()].out = Some(Absence::NeverStarted);
-                self.fault(seat, FaultKind::NeverStarted, None, why);
+                self.fault(seat, &cause);
             }
         }
         let mut listed = 0;
@@ -244,13 +384,28 @@ impl<'a> Referee<'a> {
             let mut waiting: Vec<Waiting> =
                 waiting.into_iter().map(|(index, seat)| self.ask(index, seat)).collect();
             self.collect(&mut waiting, &mut answers, &mut takes)?;
+            self.see_off(&mut takes, &answers);
+            let instead_of =
+                given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;
-            self.keep_rejections(step, &turn);
+            if instead_of.is_none() {
+                self.keep_rejections(step, &turn);
+            }
             let faults = &self.faults[listed..];
+            let instead_of = instead_of.as_deref();
             observer
-                .stepped(self.session, &StepReport { step, answers: &answers, takes: &takes, faults })
+                .stepped(
+                    self.session,
+                    &StepReport { step, answers: &answers, instead_of, takes: &takes, faults },
+                )
                 .map_err(|error| Void::OwnFault(format!("writing the match down failed: {error}")))?;
             listed = self.faults.len();
+        }
+        for seat in Seat::first(self.players.len() as u8) {
+            let unasked = self.seats[seat.index()].unasked;
+            if unasked > 0 {
+                self.fault(seat, &Cause::Unasked(unasked));
+            }
         }
         Ok(())
     }
@@ -268,22 +423,16 @@ impl<'a> Referee<'a> {
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
+        let stood_still = self.pulse.stood_still();
         let first = self.seats[seat.index()].time.answers;
-        let Player::Program(program) = &mut self.players[seat.index()] else {
-            unreachable!("only programs are asked");
-        };
+        let program = self.program(seat);
         if first % SURVEY == 1 {
-            program.survey();
+            program.family().survey();
         }
-        let cpu = program.cpu_time();
-        let state = &mut self.seats[seat.index()];
-        let pondered = match (self.session.info().alternating, cpu, state.cpu_then) {
-            (true, Some(now), Some(then)) => now.saturating_sub(then),
-            _ => Duration::ZERO,
-        };
-        let newly = self.ponder == Ponder::Stop && pondered > PONDER_LIMIT && !state.ponders;
-        state.ponders |= newly;
-        program.go_on();
+        let before = program.family().glance();
+        self.note_pondering(seat, before.cpu);
+        let program = self.program(seat);
+        program.family().go_on();
         program.wire().flush();
         let unread = program.wire_ref().unsent();
         if unread <= LONGEST_QUEUE {
@@ -292,18 +441,7 @@ impl<'a> Referee<'a> {
         let asked = Instant::now();
         let written = program.wire_ref().unsent() == 0;
         self.message = message;
-        if newly {
-            let used = pondered.as_secs_f64() * 1e3;
-            self.fault(
-                seat,
-                FaultKind::Pondering,
-                None,
-                format!(
-                    "used {used:.1} ms of CPU while its opponent was to move; from now on it is stopped between its turns \
-                     (--ponder allow lets it)"
-                ),
-            );
-        }
+        self.pulse.restart(asked);
         Waiting {
             index,
             seat,
@@ -311,12 +449,37 @@ impl<'a> Referee<'a> {
             asked,
             written,
             unread,
-            cpu,
-            queued: None,
-            stood_still: Duration::ZERO,
+            before,
+            beat: None,
+            beats: 0,
+            stood_still,
+            stolen: Duration::ZERO,
+            put_off: Duration::ZERO,
+            excess: None,
             stray: 0,
+            parts: 0,
             raw: Vec::new(),
         }
+    }
+
+    /// Books the CPU time that a seat has used since its last answer. From the first time that it computes
+    /// in its opponent's turn it is stopped there. How much it used since it was last booked.
+    fn note_pondering(&mut self, seat: Seat, cpu: Option<Duration>) -> Duration {
+        let counts = self.session.info().alternating && self.ponder == Ponder::Stop;
+        let state = &mut self.seats[seat.index()];
+        let used = cpu.unwrap_or_default().saturating_sub(state.cpu_then.unwrap_or_default());
+        state.between += used;
+        state.cpu_then = cpu;
+        // Before its first answer it is only starting.
+        if counts && state.time.answers > 0 {
+            state.pondered = (state.pondered + used).saturating_sub(TIDYING);
+            if state.pondered > PONDER_LIMIT && !state.ponders {
+                state.ponders = true;
+                let used = state.pondered;
+                self.fault(seat, &Cause::Pondered(used));
+            }
+        }
+        used
     }
 
     /// Waits until every seat that was asked has answered, is late, or is gone.
@@ -328,20 +491,17 @@ impl<'a> Referee<'a> {
     ) -> Result<(), Void> {
         // A question may be longer than the bound; that it was not read is known at the next one.
         waiting.retain_mut(|one| {
-            let why = "has more than 8 MiB of unread input; it does not read what it is sent".to_owned();
-            one.unread <= LONGEST_QUEUE || !self.gone(one, FaultKind::Deaf, why, answers, takes)
+            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
         });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
-            let held = match &self.players[waiting[index].seat.index()] {
-                Player::Program(program) => !program.wire_ref().held().is_empty(),
-                _ => false,
-            };
-            if !(held && self.hear(&mut waiting[index], answers, takes)?) {
-                index += 1;
+            let held = !self.program(waiting[index].seat).wire_ref().held().is_empty();
+            if held && self.hear(&mut waiting[index], answers, takes)? {
+                let one = waiting.remove(index);
+                self.seats[one.seat.index()].unasked += 1;
             } else {
-                waiting.remove(index);
+                index += 1;
             }
         }
         while !waiting.is_empty() {
@@ -350,7 +510,7 @@ impl<'a> Referee<'a> {
             }
             let ready = self.wait(waiting)?;
             if ready.beat {
-                self.heartbeat(waiting, ready.overslept);
+                self.beat(waiting);
             }
             for seat in Seat::first(self.players.len() as u8) {
                 if let Player::Program(program) = &mut self.players[seat.index()]
@@ -362,15 +522,17 @@ impl<'a> Referee<'a> {
             let mut index = 0;
             while index < waiting.len() {
                 let one = &mut waiting[index];
-                let Player::Program(program) = &mut self.players[one.seat.index()] else {
-                    unreachable!("only programs are waited for");
-                };
                 if !one.written {
+                    let program = self.program(one.seat);
                     program.wire().flush();
                     one.written = program.wire_ref().unsent() == 0;
+                    // The time it takes to read a question that fits into no pipe is not thinking time; until
+                    // then the limit runs from the beginning, so that reading slowly gains one limit at most.
                     one.asked = if one.written { Instant::now() } else { one.asked };
                 }
-                let done = if ready.reads >> one.seat.index() & 1 == 1 {
+                let done = if let Some(cause) = one.excess.take() {
+                    self.gone(one, Leaving::Sent(cause), answers, takes)
+                } else if ready.reads >> one.seat.index() & 1 == 1 {
                     self.hear(one, answers, takes)?
                 } else {
                     self.late(one, answers, takes)?
@@ -385,8 +547,8 @@ impl<'a> Referee<'a> {
         Ok(())
     }
 
-    /// Sleeps until something is ready or the next limit passes.
-    fn wait(&self, waiting: &[Waiting]) -> Result<Ready, Void> {
+    /// Sleeps until something is ready, the next limit passes, or our pulse beats.
+    fn wait(&mut self, waiting: &[Waiting]) -> Result<Ready, Void> {
         let mut descriptors = Vec::with_capacity(8);
         let mut meanings = Vec::with_capacity(8);
         let mut deadline: Option<Instant> = None;
@@ -398,7 +560,7 @@ impl<'a> Referee<'a> {
                 descriptors.push(PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT));
                 meanings.push((one.seat, Meaning::Writes));
             }
-            let own = one.limit.map(|limit| one.asked + self.hard_limit(limit));
+            let own = one.allowance(self.clock).map(|allowance| one.asked + allowance + one.put_off);
             deadline = match (deadline, own) {
                 (Some(first), Some(own)) => Some(first.min(own)),
                 (first, own) => first.or(own),
@@ -412,17 +574,17 @@ impl<'a> Referee<'a> {
                 meanings.push((seat, Meaning::Stderr));
             }
         }
-        let began = Instant::now();
+        self.pulse.awake(Duration::ZERO);
+        let now = Instant::now();
+        let patience = self.pulse.patience(now);
         let patience =
-            deadline.map_or(HEARTBEAT, |deadline| deadline.saturating_duration_since(began)).min(HEARTBEAT);
+            deadline.map_or(patience, |deadline| patience.min(deadline.saturating_duration_since(now)));
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(patience.subsec_nanos()) };
         match poll(&mut descriptors, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(Void::OwnFault(format!("waiting for the bots failed: {error}"))),
         }
-        let slept = began.elapsed();
-        let mut ready =
-            Ready { reads: 0, stderr: 0, beat: slept >= patience, overslept: slept.saturating_sub(patience) };
+        let mut ready = Ready { reads: 0, stderr: 0, beat: self.pulse.awake(patience) };
         for (descriptor, (seat, meaning)) in descriptors.iter().zip(meanings) {
             if !descriptor.revents().is_empty() {
                 match meaning {
@@ -435,20 +597,52 @@ impl<'a> Referee<'a> {
         Ok(ready)
     }
 
-    /// Notes how fair this machine is to the bots that think.
-    fn heartbeat(&self, waiting: &mut [Waiting], overslept: Duration) {
-        for one in waiting {
-            if overslept > HOST_LATE {
-                one.stood_still += overslept;
+    /// Looks after the bots while one thinks: what it takes of the machine, and whether another one
+    /// computes in its time.
+    fn beat(&mut self, waiting: &mut [Waiting]) {
+        for one in &mut *waiting {
+            let family = self.program(one.seat).family();
+            one.beats += 1;
+            if one.beat.is_none() {
+                one.beat = Some(family.look());
+            } else if one.beats % SURVEY_BEATS == 0 {
+                family.survey();
             }
-            if let (None, Player::Program(program)) = (one.queued, &self.players[one.seat.index()]) {
-                one.queued = program.waited_for_cpu();
+            one.excess = family.excess().map(|excess| Cause::Greedy(excess, family.limits));
+        }
+        let first = waiting.iter().any(|one| one.beats == 1);
+        if !self.session.info().alternating || self.ponder == Ponder::Allow {
+            return;
+        }
+        for seat in Seat::first(self.players.len() as u8) {
+            let idle = self.seats[seat.index()].out.is_none() && waiting.iter().all(|one| one.seat != seat);
+            let Player::Program(program) = &mut self.players[seat.index()] else { continue };
+            if !idle || self.seats[seat.index()].ponders {
+                continue;
+            }
+            if first {
+                program.family().survey();
+            }
+            let cpu = program.family().cpu_time();
+            let used = self.note_pondering(seat, cpu);
+            for one in &mut *waiting {
+                one.stolen += used;
+            }
+            if self.seats[seat.index()].ponders {
+                self.program(seat).family().stop();
             }
         }
     }
 
-    fn hard_limit(&self, limit: Duration) -> Duration {
-        if self.clock.tolerant { limit + TOLERANCE } else { limit }
+    /// For how long this machine kept a seat from answering.
+    fn machine_was_late(&mut self, one: &Waiting) -> Duration {
+        let stood_still = self.pulse.stood_still().saturating_sub(one.stood_still);
+        let family = self.program(one.seat).family();
+        let queued = match &one.beat {
+            Some(beat) => Usage::kept_waiting(&one.before, beat) + Usage::kept_waiting(beat, &family.look()),
+            None => Usage::kept_waiting(&one.before, &family.glance()),
+        };
+        stood_still + queued + self.pulse.queued()
     }
 
     /// Reads what a seat sent. Whether it is done with.
@@ -460,48 +654,54 @@ impl<'a> Referee<'a> {
     ) -> Result<bool, Void> {
         let mut message = std::mem::take(&mut self.message);
         let done = loop {
-            let Player::Program(program) = &mut self.players[one.seat.index()] else {
-                unreachable!("only programs are heard");
-            };
-            match program.wire().receive(&mut message) {
+            let leaving = match self.program(one.seat).wire().receive(&mut message) {
                 Received::Nothing => break self.late(one, answers, takes)?,
-                Received::Closed(unfinished) => {
-                    let why = self.why_closed(one.seat, unfinished);
-                    break self.gone(one, FaultKind::Crash, why, answers, takes);
+                Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
+                Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Garbled(why) => {
+                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
+                    let answer = Answer::Malformed { why, think_ms };
+                    break self.answered(one, wall, answer, answers, takes)?;
                 }
-                Received::Broken(why) => {
-                    let why = format!("sent {why}");
-                    break self.gone(one, FaultKind::Flood, why, answers, takes);
-                }
-                Received::Message => {}
+                Received::Message => None,
+            };
+            if let Some(leaving) = leaving {
+                break self.gone(one, leaving, answers, takes);
             }
             let wall = one.asked.elapsed();
             if !one.raw.is_empty() {
                 one.raw.push(b'\n');
             }
             one.raw.extend_from_slice(&message);
-            let think_ms = wall.as_millis().min(u128::from(u32::MAX)) as u32;
+            let think_ms = think_ms(wall);
             let answer = match self.session.hear(one.seat, &message) {
-                Heard::More => continue,
+                Heard::More => {
+                    one.parts += 1;
+                    if one.parts > MOST_STRAY {
+                        break self.gone(one, Leaving::Sent(Cause::ManyParts), answers, takes);
+                    }
+                    continue;
+                }
                 Heard::Answer(order) => Answer::Given { order, think_ms },
                 Heard::Malformed(why) => {
-                    self.fault(one.seat, FaultKind::Malformed, None, why.clone());
+                    self.note_fault(one.seat, FaultKind::Malformed, &why);
                     Answer::Malformed { why, think_ms }
                 }
                 Heard::Ignore(why) => {
                     one.raw.truncate(one.raw.len() - message.len());
                     one.stray += 1;
                     if let Some(why) = why {
-                        self.fault(one.seat, FaultKind::Stray, None, why);
+                        self.note_fault(one.seat, FaultKind::Stray, &why);
                     }
                     if one.stray > MOST_STRAY {
-                        let why =
-                            format!("sent more than {MOST_STRAY} messages that are no answer in one turn");
-                        break self.gone(one, FaultKind::Flood, why, answers, takes);
+                        let cause = Cause::ManyMessages(MOST_STRAY);
+                        break self.gone(one, Leaving::Sent(cause), answers, takes);
                     }
                     continue;
                 }
-                Heard::Close(why) => break self.gone(one, FaultKind::Malformed, why, answers, takes),
+                Heard::Close(why) => break self.gone(one, Leaving::Sent(Cause::Closed(why)), answers, takes),
             };
             break self.answered(one, wall, answer, answers, takes)?;
         };
@@ -518,11 +718,16 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        if let Some(limit) = one.limit.filter(|limit| wall > *limit) {
-            let state = &mut self.seats[one.seat.index()];
-            state.tolerated += u32::from(self.clock.tolerant);
-            if !self.clock.tolerant || state.tolerated > TOLERATED || wall > self.hard_limit(limit) {
+        let limit = one.limit.map(|limit| limit + one.stolen).filter(|limit| wall > *limit);
+        if let (Some(limit), Some(allowance)) = (limit, one.allowance(self.clock)) {
+            let late = self.machine_was_late(one).max(one.put_off);
+            let tolerated = &mut self.seats[one.seat.index()].tolerated;
+            *tolerated += u32::from(wall > limit + late);
+            if wall > allowance + late || *tolerated > TOLERATED {
                 return self.timed_out(one, answers, takes);
+            }
+            if wall > allowance {
+                return Err(self.void(one, wall, late));
             }
         }
         if let Answer::Given { order, .. } = &answer {
@@ -539,6 +744,17 @@ impl<'a> Referee<'a> {
         Ok(true)
     }
 
+    fn void(&self, one: &Waiting, wall: Duration, late: Duration) -> Void {
+        Void::HostLate(format!(
+            "at {} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting",
+            self.session.moment(),
+            one.seat,
+            wall.as_secs_f64() * 1e3,
+            one.limit.unwrap_or_default().as_secs_f64() * 1e3,
+            late.as_secs_f64() * 1e3
+        ))
+    }
+
     /// Whether the limit of a seat has passed; then it is done with.
     fn late(
         &mut self,
@@ -546,12 +762,22 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        match one.limit {
-            Some(limit) if one.asked.elapsed() >= self.hard_limit(limit) => {
-                self.timed_out(one, answers, takes)
-            }
-            _ => Ok(false),
+        let Some(allowance) = one.allowance(self.clock) else { return Ok(false) };
+        let wall = one.asked.elapsed();
+        if wall < allowance + one.put_off {
+            return Ok(false);
         }
+        // It gets the time that the machine took from it. If it needs that, nobody can say whether
+        // it would have been in time, and the match is void; if it is not enough, it was too slow.
+        let late = self.machine_was_late(one);
+        if late > Duration::from_secs(10) + 10 * allowance {
+            return Err(self.void(one, wall, late));
+        }
+        if wall < allowance + late {
+            one.put_off = late;
+            return Ok(false);
+        }
+        self.timed_out(one, answers, takes)
     }
 
     fn timed_out(
@@ -561,114 +787,104 @@ impl<'a> Referee<'a> {
         takes: &mut [Take],
     ) -> Result<bool, Void> {
         let wall = one.asked.elapsed();
-        let limit = one.limit.unwrap_or_default();
-        let Player::Program(program) = &mut self.players[one.seat.index()] else {
-            unreachable!("only programs are timed");
+        let answered = self.seats[one.seat.index()].time.answers > 0;
+        let program = self.program(one.seat);
+        let held: String = String::from_utf8_lossy(program.wire_ref().held()).chars().take(60).collect();
+        let why = match program.ending(Duration::ZERO) {
+            _ if !held.is_empty() => Lateness::NoLineEnd(held),
+            Ending::Runs if program.family().stopped_itself() => Lateness::StoppedItself,
+            Ending::Runs if !one.written => Lateness::NotRead,
+            Ending::Runs if answered => Lateness::Slow,
+            Ending::Runs => Lateness::Silent,
+            ended => Lateness::Ended(ended),
         };
-        let queued = match (program.waited_for_cpu(), one.queued) {
-            (Some(now), Some(then)) => now.saturating_sub(then),
-            _ => Duration::ZERO,
-        };
-        let held = String::from_utf8_lossy(program.wire_ref().held()).chars().take(60).collect::<String>();
-        let (unread, runs) = (!one.written, program.ending(Duration::ZERO));
-        let late = queued.max(one.stood_still);
-        if late > HOST_LATE {
-            let late = late.as_secs_f64() * 1e3;
-            return Err(Void::HostLate(format!(
-                "seat {} was late at {}, but it waited {late:.0} ms for this machine",
-                one.seat,
-                self.session.moment()
-            )));
-        }
-        let expected = format!("no whole answer within {} ms", limit.as_millis());
-        let cause = if unread {
-            "it did not read its input to the end".to_owned()
-        } else if !held.is_empty() {
-            format!("it sent `{held}` without a line end; end every answer with a newline")
-        } else if runs != Ending::Runs {
-            runs.to_string()
-        } else if self.seats[one.seat.index()].time.answers == 0 {
-            "nothing came at all: is the output flushed after each answer (Python: flush=True), and is all input read?"
-                .to_owned()
-        } else {
-            "it computed too long, or did not flush its output".to_owned()
-        };
-        self.fault(one.seat, FaultKind::Timeout, None, format!("{expected}: {cause}"));
+        self.fault(one.seat, &Cause::Late { limit: one.limit.unwrap_or_default(), why });
         answers[one.index].1 = Answer::Missing(Absence::TimedOut);
         self.account(one, wall, &mut takes[one.index]);
         Ok(true)
     }
 
-    /// A seat of which nothing more is expected.
+    /// A seat of which nothing more is expected. Why is found out, and its program ended, when nobody
+    /// thinks any more.
     fn gone(
         &mut self,
         one: &mut Waiting,
-        kind: FaultKind,
-        why: String,
+        leaving: Leaving,
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> bool {
-        self.fault(one.seat, kind, None, why);
         self.seats[one.seat.index()].out = Some(Absence::Gone);
         answers[one.index].1 = Answer::Missing(Absence::Gone);
         let wall = one.asked.elapsed();
         self.account(one, wall, &mut takes[one.index]);
+        self.leaving.push((one.seat, leaving));
         true
     }
 
-    fn why_closed(&mut self, seat: Seat, unfinished: usize) -> String {
-        let Player::Program(program) = &mut self.players[seat.index()] else {
-            unreachable!("only programs close");
-        };
-        let ending = program.ending(Duration::from_millis(100));
-        program.listen_to_stderr();
-        let (said, lost) = program.take_said();
-        let last = String::from_utf8_lossy(&said);
-        let last = last.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
-        let mut why = match ending {
-            Ending::Runs => "closed its output, yet an answer was expected".to_owned(),
-            ending => format!("ended although an answer was expected: {ending}"),
-        };
-        if unfinished > 0 {
-            why.push_str("; its last line was not finished");
+    /// Says why seats have gone, and ends their programs.
+    fn see_off(&mut self, takes: &mut [Take], answers: &[(Seat, PackedAnswer)]) {
+        for (seat, leaving) in std::mem::take(&mut self.leaving) {
+            let program = self.program(seat);
+            let cause = match leaving {
+                Leaving::Sent(cause) => cause,
+                Leaving::Closed(unfinished) => {
+                    let ending = program.ending(LAST_WORDS);
+                    Cause::Gone { ending, unfinished: unfinished > 0, last_words: String::new() }
+                }
+            };
+            program.listen_to_stderr();
+            let (said, _) = program.take_said();
+            program.end();
+            let place = answers.iter().position(|(other, _)| *other == seat);
+            let take = &mut takes[place.expect("it was asked")];
+            take.stderr.extend_from_slice(&said);
+            let cause = match cause {
+                Cause::Gone { ending, unfinished, .. } => {
+                    Cause::Gone { ending, unfinished, last_words: last_words(&take.stderr, ending) }
+                }
+                cause => cause,
+            };
+            self.fault(seat, &cause);
         }
-        if !last.is_empty() {
-            let last: String = last.chars().take(200).collect();
-            why.push_str(&format!("; it last wrote on stderr: `{last}`"));
-        }
-        program.give_back_said(said, lost);
-        why
     }
 
     /// Writes down the time an answer took, and what was said on standard error.
     fn account(&mut self, one: &Waiting, wall: Duration, take: &mut Take) {
         let step = self.session.steps();
-        let Player::Program(program) = &mut self.players[one.seat.index()] else {
-            unreachable!("only programs are timed");
-        };
-        let state = &mut self.seats[one.seat.index()];
-        let now = program.cpu_time();
-        let cpu = match (now, one.cpu) {
+        let program = self.program(one.seat);
+        let now = program.family().cpu_time();
+        let cpu = match (now, one.before.cpu) {
             (Some(now), Some(then)) => Some(now.saturating_sub(then)),
             _ => None,
         };
+        let kept_waiting = match &one.beat {
+            Some(beat) => {
+                let now = program.family().glance();
+                Usage::kept_waiting(&one.before, beat) + Usage::kept_waiting(beat, &now)
+            }
+            None => Duration::ZERO,
+        };
+        let (said, lost) = program.take_said();
+        let state = &mut self.seats[one.seat.index()];
         state.cpu_then = now;
         let ms = wall.as_secs_f64() * 1e3;
-        if ms > state.time.max_ms || state.time.answers == 0 {
-            (state.time.max_ms, state.time.max_step) = (ms, step);
+        let time = &mut state.time;
+        if ms > time.max_ms || time.answers == 0 {
+            (time.max_ms, time.max_step) = (ms, step);
         }
-        state.time.cpu_ms = match (state.time.cpu_ms, cpu, state.time.answers) {
+        time.cpu_ms = match (time.cpu_ms, cpu, time.answers) {
             (None, Some(cpu), 0) => Some(cpu.as_secs_f64() * 1e3),
             (Some(sum), Some(cpu), _) => Some(sum + cpu.as_secs_f64() * 1e3),
             _ => None,
         };
-        state.time.answers += 1;
-        state.time.wall_ms += ms;
+        time.between_ms = time.cpu_ms.map(|_| state.between.as_secs_f64() * 1e3);
+        time.kept_waiting_ms += kept_waiting.as_secs_f64() * 1e3;
+        time.answers += 1;
+        time.wall_ms += ms;
         if state.ponders {
-            program.stop();
+            self.program(one.seat).family().stop();
         }
-        let (said, lost) = program.take_said();
-        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, timed: true };
+        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, limit: one.limit, timed: true };
         if lost > 0 {
             take.stderr.extend_from_slice(format!("\n[{lost} more bytes were not kept]\n").as_bytes());
         }
@@ -701,23 +917,36 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn fault(&mut self, seat: Seat, kind: FaultKind, rule: Option<&'static str>, message: String) {
+    fn fault(&mut self, seat: Seat, cause: &Cause) {
+        self.note_fault(seat, cause.kind(), &cause.to_string());
+    }
+
+    fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
         if self.faults.len() < LISTED_FAULTS {
             let (step, turn) = (self.session.steps(), self.session.moment());
-            self.faults.push(Fault { seat, step, turn, kind, rule, message });
+            let message = message.chars().take(LONGEST_SENTENCE).collect();
+            self.faults.push(Fault { seat, step, turn, kind, rule: None, message });
         } else {
             self.unlisted += 1;
         }
     }
 }
 
+/// The line of a bot's standard error that tells most: the last one, but the first one where
+/// the program that should have started it complains.
+fn last_words(said: &[u8], ending: Ending) -> String {
+    let end = &said[said.len().saturating_sub(4_096)..];
+    let text = String::from_utf8_lossy(end);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = if matches!(ending, Ending::Code(126 | 127)) { lines.next() } else { lines.next_back() };
+    line.unwrap_or("").chars().take(200).collect()
+}
+
 struct Ready {
     reads: u16,
     stderr: u16,
-    /// Whether nothing came for a whole heartbeat.
+    /// Whether it is time to look after the bots.
     beat: bool,
-    /// How much longer than that we slept.
-    overslept: Duration,
 }
 
 enum Meaning {

@@ -8,10 +8,10 @@ use std::io::{self, Write as _};
 
 use agon_bot::BotName;
 use agon_game::{
-    Absence, Answer, Facts, GameInfo, Heard, Outcome, PackedAnswer, Picture, Recipe, Rejection, Seat, Seats,
-    Session,
+    Absence, Answer, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Recipe, Rejection, Seat,
+    Seats, Session,
 };
-use agon_match::{Observer, Player, StepReport, seat_player};
+use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::{Replay, Step};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub fn run(options: &FeedOptions) -> Done {
     let name = BotName::parse(&options.bot).map_err(Failure::Usage)?;
     let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
     let mut session = Rerun { inner: open(&replay)?, steps: &replay.steps[..until], fed: seat, lost: false };
-    let mut players = seat_bot(&mut session, &name, seat)?;
+    let mut players = seat_bot(&mut session, &name, seat, options.clock.clock()?)?;
     let screen = screen::output();
     if !options.json {
         let then = harmless(&replay.header.seats[seat.index()].label);
@@ -103,13 +103,18 @@ pub fn run(options: &FeedOptions) -> Done {
 }
 
 /// Seats the bot; the others need none, for their answers are recorded.
-fn seat_bot(session: &mut Rerun<'_>, name: &BotName, seat: Seat) -> Result<Vec<Player>, Failure> {
+fn seat_bot(
+    session: &mut Rerun<'_>,
+    name: &BotName,
+    seat: Seat,
+    clock: Clock,
+) -> Result<Vec<Player>, Failure> {
     if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
         launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
     let seats = session.recipe().seats;
     let mut players: Vec<Player> = (0..seats).map(|_| Player::Builtin).collect();
-    players[seat.index()] = seat_player(session, name, seat, None).map_err(Failure::Usage)?;
+    players[seat.index()] = seat_player(session, name, seat, None, clock)?;
     Ok(players)
 }
 
@@ -150,6 +155,10 @@ impl Session for Rerun<'_> {
 
     fn info(&self) -> &'static GameInfo {
         self.inner.info()
+    }
+
+    fn kit(&self) -> Kit {
+        self.inner.kit()
     }
 
     fn recipe(&self) -> &Recipe {

@@ -70,10 +70,10 @@ pub fn run(options: &BenchOptions) -> Done {
         return Err(Failure::usage("--seconds: a number above 0 and at most 600"));
     }
     let cpus = agon_bot::sys::cpus();
-    agon_bot::sys::stay_on(&cpus[cpus.len() - 1..]);
     if options.what == "referee" {
         return referee(options);
     }
+    agon_bot::sys::stay_on(&cpus[cpus.len() - 1..]);
     let game = common::game(&options.what)?;
     let info = game.info();
     let seats = options.seats.unwrap_or(info.seats.0.max(2).min(info.seats.1));
@@ -165,8 +165,8 @@ fn referee(options: &BenchOptions) -> Done {
         let setup = Setup { seats: 2, seed: 1, ..Setup::default() };
         let mut session = game.open(&setup)?;
         let began = Instant::now();
-        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, true)?;
         let clock = Clock::ORIGINAL;
+        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
         let play = |session: &mut dyn Session, players: &mut [Player], observer: &mut dyn Observer| {
             agon_match::play(session, players, &labels, clock, Ponder::Stop, observer, stop)
         };

@@ -1,10 +1,13 @@
 //! What can be typed.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
+use crate::waiting::PortOptions;
+use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -14,10 +17,14 @@ use crate::common::{ClockOptions, SetupOptions};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon play cultist-wars builtin:greedy my/bot.py     one match
+  agon new cultist-wars python my-bot                 a bot to begin with
+  agon play cultist-wars my-bot builtin:greedy        one match
+  agon watch agon-replays/LAST.replay                 see it in the browser
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
+  agon docs                                           the guide
 
 Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
     propagate_version = true,
@@ -32,12 +39,36 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Make a bot to begin with, in the language you like
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewOptions),
     /// Play one match and show how it went
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayOptions),
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Watch matches in the browser: replays, or new ones played from the page
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchOptions),
+    /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
+    #[command(after_help = gauntlet::EXAMPLES)]
+    Gauntlet(gauntlet::GauntletOptions),
+    /// Every bot against every other, with ratings
+    #[command(after_help = tournament::EXAMPLES)]
+    Tournament(tournament::TournamentOptions),
+    /// Is NEW better than OLD? Plays until the evidence is enough
+    #[command(after_help = sprt::EXAMPLES)]
+    Sprt(sprt::SprtOptions),
+    /// Rate all bots from journals of series
+    #[command(after_help = rate::EXAMPLES)]
+    Rate(rate::RateOptions),
+    /// Freeze a bot as it is now, to play against later
+    #[command(after_help = pin::EXAMPLES)]
+    Pin(pin::PinOptions),
+    /// Pack a bot in the form its contest takes
+    #[command(after_help = pack::EXAMPLES)]
+    Pack(pack::PackOptions),
     /// Look into replays: info, verify, show, export, import
     ///
     /// Every FILE may also be a replay of the original, as it is.
@@ -56,6 +87,9 @@ pub enum Command {
     /// Explain one rule: its text, where the code decides it, where it is tested
     #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
     Explain(ExplainOptions),
+    /// Read the guide
+    #[command(after_help = docs::EXAMPLES)]
+    Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(after_help = "Files and folders are searched for records; a record is known by its content.
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
@@ -80,13 +114,27 @@ Example:
     },
 }
 
-const PLAY_EXAMPLES: &str = "A bot is a file, a folder, `cmd:COMMAND LINE`, or `builtin:NAME[?option=value]`.
+const PLAY_EXAMPLES: &str =
+    "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
-  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play ostibot my/bot.js other/bot.py --time-limit 1s
+  agon play ostibot my/bot.js builtin:looter --js node";
+
+const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
+A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
+The page is served from this program to this machine only; it needs no network.
+
+Examples:
+  agon watch agon-replays/cultist-wars-7.replay
+  agon watch old.replay new.replay
+  agon watch agon-series/LAST/journal.jsonl
+  agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
 
@@ -106,6 +154,11 @@ pub struct PlayOptions {
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
+    /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
+    #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
+    pub js: Option<JsKind>,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -121,6 +174,12 @@ pub struct PlayOptions {
     /// Follows the match turn by turn, and frame by frame in games that have frames
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -139,6 +198,35 @@ pub struct PlayOptions {
     /// One match is played here; for many see the message this option gives
     #[arg(short = 'n', long = "games", value_name = "N", hide = true)]
     pub many: Option<u32>,
+}
+
+/// Options of `agon watch`.
+#[derive(Args, Debug, Default)]
+pub struct WatchOptions {
+    /// Replays or journals; two replays are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL")]
+    pub files: Vec<PathBuf>,
+    /// Prints the address and opens no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// The port [default: a free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Listens on this address, so that other machines can look; needs --token
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// What the address must hold to be let in [default: a fresh one each time]
+    #[arg(long, value_name = "SECRET")]
+    pub token: Option<String>,
+}
+
+/// An engine for scripts.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsKind {
+    /// The one inside agon: nothing but the language can be reached, and every match can be repeated
+    Embedded,
+    /// Node: compiles to machine code, but keeps scripts from nothing
+    Node,
 }
 
 /// Options of `agon referee`.
@@ -169,6 +257,8 @@ pub struct RefereeOptions {
     pub serve: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
 }
 
 /// Commands of `agon replay`.
@@ -194,6 +284,7 @@ pub enum ReplayCommand {
     /// Write a replay in another form
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
+  agon replay export FILE --format html -o match.html one page that shows the match anywhere
   agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
@@ -240,9 +331,12 @@ Examples:
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form: json, or the name of a game for its original's own format
-    #[arg(long, value_name = "json|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, html, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
+    /// For html: keeps the output of the bots, and how they were started
+    #[arg(long, requires = "format")]
+    pub private: bool,
     /// The exact bytes that the bot of --seat read
     #[arg(long, requires = "seat")]
     pub input: bool,
@@ -262,6 +356,8 @@ pub struct ExportOptions {
 pub enum ExportFormat {
     /// Everything as JSON.
     Json,
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
+    Html,
     /// As the original of this game records it.
     Original(&'static str),
 }
@@ -269,8 +365,9 @@ pub enum ExportFormat {
 fn export_format(text: &str) -> Result<ExportFormat, String> {
     match (text, agon_games::find(text)) {
         ("json", _) => Ok(ExportFormat::Json),
+        ("html", _) => Ok(ExportFormat::Html),
         (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
-        _ => Err("write json, or the name of the replay's game".to_owned()),
+        _ => Err("write json, html, or the name of the replay's game".to_owned()),
     }
 }
 

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
-use agon_match::{Clock, Ponder};
+use agon_match::{Clock, Ponder, SeatError};
 use clap::{Args, ValueEnum};
 
-use crate::screen;
+use crate::{git, screen};
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -55,6 +55,15 @@ impl Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<SeatError> for Failure {
+    fn from(error: SeatError) -> Self {
+        match error {
+            SeatError::Name(why) => Self::Usage(why),
+            SeatError::Machine(why) => Self::Own(why),
+        }
     }
 }
 
@@ -179,7 +188,7 @@ pub fn fresh_seed() -> i64 {
 }
 
 /// Options of the clock.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Debug, Clone, Default, PartialEq)]
 pub struct ClockOptions {
     /// No time limits: for a debugger
     #[arg(long, help_heading = "Time")]
@@ -187,6 +196,9 @@ pub struct ClockOptions {
     /// Multiplies all time limits
     #[arg(long, value_name = "X", conflicts_with = "no_timeouts", help_heading = "Time")]
     pub time_scale: Option<f64>,
+    /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
+    #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
+    pub time_limit: Option<Duration>,
     /// How limits are applied
     #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
     pub clock: ClockKind,
@@ -225,7 +237,12 @@ impl ClockOptions {
                 "--time-scale {scale}: a number above 0, as in --time-scale 10"
             )));
         }
-        Ok(Clock { limited: !self.no_timeouts, scale, tolerant: self.clock == ClockKind::Site2026 })
+        Ok(Clock {
+            limited: !self.no_timeouts,
+            scale,
+            cap: self.time_limit,
+            tolerant: self.clock == ClockKind::Site2026,
+        })
     }
 
     /// What happens to bots that compute in their opponent's time.
@@ -237,12 +254,28 @@ impl ClockOptions {
     }
 }
 
+/// Reads a time like `500ms` or `2s`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
+    let ms = number("ms").or_else(|| number("s").map(|seconds| seconds * 1e3));
+    match ms {
+        Some(ms) if (1.0..=86_400_000.0).contains(&ms) => Ok(Duration::from_secs_f64(ms / 1e3)),
+        _ => Err("write a number and its unit, from 1ms to 86400s, as in 500ms or 2s".to_owned()),
+    }
+}
+
+/// The bot that `text` names.
+pub fn bot(text: &str) -> Result<BotName, Failure> {
+    match text.starts_with(git::PREFIX) {
+        true => git::find(text).map(|found| found.name),
+        false => BotName::parse(text),
+    }
+    .map_err(Failure::Usage)
+}
+
 /// The bots' names, in the order of their seats.
 pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
-    let mut names = texts
-        .iter()
-        .map(|text| BotName::parse(text).map_err(Failure::Usage))
-        .collect::<Result<Vec<_>, Failure>>()?;
+    let mut names = texts.iter().map(|text| bot(text)).collect::<Result<Vec<_>, Failure>>()?;
     if swap {
         names.reverse();
     }

@@ -3,17 +3,26 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
+use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Player, Recorder, StepReport, seat_player};
+use agon_match::arrival::Awaited;
+use agon_match::{
+    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
+    seat_player,
+};
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::cli::PlayOptions;
+use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure};
+use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
+use crate::waiting::Waiting;
+use crate::watch::Viewer;
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -32,19 +41,25 @@ pub fn run(options: &PlayOptions) -> Done {
             options.bots.join(" ")
         )));
     }
-    let names = common::bots(&options.bots, options.swap)?;
+    options.port.apply();
+    let mut names = common::bots(&options.bots, options.swap)?;
+    if options.js == Some(JsKind::Node) {
+        names = names.into_iter().map(BotName::under_node).collect();
+    }
+    let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = options.setup.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
+    let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut file = match options.no_replay {
             true => None,
             false => Some(ReplayFile::create(options.replay.as_deref(), session.as_ref())?),
         };
-        let mut players = seat_all(session.as_mut(), &names, false)?;
-        let header = header(session.as_ref(), &names, &labels, &options.clock.clock()?.to_string());
+        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), false)?;
+        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
         let mut recorder = match &mut file {
             Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
             None => None,
@@ -56,9 +71,16 @@ pub fn run(options: &PlayOptions) -> Done {
             labels: &labels,
             eyes,
             delay: options.watch.then(|| Duration::from_millis(options.delay)),
+            waiting: Waiting::default(),
         };
+        let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
+            let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            if let Some(camera) = &mut camera {
+                observers.push(camera);
+            }
+            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -66,7 +88,7 @@ pub fn run(options: &PlayOptions) -> Done {
                 session.as_mut(),
                 &mut players,
                 &labels,
-                options.clock.clock()?,
+                clock,
                 options.clock.ponder(),
                 &mut Together(&mut observers),
                 stop,
@@ -75,6 +97,9 @@ pub fn run(options: &PlayOptions) -> Done {
         drop(players);
         if let Some(recorder) = recorder {
             recorder.finish(session.as_mut(), &record)?;
+        }
+        if let Some(camera) = camera {
+            camera.finish(&record);
         }
         let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
         if late && attempt < TRIES {
@@ -95,8 +120,15 @@ pub fn run(options: &PlayOptions) -> Done {
         } else {
             report(options, session.as_ref(), &record, &result, eyes)?;
         }
-        if let Some(file) = path.filter(|_| options.replay.is_none()) {
-            make_room(Path::new(&file));
+        if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {
+            make_room(Path::new(file));
+        }
+        if let Some(file) = path.as_deref().filter(|_| options.open) {
+            let viewer = Viewer::start(Some(file.into()))?;
+            viewer.show(Path::new(file));
+            viewer.stay()?;
+        } else if let Some(viewer) = viewer {
+            viewer.stay()?;
         }
         return conclude(options, &record, late);
     }
@@ -122,22 +154,27 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
     }
 }
 
-/// Seats all bots. Bots of an alternating game share the referee's CPU: passing the turn to a process
-/// on the same CPU is an order of magnitude cheaper than to another.
-pub fn seat_all(session: &mut dyn Session, names: &[BotName], quiet: bool) -> Result<Vec<Player>, Failure> {
-    let cpus = agon_bot::sys::cpus();
-    let alternating = session.info().alternating;
-    let own = cpus[cpus.len() - 1];
-    if alternating {
-        agon_bot::sys::stay_on(&[own]);
-    }
+/// Seats all bots, each where it disturbs the others least.
+pub fn seat_all(
+    session: &mut dyn Session,
+    names: &[BotName],
+    clock: Clock,
+    ponder: Ponder,
+    quiet: bool,
+) -> Result<Vec<Player>, Failure> {
+    // Claimed for the life of this program: another run of it takes other CPUs.
+    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
+    let wanted = if session.info().alternating && ponder == Ponder::Stop { 1 } else { names.len() };
+    let cpus: Vec<usize> =
+        CLAIMS.get_or_init(|| sys::claim_cpus(wanted)).iter().map(|claim| claim.cpu).collect();
+    sys::stay_on(&cpus[..1]);
+    let places = place(session, ponder, &cpus);
     let mut players = Vec::new();
-    for (seat, name) in Seat::first(names.len() as u8).zip(names) {
-        let cpu = if alternating { own } else { cpus[seat.index() % cpus.len()] };
+    for ((seat, name), cpu) in Seat::first(names.len() as u8).zip(names).zip(places) {
         if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
             launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
         }
-        players.push(seat_player(session, name, seat, Some(cpu)).map_err(Failure::Usage)?);
+        players.push(seat_player(session, name, seat, Some(cpu), clock)?);
     }
     Ok(players)
 }
@@ -172,13 +209,14 @@ pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
 }
 
 /// A replay's file, made when the match begins.
-struct ReplayFile {
+pub struct ReplayFile {
     path: PathBuf,
     file: Option<File>,
 }
 
 impl ReplayFile {
-    fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
+    /// Creates the wanted file, or a new one in [`FOLDER`].
+    pub fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::own(format!(
                 "cannot write the replay {}: {error} (--no-replay plays without one)",
@@ -207,7 +245,8 @@ impl ReplayFile {
         unreachable!("some number is free")
     }
 
-    fn take(&mut self) -> File {
+    /// The open file; once.
+    pub fn take(&mut self) -> File {
         self.file.take().expect("taken once")
     }
 }
@@ -246,6 +285,10 @@ fn make_room(newest: &Path) {
 struct Together<'a, 'b>(&'a mut Vec<&'b mut dyn Observer>);
 
 impl Observer for Together<'_, '_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
     }
@@ -259,10 +302,16 @@ struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
     delay: Option<Duration>,
+    waiting: Waiting,
 }
 
 impl Observer for Follow<'_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.waiting.show(seats, waited);
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.waiting.done();
         let Some(delay) = self.delay else { return Ok(()) };
         let screen = screen::output();
         let mut out = io::stdout().lock();
@@ -355,7 +404,9 @@ fn report(
         writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
         writeln!(out, "  agon replay show {replay} --turn 10")?;
     }
-    writeln!(out, "{}", screen.dim(&format!("Note: {}.", result.containment)))?;
+    for note in result.notes.iter().map(String::as_str).chain([result.containment]) {
+        writeln!(out, "{}", screen.dim(&format!("Note: {note}.")))?;
+    }
     Ok(())
 }
 

@@ -298,6 +298,7 @@ fn export(options: &ExportOptions) -> Done {
     };
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
+        Some(ExportFormat::Html) => crate::watch::page(replay, options.private, &mut out)?,
         Some(ExportFormat::Original(_)) => out.write_all(&original.unwrap_or_default())?,
         None => export_input(&replay, options, &mut out)?,
     }

@@ -86,6 +86,9 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
             }
             return;
         }
+        if state.stuns.as_slice().is_empty() {
+            return;
+        }
         let mut running = state.stuns;
         running.retain(|stun| {
             if !due(state.unit(stun.by).owner) {

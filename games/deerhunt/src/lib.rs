@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use agon_game::conform::{Recognised, Report};
-use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup};
+use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
 use agon_game::{SetupError, Sink};
 
 // In reading order.
@@ -32,6 +32,7 @@ pub mod map;
 
 pub mod dialect;
 
+mod bench;
 mod builtin;
 mod chance;
 mod conform;
@@ -175,6 +176,11 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         builtin::seat(self, name, options, seed)
     }
 
+    /// The client modules of the event whose messages the rules have.
+    fn kit(&self) -> Kit {
+        dialect::kit(&self.rules)
+    }
+
     fn picture(&self, state: &State<BLOCKS>, eyes: Option<Seat>) -> Picture {
         self.draw(state, eyes.map(Player::of))
     }
@@ -185,5 +191,9 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {
         conform::conform(record, report)
+    }
+
+    fn scenes() -> Vec<agon_game::Scene> {
+        vec![bench::messages::<BLOCKS>()]
     }
 }

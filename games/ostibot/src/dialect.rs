@@ -6,9 +6,12 @@
 //! {"actions":[{"buy":{"adventurerId":"a1","itemType":"rusty_sword","equip":true}}],"state":{"n":1}}
 //! ```
 //!
+//! A bot that knows it has failed (the host of a script that threw) says so instead: `{"failed":"why"}`.
+//! That is no answer, and a fault with that sentence.
+//!
 //! The dialect keeps the `state` of each seat word for word and sends it with the next question.
 
-use agon_game::{Dialect, Heard, Seat};
+use agon_game::{Absence, Answer, Dialect, Heard, Seat};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -33,6 +36,8 @@ pub const LONGEST_NOTE: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Talk {
     states: Vec<Option<Box<str>>>,
+    /// How many answers each seat still owes: they were given up, and may yet come.
+    owed: Vec<u32>,
 }
 
 impl Talk {
@@ -44,7 +49,8 @@ impl Talk {
 
 impl Dialect<Ostibot> for Talk {
     fn new(game: &Ostibot) -> Self {
-        Self { states: vec![None; usize::from(game.seats())] }
+        let seats = usize::from(game.seats());
+        Self { states: vec![None; seats], owed: vec![0; seats] }
     }
 
     fn ask(&mut self, _: &Ostibot, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
@@ -64,6 +70,14 @@ impl Dialect<Ostibot> for Talk {
     }
 
     fn hear(&mut self, _: &Ostibot, seat: Seat, message: &[u8]) -> Heard<Order> {
+        // Lines come in the order of the questions. Without this, one late answer would put all that
+        // follow one question behind.
+        if let Some(owed) = self.owed[seat.index()].checked_sub(1) {
+            self.owed[seat.index()] = owed;
+            return Heard::Ignore(Some(
+                "an answer came after it was given up, and is not looked at".to_owned(),
+            ));
+        }
         match read(message) {
             Ok((order, state)) => {
                 if let Some(state) = state {
@@ -72,6 +86,12 @@ impl Dialect<Ostibot> for Talk {
                 Heard::Answer(order)
             }
             Err(why) => Heard::Malformed(why),
+        }
+    }
+
+    fn missed(&mut self, _: &Ostibot, seat: Seat, answer: &Answer<Order>) {
+        if let Answer::Missing(Absence::TimedOut) = answer {
+            self.owed[seat.index()] += 1;
         }
     }
 
@@ -85,7 +105,7 @@ impl Dialect<Ostibot> for Talk {
     }
 }
 
-/// What `shop` and `play` return (OB-BOT-3).
+/// What `shop` and `play` return (OB-BOT-3), or that they failed.
 #[derive(Deserialize)]
 struct Returned<'a> {
     #[serde(default)]
@@ -94,6 +114,8 @@ struct Returned<'a> {
     state: Option<&'a RawValue>,
     #[serde(default)]
     error: Value,
+    #[serde(default)]
+    failed: Option<String>,
 }
 
 /// `null` is a state like any other; only a missing one keeps the old.
@@ -109,6 +131,9 @@ fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), String> {
     }
     let returned: Returned<'_> = serde_json::from_slice(message)
         .map_err(|error| format!("the answer is no JSON object as asked for: {error}"))?;
+    if let Some(why) = returned.failed {
+        return Err(why.chars().take(LONGEST_NOTE).collect());
+    }
     let state = returned.state.map(RawValue::get);
     if let Some(size) = state.map(str::len).filter(|&size| size > LARGEST_STATE) {
         return Err(format!("`state` has {size} bytes; at most {LARGEST_STATE} are kept"));

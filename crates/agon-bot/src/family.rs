@@ -1,0 +1,444 @@
+//! The processes of a bot: what they use, stopping them, ending them.
+//!
+//! A bot may start further processes. Those it waits for, those it leaves behind and those it
+//! hides are all ended with it: its descendants while they hang together, and its orphans, which
+//! the system gives to us, by the mark in their environment or by their session.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, RwLock};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use crate::spawn::{self, Started};
+use crate::sys::{self, Counters, ThreadTime, Used};
+
+/// The variable that marks the processes of one bot.
+pub const MARK: &str = "AGON_BOT";
+
+/// What we started and have not yet waited for, with the mark of bots.
+static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
+/// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// So long we wait for a killed process to be gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Starts a process that is no orphan.
+///
+/// # Errors
+/// Those of the system.
+pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
+    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
+    let child = command.spawn()?;
+    started().insert(child.id() as i32, mark.to_owned());
+    Ok(child)
+}
+
+/// Starts a bot's process (see [`spawn`](crate::spawn)) on `cpu`.
+///
+/// # Errors
+/// Those of the system.
+pub fn start_bot(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
+    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
+    let process = spawn::spawn(command, cpu, joined)?;
+    started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
+    Ok(process)
+}
+
+/// A process started with [`start`] was waited for.
+pub fn forget(child: u32) {
+    started().remove(&(child as i32));
+}
+
+fn started() -> MutexGuard<'static, BTreeMap<i32, String>> {
+    STARTED.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+/// What a bot may take of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory of all its processes, in bytes.
+    pub memory: u64,
+    /// Processes at once.
+    pub processes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // Half of the memory of a small machine.
+        Self { memory: (4 << 30).min(sys::machine_memory() / 2), processes: 512 }
+    }
+}
+
+/// What a bot took too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// So many bytes of memory.
+    Memory(u64),
+    /// So many processes.
+    Processes(usize),
+}
+
+/// The processes of a bot.
+pub struct Family {
+    /// What they may take together.
+    pub limits: Limits,
+    root: Pid,
+    mark: String,
+    /// Those below the root, as last seen.
+    others: Vec<Other>,
+    /// CPU time of those that were seen and are gone.
+    gone: Duration,
+    /// The thread that computes most, as last seen.
+    busiest: Option<(Pid, Counters)>,
+    stopped: bool,
+    ended: Option<Used>,
+}
+
+/// A process that the root, or one below it, has started.
+struct Other {
+    pid: Pid,
+    /// Its CPU time when it was first seen: nobody knows in whose turn it was used.
+    before: Duration,
+    /// Its CPU time when last asked.
+    cpu: Duration,
+}
+
+/// What a bot's processes have used up to a moment.
+#[derive(Clone, Debug, Default)]
+pub struct Usage {
+    /// CPU time of all known processes since they were first seen; none when it cannot be known.
+    pub cpu: Option<Duration>,
+    /// CPU time of processes that ended, as far as they were waited for; in steps of 10 ms.
+    ended: Option<Duration>,
+    threads: Vec<(Pid, ThreadTime)>,
+    /// Whether `threads` holds all there were.
+    whole: bool,
+}
+
+impl Usage {
+    /// For how long this machine kept the bot from running between two moments: the longest time that
+    /// one of its threads could have run and did not, less all that its other threads and processes
+    /// ran meanwhile. So a bot cannot keep itself waiting.
+    pub fn kept_waiting(before: &Self, now: &Self) -> Duration {
+        let ended =
+            now.ended.unwrap_or_default().saturating_sub(before.ended.or(now.ended).unwrap_or_default());
+        // Two counters in steps of 10 ms may hide nearly as much again.
+        let ended = if ended.is_zero() { ended } else { ended + Duration::from_millis(20) };
+        let all = match (before.cpu, now.cpu) {
+            (Some(before), Some(now)) => now.saturating_sub(before) + ended,
+            _ => return Duration::ZERO,
+        };
+        let waits = now.threads.iter().filter_map(|(thread, now)| {
+            let earlier = before.threads.iter().find(|(other, _)| other == thread);
+            let earlier = match earlier {
+                Some((_, time)) => *time,
+                // It began in between, with counters at zero.
+                None if before.whole => ThreadTime::default(),
+                None => return None,
+            };
+            let own = now.cpu.saturating_sub(earlier.cpu);
+            Some(now.waited.saturating_sub(earlier.waited).saturating_sub(all.saturating_sub(own)))
+        });
+        waits.max().unwrap_or_default()
+    }
+}
+
+impl Family {
+    /// The family of the process `root`, which leads a session of its own and was started with `mark`.
+    pub fn new(root: Pid, mark: String) -> Self {
+        let busiest = Counters::of(root, root).map(|counters| (root, counters));
+        Self {
+            limits: Limits::default(),
+            root,
+            mark,
+            others: Vec::new(),
+            gone: Duration::ZERO,
+            busiest,
+            stopped: false,
+            ended: None,
+        }
+    }
+
+    /// The family of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    pub fn unknown() -> Self {
+        Self {
+            limits: Limits::default(),
+            root: rustix::process::getpid(),
+            mark: String::new(),
+            others: Vec::new(),
+            gone: Duration::ZERO,
+            busiest: None,
+            stopped: false,
+            ended: Some(Used::default()),
+        }
+    }
+
+    /// Whether nothing of it is left, or nothing is known of it.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// What the environment of all of them holds under [`MARK`].
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// The first process.
+    pub fn root(&self) -> Pid {
+        self.root
+    }
+
+    fn all(&self) -> impl Iterator<Item = Pid> {
+        let all = std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid));
+        // The numbers of ended processes may be those of others by now.
+        all.filter(|_| !self.is_over())
+    }
+
+    /// Looks for processes and threads that have come or gone.
+    pub fn survey(&mut self) {
+        if self.ended.is_some() {
+            return;
+        }
+        let mut found = sys::tree(self.root).split_off(1);
+        for (orphan, stat) in orphans() {
+            if self.has(orphan, &stat) {
+                found.extend(sys::tree(orphan));
+            }
+        }
+        self.others.retain(|other| {
+            let stays = found.contains(&other.pid);
+            self.gone += if stays { Duration::ZERO } else { other.cpu.saturating_sub(other.before) };
+            stays
+        });
+        for pid in found {
+            if self.others.iter().all(|other| other.pid != pid) {
+                let cpu = sys::cpu_time(pid).unwrap_or_default();
+                self.others.push(Other { pid, before: cpu, cpu });
+            }
+        }
+        let busiest = self
+            .all()
+            .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
+            .filter_map(|(process, thread)| {
+                let counters = Counters::of(process, thread)?;
+                Some((counters.read()?.cpu, thread, counters))
+            })
+            .max_by_key(|(cpu, ..)| *cpu);
+        self.busiest = busiest.map(|(_, thread, counters)| (thread, counters));
+    }
+
+    fn has(&self, process: Pid, stat: &sys::Stat) -> bool {
+        stat.session == self.root.as_raw_nonzero().get()
+            || sys::variable(process, MARK).is_some_and(|mark| mark == self.mark)
+    }
+
+    /// CPU time of all known processes since they were first seen; none when the bot is gone.
+    pub fn cpu_time(&mut self) -> Option<Duration> {
+        if self.ended.is_some() {
+            return None;
+        }
+        let mut sum = sys::cpu_time(self.root)? + self.gone;
+        for other in &mut self.others {
+            // What one that ended has used stays used.
+            other.cpu = sys::cpu_time(other.pid).unwrap_or(other.cpu);
+            sum += other.cpu.saturating_sub(other.before);
+        }
+        Some(sum)
+    }
+
+    /// What is cheap to know: CPU time, and the counters of the busiest thread.
+    pub fn glance(&mut self) -> Usage {
+        let cpu = self.cpu_time();
+        let busiest = self.busiest.as_ref().and_then(|(thread, counters)| Some((*thread, counters.read()?)));
+        Usage { cpu, ended: None, threads: busiest.into_iter().collect(), whole: false }
+    }
+
+    /// All that can be known, after a survey.
+    pub fn look(&mut self) -> Usage {
+        self.survey();
+        let threads = self
+            .all()
+            .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
+            .filter_map(|(process, thread)| Some((thread, Counters::of(process, thread)?.read()?)))
+            .collect();
+        let ended = self.all().filter_map(sys::stat).map(|stat| stat.ended_children).sum();
+        Usage { cpu: self.cpu_time(), ended: Some(ended), threads, whole: true }
+    }
+
+    /// What the known processes take too much of.
+    pub fn excess(&self) -> Option<Excess> {
+        let (memory, processes) = (self.all().map(sys::memory).sum(), 1 + self.others.len());
+        if memory > self.limits.memory {
+            Some(Excess::Memory(memory))
+        } else {
+            (processes > self.limits.processes).then_some(Excess::Processes(processes))
+        }
+    }
+
+    /// Whether the first process was stopped, and not by us.
+    pub fn stopped_itself(&self) -> bool {
+        !self.stopped && !self.is_over() && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
+    }
+
+    /// Stops all known processes, so that they cannot think in the opponent's time.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets them go on.
+    pub fn go_on(&mut self) {
+        if std::mem::take(&mut self.stopped) {
+            self.signal(Signal::CONT);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if self.is_over() {
+            return;
+        }
+        sys::signal_group(self.root, signal);
+        for other in &self.others {
+            let _ = rustix::process::kill_process(other.pid, signal);
+        }
+    }
+
+    /// How the first process ended; none while it runs.
+    pub fn status(&self) -> Option<ExitStatus> {
+        if self.ended.is_some() { None } else { sys::peek(self.root) }
+    }
+
+    /// Ends all of them, and says what they used together.
+    pub fn end(&mut self) -> Used {
+        if let Some(used) = self.ended {
+            return used;
+        }
+        let until = Instant::now() + PATIENCE;
+        let mut used = Used::default();
+        let mut below = Vec::new();
+        loop {
+            // Again and again, because what is being killed may just have started something.
+            below.extend(sys::tree(self.root).split_off(1));
+            sys::kill_group(self.root);
+            for process in &below {
+                let _ = rustix::process::kill_process(*process, Signal::KILL);
+            }
+            if let Some(root) = sys::reap(self.root) {
+                used = root;
+                break;
+            }
+            sys::wait(self.root, Duration::from_millis(20));
+            if Instant::now() > until {
+                // Stuck in the kernel; whoever ends a bot after this reaps it.
+                break;
+            }
+        }
+        // Each becomes ours when the one above it is gone.
+        for process in below {
+            sys::wait(process, Duration::from_millis(200));
+        }
+        self.ended = Some(used);
+        started().remove(&self.root.as_raw_nonzero().get());
+        while let Left::Some(more) = self.end_orphans() {
+            used.cpu += more.cpu;
+            used.memory = used.memory.max(more.memory);
+            if Instant::now() > until {
+                break;
+            }
+        }
+        self.ended = Some(used);
+        used
+    }
+
+    /// Ends what the bot left behind.
+    fn end_orphans(&self) -> Left {
+        if orphans().is_empty() {
+            return Left::Nothing;
+        }
+        // Nothing is just being started, so that every unknown child is an orphan.
+        let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
+        let (mut found, mut used) = (false, Used::default());
+        for (orphan, stat) in orphans() {
+            if stat.state == b'Z' {
+                // Whose it was is not known any more; its CPU time is nobody's.
+                sys::reap(orphan);
+            } else if self.has(orphan, &stat) || is_nobodys(orphan, &stat) {
+                sys::kill_group(orphan);
+                sys::wait(orphan, Duration::from_millis(200));
+                if let Some(own) = sys::reap(orphan) {
+                    found = true;
+                    used.cpu += own.cpu;
+                    used.memory = used.memory.max(own.memory);
+                }
+            }
+        }
+        if found { Left::Some(used) } else { Left::Nothing }
+    }
+}
+
+enum Left {
+    Nothing,
+    Some(Used),
+}
+
+/// Children of ours that some bot must have left behind: we did not start them, and they are not in
+/// our session, which no bot can come into.
+fn orphans() -> Vec<(Pid, sys::Stat)> {
+    let children = sys::own_children();
+    let strangers: Vec<Pid> = {
+        let started = started();
+        children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    };
+    let own = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
+    stats.filter(|(_, stat)| stat.session != own).collect()
+}
+
+/// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
+fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
+    let mark = sys::variable(orphan, MARK);
+    let started = started();
+    match mark {
+        Some(mark) => !started.values().any(|own| *own == mark),
+        None => !started.contains_key(&stat.session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cpu: u64, threads: &[(i32, u64, u64)]) -> Usage {
+        let ms = Duration::from_millis;
+        let threads = threads.iter().map(|&(thread, cpu, waited)| {
+            (Pid::from_raw(thread).expect("not 0"), ThreadTime { cpu: ms(cpu), waited: ms(waited) })
+        });
+        Usage { cpu: Some(ms(cpu)), ended: Some(Duration::ZERO), threads: threads.collect(), whole: true }
+    }
+
+    fn kept(before: &Usage, now: &Usage) -> u128 {
+        Usage::kept_waiting(before, now).as_millis()
+    }
+
+    #[test]
+    fn only_others_keep_a_bot_waiting() {
+        let before = usage(100, &[(1, 100, 7)]);
+        assert_eq!(kept(&before, &usage(110, &[(1, 110, 37)])), 30, "30 ms in the queue");
+        assert_eq!(
+            kept(&before, &usage(140, &[(1, 120, 37), (2, 20, 20)])),
+            10,
+            "20 of them for its own thread"
+        );
+        assert_eq!(kept(&before, &usage(140, &[(1, 120, 27), (2, 20, 20)])), 0, "all of them");
+        // A child that came and went, as far as the system counts it.
+        let mut ended = usage(110, &[(1, 110, 37)]);
+        ended.ended = Some(Duration::from_millis(10));
+        assert_eq!(kept(&before, &ended), 0);
+        // What cannot be known is not held against the machine.
+        assert_eq!(kept(&before, &Usage::default()), 0);
+    }
+}

@@ -1,0 +1,174 @@
+//! `contest.toml`: a tournament written down.
+//!
+//! It fixes what decides results: game, rules, maps, clock, seeds, bots. How it is run (`-j`, `--json`,
+//! which replays are kept) stays on the command line.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// A larger file is refused.
+const LARGEST: u64 = 1 << 20;
+
+/// What `contest.toml` holds. Unknown keys are errors. Paths are relative to the file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContestFile {
+    /// The game.
+    pub game: String,
+    /// A preset or a rules file.
+    #[serde(default)]
+    pub rules: Option<String>,
+    /// Rules changed on top.
+    #[serde(default)]
+    pub set: toml::Table,
+    /// Maps by name, files, or `generate`; the rounds take them in turn.
+    #[serde(default)]
+    pub maps: Vec<String>,
+    /// Seats of a match.
+    #[serde(default)]
+    pub seats: Option<u8>,
+    /// The seed of the first round; each round has the next.
+    pub seed: i64,
+    /// Matches each pairing plays, rounded up to whole blocks.
+    pub games: u64,
+    /// `original` or `site-2026`.
+    #[serde(default)]
+    pub clock: Option<String>,
+    /// Multiplies all time limits.
+    #[serde(default)]
+    pub time_scale: Option<f64>,
+    /// No answer may take longer than this: `500ms`, `2s`.
+    #[serde(default)]
+    pub time_limit: Option<String>,
+    /// `stop` or `allow`.
+    #[serde(default)]
+    pub ponder: Option<String>,
+    /// The bots.
+    pub bots: Vec<ContestBot>,
+}
+
+/// A bot of a contest: its name, or with a label.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "a bot is a text, or { bot = \"...\", label = \"...\" }")]
+pub enum ContestBot {
+    /// `"bots/alice"`
+    Name(String),
+    /// `{ bot = "bots/alice", label = "Alice" }`
+    Labelled(Labelled),
+}
+
+/// A bot with a label.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Labelled {
+    /// The bot.
+    pub bot: String,
+    /// Its name in tables.
+    pub label: String,
+}
+
+impl ContestFile {
+    /// Reads a file; names of files in it become relative to where we are.
+    ///
+    /// # Errors
+    /// A message that points into the file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let about = std::fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
+        if about.len() > LARGEST {
+            return Err(format!("{shown}: larger than 1 MiB"));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+        let mut file = Self::parse(&text).map_err(|why| format!("{shown}{why}"))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let here = |name: &mut String| {
+            let moved = folder.join(&*name);
+            if moved.exists() {
+                *name = moved.display().to_string();
+            }
+        };
+        file.rules.iter_mut().for_each(here);
+        file.maps.iter_mut().for_each(here);
+        for bot in &mut file.bots {
+            let (ContestBot::Name(name) | ContestBot::Labelled(Labelled { bot: name, .. })) = bot;
+            if !["cmd:", "builtin:", "git:"].iter().any(|prefix| name.starts_with(prefix)) {
+                *name = folder.join(&*name).display().to_string();
+            }
+        }
+        Ok(file)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// `:line:column: what is wrong`, with the line itself.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let before = text.get(..start).unwrap_or("");
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+            let shown = text.lines().nth(line - 1).unwrap_or("");
+            format!(":{line}:{column}: {}{}\n  {line} | {shown}", error.message(), hint(shown))
+        })
+    }
+}
+
+/// The key that was perhaps meant.
+fn hint(line: &str) -> String {
+    const KEYS: [&str; 11] =
+        ["game", "rules", "set", "maps", "seats", "seed", "games", "clock", "time_scale", "ponder", "bots"];
+    let key = line.split('=').next().unwrap_or("").trim();
+    let nearest = agon_game::setup::nearest(key, KEYS).filter(|_| !KEYS.contains(&key));
+    nearest.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default()
+}
+
+impl ContestBot {
+    /// The bot, and its label where it has one.
+    pub fn parts(&self) -> (&str, Option<&str>) {
+        match self {
+            Self::Name(bot) => (bot, None),
+            Self::Labelled(Labelled { bot, label }) => (bot, Some(label)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "game = 'cultist-wars'\nset = { turns = 60 }\nseed = 1000\ngames = 20\nbots = [\n  'builtin:greedy',\n  \
+                         { bot = 'bots/alice', label = 'Alice' },\n]\n";
+
+    #[test]
+    fn a_whole_file_is_read() {
+        let file = ContestFile::parse(WHOLE).expect("a good file");
+        assert_eq!((file.game.as_str(), file.seed, file.games), ("cultist-wars", 1000, 20));
+        assert_eq!(file.bots[0].parts(), ("builtin:greedy", None));
+        assert_eq!(file.bots[1].parts(), ("bots/alice", Some("Alice")));
+        assert_eq!(file.set["turns"].as_integer(), Some(60));
+    }
+
+    #[test]
+    fn errors_point_into_the_file() {
+        let error = ContestFile::parse(&WHOLE.replace("seed =", "seeed =")).unwrap_err();
+        assert!(error.starts_with(":3:1: unknown field `seeed`"), "{error}");
+        assert!(error.contains("did you mean `seed`?") && error.contains("3 | seeed = 1000"), "{error}");
+        let error = ContestFile::parse(&WHOLE.replace("label", "lable")).unwrap_err();
+        assert!(error.contains("a bot is a text, or"), "{error}");
+    }
+
+    #[test]
+    fn files_are_found_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("contest.toml");
+        std::fs::write(&path, format!("rules = 'mine.toml'\nmaps = ['generate', 'a.map']\n{WHOLE}"))
+            .expect("written");
+        std::fs::write(folder.path().join("mine.toml"), "").expect("written");
+        let file = ContestFile::read(&path).expect("a good file");
+        assert_eq!(file.rules, Some(folder.path().join("mine.toml").display().to_string()));
+        assert_eq!(file.maps, ["generate", "a.map"], "what is no file stays a name");
+        assert_eq!(file.bots[1].parts().0, folder.path().join("bots/alice").display().to_string());
+    }
+}

@@ -1,0 +1,711 @@
+//! The journal: every finished match, one JSON line each.
+//!
+//! The first line is the [`Header`], each further line an [`Entry`]. A match counts only after its line
+//! was handed to the operating system in one write, so that nothing that happens to this program
+//! (`kill -9` included) loses a match that was counted. For the case that the whole machine stops, the
+//! file is forced to the disk every second ([`Journal::sync`]) and when a series ends: at most a second
+//! of matches must then be played again, and none is ever counted twice, as each line says which match
+//! it is. A last line without its end is what a killed write leaves; it is dropped.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_game::setup::seed_as_string;
+use agon_stats::RulesHash;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::plan::{Kind, Plan};
+
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+/// A longer line is damage.
+const LONGEST_LINE: usize = 1 << 20;
+/// A match has no more faults of different kinds listed than this.
+pub const LISTED_FAULTS: usize = 16;
+
+/// The first line: all that must stay the same when a series goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format.
+    pub agon_journal: u32,
+    /// The program that wrote it.
+    pub program: String,
+    /// When the series began, in seconds since 1970.
+    pub started: u64,
+    /// What kind of series.
+    pub kind: Kind,
+    /// The game.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules_version: u32,
+    /// The rules.
+    pub rules: RulesId,
+    /// The maps, in the order in which rounds take them.
+    pub maps: Vec<MapId>,
+    /// Seats of a match.
+    pub seats: u8,
+    /// The bots; entries name them by their place here.
+    pub bots: Vec<BotId>,
+    /// The seed of the first round.
+    #[serde(with = "seed_as_string")]
+    pub seed: i64,
+    /// The clock the bots have, in words.
+    pub clock: String,
+    /// What happens to a bot that computes in its opponent's time, in words.
+    pub ponder: String,
+    /// The test, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestId>,
+    /// Options of `agon play` that play a match under the same conditions.
+    #[serde(default)]
+    pub options: Vec<String>,
+}
+
+/// Rules, and how to tell whether they changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulesId {
+    /// The preset or file, and changes on top.
+    pub name: String,
+    /// A hash of all rules and their version.
+    pub hash: RulesHash,
+    /// All of them, so that a change can be shown.
+    pub text: String,
+}
+
+/// A map, and how to tell whether it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapId {
+    /// What the user asked for; empty for the game's default.
+    pub name: String,
+    /// A hash of its content.
+    pub hash: String,
+}
+
+/// A bot, and how to tell whether it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BotId {
+    /// As the user named it.
+    pub bot: String,
+    /// The name by which `agon play` finds it, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub play: Option<String>,
+    /// A short name.
+    pub label: String,
+    /// A hash of its content.
+    pub hash: String,
+}
+
+impl BotId {
+    /// The name for a command line.
+    pub fn command_name(&self) -> &str {
+        self.play.as_deref().unwrap_or(&self.bot)
+    }
+}
+
+/// A test's hypotheses and errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestId {
+    /// The model.
+    pub model: agon_stats::Model,
+    /// The hypothesis H0.
+    pub elo0: f64,
+    /// The hypothesis H1.
+    pub elo1: f64,
+    /// How often H1 may be accepted wrongly.
+    pub alpha: f64,
+    /// How often H0 may be accepted wrongly.
+    pub beta: f64,
+}
+
+/// A finished match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The block, from 1.
+    pub block: u64,
+    /// The match in the block, from 1.
+    pub game: u32,
+    /// The seed.
+    #[serde(with = "seed_as_string")]
+    pub seed: i64,
+    /// The map that was played.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub map: String,
+    /// The bot in each seat, by its place in the header, from 0.
+    pub bots: Vec<usize>,
+    /// The score of each seat.
+    pub scores: Vec<f64>,
+    /// The rank of each seat.
+    pub ranks: Vec<u8>,
+    /// Why it ended, in the game's words.
+    pub reason: String,
+    /// How many steps were played.
+    pub steps: u32,
+    /// A hash of all answers, in hexadecimal: equal for equal games.
+    pub answers: String,
+    /// The longest answer of each seat in milliseconds.
+    pub max_ms: Vec<f64>,
+    /// Wall time of the match in microseconds.
+    pub wall_us: u64,
+    /// How often the match had to be played because the machine was late, where more than once.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub tries: u32,
+    /// What bots did wrong as programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultCount>,
+    /// The replay, relative to the journal, where it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_once(tries: &u32) -> bool {
+    *tries == 1
+}
+
+impl Entry {
+    /// The hash of all answers.
+    pub fn fingerprint(&self) -> u64 {
+        u64::from_str_radix(&self.answers, 16).unwrap_or(0)
+    }
+}
+
+/// One kind of fault of one seat in a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultCount {
+    /// The seat, from 1.
+    pub seat: u8,
+    /// What kind, in words.
+    pub kind: String,
+    /// How often.
+    pub count: u32,
+    /// When first, in the game's words.
+    pub turn: String,
+    /// What happened that first time.
+    pub message: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The system refused.
+    #[error("journal {0}: {1}")]
+    Io(PathBuf, #[source] io::Error),
+    /// It is there already.
+    #[error("journal {0} is there already: add --resume to go on with it, or name another one")]
+    Exists(PathBuf),
+    /// Another program writes to it.
+    #[error("journal {0} is being written by another agon; wait for it, or end it")]
+    Busy(PathBuf),
+    /// It is something else.
+    #[error("{0} is no journal of agon: {1}")]
+    Foreign(PathBuf, String),
+    /// A line cannot be what it should be.
+    #[error(
+        "journal {path}, line {line}: {why}\n  the {before} before it are whole; to go on with those: \
+         head -n {keep} {path} > repaired.jsonl",
+        path = path.display(),
+        before = count(line.saturating_sub(2), "match", "matches"),
+        keep = line - 1
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// `1 match`, `2 matches`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+impl Header {
+    /// The plan; how many rounds is not part of a journal, so that a series can be made longer.
+    pub fn plan(&self, rounds: Option<u64>) -> Plan {
+        Plan {
+            kind: self.kind,
+            seats: self.seats,
+            bots: self.bots.len(),
+            maps: self.maps.len(),
+            first_seed: self.seed,
+            rounds,
+        }
+    }
+
+    /// The command that plays this match again under the same conditions.
+    pub fn command(&self, entry: &Entry) -> String {
+        let bots = entry.bots.iter().map(|&bot| self.bots[bot].command_name());
+        let seed = entry.seed.to_string();
+        let mut words = vec!["agon", "play", self.game.as_str()];
+        words.extend(bots);
+        words.extend(["--seed", &seed]);
+        let plan = self.plan(None);
+        let map = plan.block(entry.block, &plan.pairings()).and_then(|block| self.maps.get(block.map));
+        if let Some(map) = map.filter(|map| !map.name.is_empty()) {
+            words.extend(["--map", &map.name]);
+        }
+        words.extend(self.options.iter().map(String::as_str));
+        shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
+    }
+
+    /// What is different in `now`, in sentences; empty when a series may go on.
+    pub fn changes(&self, now: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        let mut plain = |what: &str, was: &dyn ToString, is: &dyn ToString| {
+            let (was, is) = (was.to_string(), is.to_string());
+            if was != is {
+                changes.push(format!("{what}: was {was}, is {is}"));
+            }
+        };
+        plain("command", &self.kind.word(), &now.kind.word());
+        plain("game", &self.game, &now.game);
+        plain("seats", &self.seats, &now.seats);
+        plain("seed", &self.seed, &now.seed);
+        plain("clock", &self.clock, &now.clock);
+        plain("ponder", &self.ponder, &now.ponder);
+        plain("number of bots", &self.bots.len(), &now.bots.len());
+        plain("number of maps", &self.maps.len(), &now.maps.len());
+        if let (Some(was), Some(is)) = (&self.test, &now.test) {
+            plain("model", &was.model, &is.model);
+            plain("elo0", &was.elo0, &is.elo0);
+            plain("elo1", &was.elo1, &is.elo1);
+            plain("alpha", &was.alpha, &is.alpha);
+            plain("beta", &was.beta, &is.beta);
+        }
+        for (number, (was, is)) in self.bots.iter().zip(&now.bots).enumerate() {
+            let number = number + 1;
+            if was.bot != is.bot {
+                changes.push(format!("bot {number}: was `{}`, is `{}`", was.bot, is.bot));
+            } else if was.hash != is.hash {
+                let now_names = match (&was.play, &is.play) {
+                    (Some(was), Some(is)) if was != is => format!(" (it was {was}, it is {is})"),
+                    _ => format!(" (content was {}, is {})", was.hash, is.hash),
+                };
+                changes.push(format!("bot {number}, `{}`, has changed{now_names}", is.bot));
+            }
+        }
+        if self.game == now.game && self.rules.hash != now.rules.hash {
+            changes.push(rules_changed(self, now));
+        }
+        for (was, is) in self.maps.iter().zip(&now.maps) {
+            let shown = |map: &MapId| match map.name.as_str() {
+                "" => "the game's default".to_owned(),
+                name => format!("`{name}`"),
+            };
+            if was.name != is.name {
+                changes.push(format!("map: was {}, is {}", shown(was), shown(is)));
+            } else if was.hash != is.hash && self.game == now.game {
+                changes.push(format!("map {} has another content", shown(is)));
+            }
+        }
+        changes
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.agon_journal != FORMAT {
+            return Err(format!(
+                "it has format {}, this program reads {FORMAT}; update agon",
+                self.agon_journal
+            ));
+        }
+        if self.seats > agon_game::Seat::MAX || self.bots.len() > 10_000 {
+            return Err(format!("it has {} seats and {} bots", self.seats, self.bots.len()));
+        }
+        self.plan(None).check()?;
+        Ok(())
+    }
+}
+
+/// Which rules changed.
+fn rules_changed(was: &Header, now: &Header) -> String {
+    let value = |text: &str, key: &str| {
+        text.lines()
+            .find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == key))
+            .map_or_else(|| "absent".to_owned(), |(_, value)| value.trim().to_owned())
+    };
+    let keys = now.rules.text.lines().chain(was.rules.text.lines()).filter_map(|line| line.split_once('='));
+    let keys: BTreeSet<&str> = keys.map(|(key, _)| key.trim()).collect();
+    let changed: Vec<String> = keys
+        .into_iter()
+        .map(|key| (key, value(&was.rules.text, key), value(&now.rules.text, key)))
+        .filter(|(_, was, is)| was != is)
+        .take(8)
+        .map(|(key, was, is)| format!("{key}: was {was}, is {is}"))
+        .collect();
+    if !changed.is_empty() {
+        format!("rules: {}", changed.join("; "))
+    } else if was.rules_version != now.rules_version {
+        format!("rules: version was {}, is {}", was.rules_version, now.rules_version)
+    } else {
+        format!("rules: were {}, are {}", was.rules.name, now.rules.name)
+    }
+}
+
+/// What was found in a journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    /// The first line.
+    pub header: Header,
+    /// How many whole entries followed.
+    pub entries: u64,
+    /// Whether the last line had no end; it was left out.
+    pub torn: bool,
+    /// How many bytes are whole.
+    whole: u64,
+}
+
+/// Reads the header alone.
+///
+/// # Errors
+/// When it is no journal.
+pub fn read_header(path: &Path) -> Result<Header, JournalError> {
+    let failed = |error| JournalError::Io(path.to_owned(), error);
+    let mut line = Vec::new();
+    let file = BufReader::new(File::open(path).map_err(failed)?);
+    io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
+    let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
+    let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(error.to_string()))?;
+    header.check().map_err(foreign)?;
+    Ok(header)
+}
+
+/// Reads a journal; every whole entry is given to `each`, in the order of the file.
+///
+/// # Errors
+/// When it is no journal or damaged. A last line without its end is not damage.
+pub fn read(path: &Path, each: impl FnMut(Entry)) -> Result<Past, JournalError> {
+    let file = File::open(path).map_err(|error| JournalError::Io(path.to_owned(), error))?;
+    read_from(path, BufReader::with_capacity(256 << 10, file), each)
+}
+
+fn read_from(path: &Path, mut file: impl BufRead, mut each: impl FnMut(Entry)) -> Result<Past, JournalError> {
+    let mut line = Vec::new();
+    let mut next = |line: &mut Vec<u8>| -> Result<bool, JournalError> {
+        line.clear();
+        let limited = &mut io::Read::take(&mut file, LONGEST_LINE as u64);
+        limited.read_until(b'\n', line).map_err(|error| JournalError::Io(path.to_owned(), error))?;
+        Ok(line.ends_with(b"\n"))
+    };
+    let foreign = |why: &str| JournalError::Foreign(path.to_owned(), why.to_owned());
+    if !next(&mut line)? {
+        return Err(match line.len() {
+            0 => foreign("it is empty"),
+            LONGEST_LINE => foreign("its first line has no end"),
+            _ => foreign("its first line is not whole, so that no match was finished; begin anew"),
+        });
+    }
+    let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
+    header.check().map_err(|why| foreign(&why))?;
+    let mut past = Past { header, entries: 0, torn: false, whole: line.len() as u64 };
+    let plan = past.header.plan(None);
+    let pairings = plan.pairings();
+    let mut seen: BTreeSet<(u64, u32)> = BTreeSet::new();
+    for number in 2.. {
+        let whole = next(&mut line)?;
+        let damaged = |why: String| JournalError::Damaged { path: path.to_owned(), line: number, why };
+        if !whole {
+            if line.len() >= LONGEST_LINE {
+                return Err(damaged("it has no end".to_owned()));
+            }
+            past.torn = !line.is_empty();
+            break;
+        }
+        let entry: Entry = serde_json::from_slice(&line)
+            .map_err(|error| damaged(format!("it cannot be read as a match: {error}")))?;
+        entry.check(&plan, &pairings).map_err(damaged)?;
+        if !seen.insert((entry.block, entry.game)) {
+            return Err(damaged(format!("match {} of block {} stands there twice", entry.game, entry.block)));
+        }
+        past.whole += line.len() as u64;
+        past.entries += 1;
+        each(entry);
+    }
+    Ok(past)
+}
+
+impl Entry {
+    /// Whether this match is one of the plan's.
+    fn check(&self, plan: &Plan, pairings: &[Vec<usize>]) -> Result<(), String> {
+        let seats = usize::from(plan.seats);
+        let block = plan.block(self.block, pairings);
+        let planned = block.as_ref().and_then(|block| block.games.get((self.game as usize).checked_sub(1)?));
+        match (block.as_ref(), planned) {
+            (Some(block), Some(bots)) if *bots == self.bots && block.seed == self.seed => {}
+            _ => return Err(format!("match {} of block {} is not of this series", self.game, self.block)),
+        }
+        if self.ranks.len() != seats || self.scores.len() != seats {
+            return Err(format!("a match of {seats} seats has that many ranks and scores"));
+        }
+        if self.answers.len() != 16 || u64::from_str_radix(&self.answers, 16).is_err() {
+            return Err(format!("`{}` is not the hash of answers", self.answers));
+        }
+        if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
+            return Err("a fault names a seat that is not there".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A journal that is open for writing. Nobody else can write to it meanwhile.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    line: Vec<u8>,
+}
+
+impl Journal {
+    /// Begins a journal. It appears with its header or not at all.
+    ///
+    /// # Errors
+    /// When there is one already, or the system refuses.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let failed = |error| JournalError::Io(path.to_owned(), error);
+        if path.exists() {
+            return Err(JournalError::Exists(path.to_owned()));
+        }
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.new", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        let file = OpenOptions::new().append(true).create(true).open(&temporary).map_err(failed)?;
+        let mut journal = Self { path: path.to_owned(), file, line: Vec::new() };
+        let begun = journal
+            .put(header)
+            .and_then(|()| journal.sync())
+            // Unlike a rename, a link does not replace what somebody else has just made.
+            .and_then(|()| std::fs::hard_link(&temporary, path));
+        let _ = std::fs::remove_file(&temporary);
+        match begun {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(JournalError::Exists(path.to_owned()));
+            }
+            begun => begun.map_err(failed)?,
+        }
+        journal.lock()?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+            && let Ok(folder) = File::open(folder)
+        {
+            let _ = folder.sync_all();
+        }
+        Ok(journal)
+    }
+
+    /// Opens a journal to go on with it; a torn last line is cut off.
+    ///
+    /// # Errors
+    /// When it is no journal, damaged, or in use.
+    pub fn reopen(path: &Path, each: impl FnMut(Entry)) -> Result<(Self, Past), JournalError> {
+        let failed = |error| JournalError::Io(path.to_owned(), error);
+        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+        let journal = Self { path: path.to_owned(), file, line: Vec::new() };
+        journal.lock()?;
+        let past = read(path, each)?;
+        if past.torn {
+            journal.file.set_len(past.whole).map_err(failed)?;
+        }
+        (&journal.file).seek(io::SeekFrom::End(0)).map_err(failed)?;
+        Ok((journal, past))
+    }
+
+    fn lock(&self) -> Result<(), JournalError> {
+        rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+            match error {
+                rustix::io::Errno::WOULDBLOCK => JournalError::Busy(self.path.clone()),
+                error => JournalError::Io(self.path.clone(), error.into()),
+            }
+        })
+    }
+
+    /// Writes a finished match down. When this returns, killing this program does not lose it.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        self.put(entry)
+    }
+
+    fn put(&mut self, what: &impl Serialize) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, what)?;
+        self.line.push(b'\n');
+        self.file.write_all(&self.line)
+    }
+
+    /// Forces all that was written to the disk.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// A second handle on the file, to force it to the disk without holding up whoever writes.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn header(kind: Kind) -> Header {
+        let bot = |name: &str| BotId {
+            bot: name.to_owned(),
+            play: None,
+            label: name.to_owned(),
+            hash: "00".to_owned(),
+        };
+        Header {
+            agon_journal: FORMAT,
+            program: "agon".to_owned(),
+            started: 0,
+            kind,
+            game: "chess".to_owned(),
+            rules_version: 1,
+            rules: RulesId {
+                name: "standard".to_owned(),
+                hash: RulesHash(1),
+                text: "turns = 100\nfog = true\n".to_owned(),
+            },
+            maps: vec![MapId { name: String::new(), hash: "1".to_owned() }],
+            seats: 2,
+            bots: vec![bot("new"), bot("old")],
+            seed: 7,
+            clock: "original".to_owned(),
+            ponder: "stop".to_owned(),
+            test: None,
+            options: Vec::new(),
+        }
+    }
+
+    pub(crate) fn entry(block: u64, game: u32) -> Entry {
+        Entry {
+            block,
+            game,
+            seed: 6 + block as i64,
+            map: String::new(),
+            bots: if game == 1 { vec![0, 1] } else { vec![1, 0] },
+            scores: vec![3.0, 1.0],
+            ranks: vec![1, 2],
+            reason: "turn limit".to_owned(),
+            steps: 100,
+            answers: format!("{:016x}", block * 10 + u64::from(game)),
+            max_ms: vec![0.5, 0.25],
+            wall_us: 1,
+            tries: 1,
+            faults: Vec::new(),
+            replay: None,
+        }
+    }
+
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.jsonl");
+        (folder, path)
+    }
+
+    fn append(path: &Path, bytes: &[u8]) {
+        OpenOptions::new()
+            .append(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(bytes))
+            .expect("written");
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_a_torn_line_is_cut_off() {
+        let (_folder, path) = place();
+        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        journal.write(&entry(1, 1)).expect("written");
+        journal.write(&entry(1, 2)).expect("written");
+        drop(journal);
+        append(&path, b"{\"block\":2,\"ga");
+        let mut found = Vec::new();
+        let past = read(&path, |entry| found.push(entry)).expect("read");
+        assert!(past.torn && past.entries == 2);
+        assert_eq!(found, [entry(1, 1), entry(1, 2)]);
+        let (mut journal, past) = Journal::reopen(&path, |_| {}).expect("opened again");
+        assert!(past.torn);
+        journal.write(&entry(2, 1)).expect("written");
+        drop(journal);
+        let past = read(&path, |_| {}).expect("read");
+        assert!(!past.torn && past.entries == 3, "{past:?}");
+    }
+
+    #[test]
+    fn two_programs_never_write_to_one_journal() {
+        let (_folder, path) = place();
+        let held = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        assert!(matches!(Journal::create(&path, &header(Kind::Gauntlet)), Err(JournalError::Exists(_))));
+        assert!(matches!(Journal::reopen(&path, |_| {}), Err(JournalError::Busy(_))));
+        drop(held);
+        assert!(Journal::reopen(&path, |_| {}).is_ok());
+        assert_eq!(std::fs::read_dir(path.parent().expect("a folder")).expect("read").count(), 1);
+    }
+
+    #[test]
+    fn damage_is_named_with_its_line() {
+        let (_folder, path) = place();
+        let error = |path: &Path| read(path, |_| {}).unwrap_err().to_string();
+        std::fs::write(&path, "").expect("written");
+        assert!(error(&path).contains("it is empty"));
+        std::fs::write(&path, "{\"agon_jour").expect("written");
+        assert!(error(&path).contains("begin anew"));
+        std::fs::write(&path, "{\"some\": \"thing\"}\n").expect("written");
+        assert!(error(&path).contains("is no journal of agon"));
+        std::fs::remove_file(&path).expect("removed");
+        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        journal.write(&entry(1, 1)).expect("written");
+        let twice = std::fs::read(&path).expect("read");
+        journal.write(&entry(1, 1)).expect("written");
+        assert!(error(&path).contains("line 3: match 1 of block 1 stands there twice"), "{}", error(&path));
+        std::fs::write(&path, &twice).expect("written");
+        append(&path, b"garbage\n");
+        let text = error(&path);
+        assert!(text.contains("line 3: it cannot be read") && text.contains("head -n 2"), "{text}");
+        assert!(text.contains("the 1 match before it"), "{text}");
+        std::fs::write(&path, &twice).expect("written");
+        let foreign = Entry { seed: 99, ..entry(2, 1) };
+        append(&path, format!("{}\n", serde_json::to_string(&foreign).expect("text")).as_bytes());
+        assert!(error(&path).contains("is not of this series"));
+    }
+
+    #[test]
+    fn changes_are_told_one_by_one() {
+        let was = header(Kind::Sprt);
+        assert_eq!(was.changes(&was), Vec::<String>::new());
+        let mut now = was.clone();
+        now.bots[1].hash = "11".to_owned();
+        now.rules.hash = RulesHash(2);
+        now.rules.text = "turns = 60\nfog = true\n".to_owned();
+        now.maps[0].hash = "2".to_owned();
+        now.clock = "original x 2".to_owned();
+        let changes = was.changes(&now);
+        let expected = [
+            "clock: was original, is original x 2",
+            "bot 2, `old`, has changed (content was 00, is 11)",
+            "rules: turns: was 100, is 60",
+            "map the game's default has another content",
+        ];
+        assert_eq!(changes, expected);
+    }
+}

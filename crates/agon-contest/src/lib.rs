@@ -1,0 +1,27 @@
+//! Many matches: which are played, on which CPU, and how none of them is lost.
+//!
+//! A [`Plan`] says which matches there are: **blocks**, each the same seed and map in every rotation of
+//! the seats. A [`Desk`] hands matches to workers, writes each finished one to the [`journal`] and only
+//! then counts it, always in the order of the seeds. [`run`] is the workers.
+//!
+//! What the numbers mean is `agon-stats`' matter; how a match is played is `agon-match`'s.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod plan;
+
+pub mod desk;
+pub mod journal;
+pub mod standing;
+pub mod work;
+
+pub mod config;
+pub mod content;
+
+pub use config::ContestFile;
+pub use desk::{Desk, End, Faulty, Progress};
+pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
+pub use plan::{BlockPlan, Kind, Plan};
+pub use standing::{Pairing, Standing};
+pub use work::{Entrant, Keep, Series, Trouble, run};

@@ -1,0 +1,460 @@
+//! The workers: each plays whole matches, one after the other, on CPUs of its own.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use agon_bot::{BotName, Kind as BotKind, sys};
+use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session, Setup};
+use agon_match::record::Void;
+use agon_match::{
+    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, place,
+    seat_player,
+};
+use agon_replay::{Header as ReplayHeader, SeatInfo};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::desk::{Desk, End, Job};
+use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
+use crate::plan::{BlockPlan, Kind};
+
+/// A match whose clock was unfair is played so often before the series stops.
+pub const TRIES: u32 = 3;
+/// A series keeps no more than this of replays, in bytes.
+pub const MOST_REPLAYS: u64 = 1 << 30;
+/// The journal is forced to the disk this often.
+const SYNC: Duration = Duration::from_secs(1);
+
+/// All that is needed to play the matches of a series.
+pub struct Series {
+    /// The game.
+    pub game: &'static dyn AnyGame,
+    /// Rules and map, once for each map; seats and seed are those of the match.
+    pub setups: Vec<Setup>,
+    /// The bots, in the order of the header.
+    pub bots: Vec<Entrant>,
+    /// The clock.
+    pub clock: Clock,
+    /// What happens to bots that compute in their opponent's time.
+    pub ponder: Ponder,
+    /// Which replays are kept.
+    pub keep: Keep,
+    /// The folder they are kept in, and its name relative to the journal.
+    pub replays: (PathBuf, String),
+}
+
+/// A bot of a series.
+#[derive(Clone, Debug)]
+pub struct Entrant {
+    /// Its name.
+    pub name: BotName,
+    /// A short name.
+    pub label: String,
+    /// A hash of its content.
+    pub hash: String,
+}
+
+/// Which replays are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// All.
+    All,
+    /// Those in which the bot that the series is about was not first or made a fault; in a tournament, those
+    /// that anybody lost or made a fault in.
+    #[default]
+    Lost,
+    /// None.
+    None,
+}
+
+/// Why a series could not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The machine was late too often.
+    Late(String),
+    /// The machine has no room for another program.
+    Machine(String),
+    /// A bot cannot be started.
+    CannotStart(String),
+    /// A match cannot be set up.
+    Setup(String),
+    /// The journal cannot be written.
+    Journal(String),
+    /// We failed.
+    Own(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late(why) => write!(
+                f,
+                "this machine was too busy to be fair, {TRIES} times in a row: {why}\n  lower -j, or make the machine quieter"
+            ),
+            Self::Machine(why) | Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => {
+                f.write_str(why)
+            }
+            Self::Own(why) => write!(f, "agon itself failed: {why}; please report it"),
+        }
+    }
+}
+
+impl Series {
+    /// How many CPUs a match takes: bots that think at the same time each get their own; bots that take
+    /// turns share one, which is quickest; built-in bots need the referee's only.
+    pub fn cpus_a_match(&self, seats: u8) -> usize {
+        let programs = self.bots.iter().any(|bot| !matches!(bot.name.kind, BotKind::Builtin { .. }));
+        match programs && (!self.game.info().alternating || self.ponder == Ponder::Allow) {
+            true => usize::from(seats),
+            false => 1,
+        }
+    }
+
+    /// How many matches are played at once unless told otherwise.
+    pub fn usual_jobs(&self, seats: u8) -> usize {
+        (sys::cpus().len() / self.cpus_a_match(seats)).max(1)
+    }
+}
+
+/// The CPUs of each of `jobs` workers, `each` where there are enough.
+fn places(cpus: &[usize], jobs: usize, each: usize) -> Vec<Vec<usize>> {
+    let mut next = cpus.iter().copied().cycle();
+    (0..jobs).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
+}
+
+/// Plays the matches that the desk hands out, `jobs` at once, until the series ends or `stop` becomes
+/// true. `show` is called ten times a second.
+///
+/// # Errors
+/// Those of `show`; they end the series.
+pub fn run(
+    series: &Series,
+    desk: &Desk,
+    jobs: usize,
+    stop: &AtomicBool,
+    mut show: impl FnMut(&Desk) -> io::Result<()>,
+) -> io::Result<()> {
+    let kept = AtomicU64::new(size_of_folder(&series.replays.0));
+    let each = series.cpus_a_match(desk.header().seats);
+    // Claimed until the end: another run of this program takes other CPUs where there are.
+    let claims = sys::claim_cpus(jobs.saturating_mul(each).min(sys::cpus().len()));
+    let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+    let places = places(&cpus, jobs, each);
+    let file = desk.journal_file()?;
+    std::thread::scope(|scope| {
+        for cpus in &places {
+            let worker = Worker { series, desk, cpus, kept: &kept };
+            // What a bot is started by must outlive it: this thread plays whole matches.
+            scope.spawn(move || worker.work());
+        }
+        let mut synced = (Instant::now(), 0);
+        let mut shown = Ok(());
+        while !desk.wait(Duration::from_millis(100)) {
+            if stop.load(Ordering::Relaxed) {
+                desk.end(End::Stopped);
+                break;
+            }
+            let games = desk.look(|progress| progress.games);
+            if synced.0.elapsed() >= SYNC && games > synced.1 {
+                if let Err(error) = file.sync_data() {
+                    let path = desk.journal_path();
+                    let why = format!("journal {} cannot be written: {error}", path.display());
+                    desk.end(End::Failed(Trouble::Journal(why)));
+                }
+                synced = (Instant::now(), games);
+            }
+            shown = show(desk);
+            if shown.is_err() {
+                desk.end(End::Stopped);
+                break;
+            }
+        }
+        shown
+    })?;
+    file.sync_data()
+}
+
+fn size_of_folder(folder: &std::path::Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
+}
+
+struct Worker<'a> {
+    series: &'a Series,
+    desk: &'a Desk,
+    cpus: &'a [usize],
+    kept: &'a AtomicU64,
+}
+
+impl Worker<'_> {
+    fn work(&self) {
+        sys::stay_on(self.cpus);
+        while let Some(job) = self.desk.take() {
+            let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
+            match played {
+                Ok(Ok(Some(entry))) => self.desk.finish(entry),
+                Ok(Ok(None)) => return,
+                Ok(Err(trouble)) => return self.desk.end(End::Failed(trouble)),
+                Err(_) => {
+                    let why = format!("a panic in the match with seed {}", job.block.seed);
+                    return self.desk.end(End::Failed(Trouble::Own(why)));
+                }
+            }
+        }
+    }
+
+    /// Plays a match, again where the machine was late. None when the series has ended meanwhile.
+    fn play(&self, job: &Job) -> Result<Option<Entry>, Trouble> {
+        for tries in 1.. {
+            let mut table = Table::new(self.series, self.desk.header(), job)?;
+            let record = table.play(self.cpus, self.desk.halt())?;
+            match &record.void {
+                None => {}
+                Some(Void::Stopped) => return Ok(None),
+                Some(Void::OwnFault(why)) => return Err(Trouble::Own(why.clone())),
+                Some(Void::HostLate(why)) => {
+                    self.desk.late();
+                    if tries == TRIES {
+                        return Err(Trouble::Late(why.clone()));
+                    }
+                    continue;
+                }
+            }
+            self.check_started(&table, &record)?;
+            return table.entry(&record, tries, self.kept).map(Some);
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// A bot that cannot even be started is a slip of the user's and no result; only a tournament goes on
+    /// without it, and it loses as the rulebook says.
+    fn check_started(&self, table: &Table<'_>, record: &MatchRecord) -> Result<(), Trouble> {
+        if self.desk.header().kind == Kind::Tournament {
+            return Ok(());
+        }
+        match record.faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted) {
+            Some(fault) => {
+                Err(Trouble::CannotStart(format!("{}: {}", table.label(fault.seat), fault.message)))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// One match being played.
+struct Table<'a> {
+    series: &'a Series,
+    kind: Kind,
+    block: &'a BlockPlan,
+    game: usize,
+    session: Box<dyn Session>,
+    watch: Watch,
+}
+
+impl<'a> Table<'a> {
+    fn new(series: &'a Series, header: &Header, job: &'a Job) -> Result<Self, Trouble> {
+        let block = &*job.block;
+        let setup = Setup { seats: header.seats, seed: block.seed, ..series.setups[block.map].clone() };
+        let session = series.game.open(&setup).map_err(|error| {
+            Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
+        })?;
+        let watch = Watch { answers: Xxh3::new(), recorder: None };
+        Ok(Self { series, kind: header.kind, block, game: job.game, session, watch })
+    }
+
+    fn bots(&self) -> impl Iterator<Item = &'a Entrant> + use<'a> {
+        let series = self.series;
+        self.block.games[self.game].iter().map(move |&bot| &series.bots[bot])
+    }
+
+    fn label(&self, seat: Seat) -> &'a str {
+        self.bots().nth(seat.index()).map_or("", |bot| &bot.label)
+    }
+
+    fn play(&mut self, cpus: &[usize], halt: &AtomicBool) -> Result<MatchRecord, Trouble> {
+        let failed = |error: io::Error| Trouble::Own(format!("a replay cannot be kept in memory: {error}"));
+        if self.series.keep != Keep::None {
+            let header = self.replay_header();
+            self.watch.recorder = Some(Recorder::new(Vec::new(), &header).map_err(failed)?);
+        }
+        let labels: Vec<String> = self.bots().map(|bot| bot.label.clone()).collect();
+        let mut players: Vec<Player> = Vec::new();
+        let places = place(self.session.as_ref(), self.series.ponder, cpus);
+        for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
+            let cpu = Some(places[seat.index()]);
+            let player = seat_player(self.session.as_mut(), &bot.name, seat, cpu, self.series.clock);
+            players.push(player.map_err(|error| match error {
+                SeatError::Name(why) => Trouble::CannotStart(why),
+                SeatError::Machine(why) => Trouble::Machine(why),
+            })?);
+        }
+        let (clock, ponder) = (self.series.clock, self.series.ponder);
+        Ok(agon_match::play(
+            self.session.as_mut(),
+            &mut players,
+            &labels,
+            clock,
+            ponder,
+            &mut self.watch,
+            halt,
+        ))
+    }
+
+    fn replay_header(&self) -> ReplayHeader {
+        let info: &GameInfo = self.session.info();
+        let seats = self.bots().map(|bot| SeatInfo {
+            bot: bot.name.text.clone(),
+            label: bot.label.clone(),
+            hash: Some(bot.hash.clone()),
+        });
+        ReplayHeader {
+            program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
+            game: info.name.to_owned(),
+            rules_version: info.rules_version,
+            recipe: self.session.recipe().clone(),
+            seats: seats.collect(),
+            started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            timed: info.time_is_played,
+            clock: self.series.clock.to_string(),
+        }
+    }
+
+    /// What is known after the match; its replay is on the disk before.
+    fn entry(mut self, record: &MatchRecord, tries: u32, kept: &AtomicU64) -> Result<Entry, Trouble> {
+        let Some(outcome) = record.outcome.clone() else {
+            return Err(Trouble::Own("a match that is not void has no outcome".to_owned()));
+        };
+        // The same answers may end differently where time is part of play.
+        outcome.ranks.iter().for_each(|&rank| self.watch.answers.update(&[rank]));
+        let faults = faults(record);
+        let replay = match self.is_kept(&outcome.ranks, &faults) {
+            true => self.keep(record, kept)?,
+            false => None,
+        };
+        Ok(Entry {
+            block: self.block.number,
+            game: self.game as u32 + 1,
+            seed: self.block.seed,
+            map: self.session.recipe().map_name.clone(),
+            bots: self.block.games[self.game].clone(),
+            scores: outcome.scores,
+            ranks: outcome.ranks,
+            reason: outcome.reason,
+            steps: record.steps,
+            answers: format!("{:016x}", self.watch.answers.digest()),
+            max_ms: record.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect(),
+            wall_us: record.wall_us,
+            tries,
+            faults,
+            replay,
+        })
+    }
+
+    fn is_kept(&self, ranks: &[u8], faults: &[FaultCount]) -> bool {
+        let bots = &self.block.games[self.game];
+        let lost = |seat: usize| ranks.iter().any(|other| *other < ranks[seat]);
+        let faulted = |seat: usize| faults.iter().any(|fault| usize::from(fault.seat) == seat + 1);
+        let is_asked_about = |seat: &usize| self.kind == Kind::Tournament || bots[*seat] == 0;
+        match self.series.keep {
+            Keep::All => true,
+            Keep::None => false,
+            Keep::Lost => (0..bots.len()).filter(is_asked_about).any(|seat| lost(seat) || faulted(seat)),
+        }
+    }
+
+    /// Writes the replay, unless there are enough of them already.
+    fn keep(&mut self, record: &MatchRecord, kept: &AtomicU64) -> Result<Option<String>, Trouble> {
+        let Some(recorder) = self.watch.recorder.take() else { return Ok(None) };
+        if kept.load(Ordering::Relaxed) >= MOST_REPLAYS {
+            return Ok(None);
+        }
+        let name = format!("{}-{}-seed{}.replay", self.block.number, self.game + 1, self.block.seed);
+        let (folder, relative) = &self.series.replays;
+        let failed = |error: io::Error| {
+            Trouble::Journal(format!(
+                "the replay {} cannot be written: {error} (--replays none plays without)",
+                folder.join(&name).display()
+            ))
+        };
+        let bytes = recorder.finish(self.session.as_mut(), record).map_err(failed)?;
+        if let Err(error) = fs::write(folder.join(&name), &bytes) {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(failed(error));
+            }
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(folder.join(&name), &bytes))
+                .map_err(failed)?;
+        }
+        kept.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(Some(format!("{relative}/{name}")))
+    }
+}
+
+/// The faults of a match by seat and kind. Rejected orders are moves, not faults.
+fn faults(record: &MatchRecord) -> Vec<FaultCount> {
+    let mut counted: Vec<FaultCount> = Vec::new();
+    for fault in record.faults.iter().filter(|fault| fault.kind.is_programs()) {
+        let (seat, kind) = (fault.seat.number(), fault.kind.word());
+        if let Some(known) =
+            counted.iter_mut().find(|known| (known.seat, known.kind.as_str()) == (seat, kind))
+        {
+            known.count += 1;
+        } else if counted.len() < LISTED_FAULTS {
+            let message = fault.message.chars().take(300).collect();
+            counted.push(FaultCount {
+                seat,
+                kind: kind.to_owned(),
+                count: 1,
+                turn: fault.turn.clone(),
+                message,
+            });
+        }
+    }
+    counted
+}
+
+/// Sees every answer: for the fingerprint, and for the replay where one is kept.
+struct Watch {
+    answers: Xxh3,
+    recorder: Option<Recorder<Vec<u8>>>,
+}
+
+impl Observer for Watch {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        for (seat, answer) in step.answers {
+            add(&mut self.answers, *seat, answer);
+        }
+        match &mut self.recorder {
+            Some(recorder) => recorder.stepped(session, step),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Adds what was played to the fingerprint: not how long it took, nor the words of a malformed answer.
+fn add(hash: &mut Xxh3, seat: Seat, answer: &PackedAnswer) {
+    let (kind, order): (u8, &[u8]) = match answer {
+        Answer::Given { order, .. } => (0, order),
+        Answer::Malformed { .. } => (1, &[]),
+        Answer::Missing(absence) => (2 + *absence as u8, &[]),
+    };
+    hash.update(&[seat.number(), kind]);
+    hash.update(&(order.len() as u32).to_le_bytes());
+    hash.update(order);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_worker_has_its_cpus_as_far_as_there_are() {
+        assert_eq!(places(&[3, 2, 1, 0], 2, 2), [[3, 2], [1, 0]]);
+        assert_eq!(places(&[1, 0], 3, 1), [[1], [0], [1]]);
+        assert_eq!(places(&[1, 0], 1, 4), [[1, 0]], "a CPU is not given twice to one worker");
+    }
+}

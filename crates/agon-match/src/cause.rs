@@ -1,0 +1,186 @@
+//! Why a seat has a fault, as sentences for the bot's author. `docs/faults.md` holds them all.
+
+use std::fmt;
+use std::time::Duration;
+
+use agon_bot::{Ending, Excess, Limits};
+
+use crate::FaultKind;
+
+/// Why a seat has a fault that the referee finds. (Malformed answers and stray output are described by
+/// the dialect of the game, rejected orders by its rules.)
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// No whole answer came in time.
+    Late {
+        /// The limit.
+        limit: Duration,
+        /// What kept it.
+        why: Lateness,
+    },
+    /// It ended, or closed its output.
+    Gone {
+        /// How it ended, or that it runs.
+        ending: Ending,
+        /// Whether the last line was not finished.
+        unfinished: bool,
+        /// The last line it wrote on standard error; empty for none.
+        last_words: String,
+    },
+    /// It could not be started.
+    NotStarted(String),
+    /// One message was too long.
+    LongMessage(String),
+    /// Too many messages that are no answer.
+    ManyMessages(u32),
+    /// An answer of too many parts.
+    ManyParts,
+    /// The protocol of the game says that the connection is closed for what it sent.
+    Closed(String),
+    /// It does not read.
+    Deaf,
+    /// It took more of this machine than a bot may.
+    Greedy(Excess, Limits),
+    /// So often an answer was there before its question.
+    Unasked(u32),
+    /// It computed while its opponent was to move.
+    Pondered(Duration),
+}
+
+/// What kept a late answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lateness {
+    /// It had not read the whole question.
+    NotRead,
+    /// This came without a line end.
+    NoLineEnd(String),
+    /// It had ended, though something still holds its output open.
+    Ended(Ending),
+    /// It is stopped by a signal that was not ours.
+    StoppedItself,
+    /// Nothing ever came.
+    Silent,
+    /// It had answered before.
+    Slow,
+}
+
+impl Cause {
+    /// The kind of fault.
+    pub fn kind(&self) -> FaultKind {
+        match self {
+            Self::Late { .. } => FaultKind::Timeout,
+            Self::Gone { .. } => FaultKind::Crash,
+            Self::NotStarted(_) => FaultKind::NeverStarted,
+            Self::LongMessage(_) | Self::ManyMessages(_) | Self::ManyParts => FaultKind::Flood,
+            Self::Closed(_) => FaultKind::Malformed,
+            Self::Deaf => FaultKind::Deaf,
+            Self::Unasked(_) => FaultKind::Stray,
+            Self::Greedy(..) => FaultKind::Resources,
+            Self::Pondered(_) => FaultKind::Pondering,
+        }
+    }
+
+    /// One of each, for the documentation.
+    pub fn examples() -> Vec<Self> {
+        let late = |why| Self::Late { limit: Duration::from_millis(50), why };
+        let gone = |ending, unfinished, last_words: &str| Self::Gone {
+            ending,
+            unfinished,
+            last_words: last_words.to_owned(),
+        };
+        vec![
+            late(Lateness::Silent),
+            late(Lateness::Slow),
+            late(Lateness::NoLineEnd("WAIT".to_owned())),
+            late(Lateness::NotRead),
+            late(Lateness::StoppedItself),
+            late(Lateness::Ended(Ending::Code(0))),
+            gone(Ending::Code(1), false, "IndexError: list index out of range"),
+            gone(Ending::Code(127), false, "env: 'python3\\r': No such file or directory"),
+            gone(Ending::Code(0), true, ""),
+            gone(Ending::Signal(11), false, ""),
+            gone(Ending::Signal(9), false, ""),
+            gone(Ending::Runs, false, ""),
+            Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
+            Self::LongMessage("a line longer than 10000 bytes".to_owned()),
+            Self::ManyMessages(1_000),
+            Self::ManyParts,
+            Self::Deaf,
+            Self::Greedy(Excess::Memory(5 << 30), Limits { memory: 4 << 30, processes: 512 }),
+            Self::Greedy(Excess::Processes(513), Limits { memory: 4 << 30, processes: 512 }),
+            Self::Unasked(12),
+            Self::Pondered(Duration::from_micros(3_400)),
+        ]
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late { limit, why } => {
+                write!(f, "no whole answer within {} ms: {why}", limit.as_millis())
+            }
+            Self::Gone { ending, unfinished, last_words } => {
+                match ending {
+                    Ending::Runs => f.write_str("closed its output, yet an answer was expected")?,
+                    ending => write!(f, "ended although an answer was expected: {ending}")?,
+                }
+                if *unfinished {
+                    f.write_str("; its last line was not finished")?;
+                }
+                if !last_words.is_empty() {
+                    write!(f, "; it last wrote on stderr: `{last_words}`")?;
+                }
+                if matches!(ending, Ending::Code(126 | 127)) && last_words.contains("\\r") {
+                    f.write_str("; its first line has a Windows line ending (sed -i 's/\\r$//' FILE)")?;
+                }
+                Ok(())
+            }
+            Self::NotStarted(why) | Self::Closed(why) => f.write_str(why),
+            Self::LongMessage(what) => write!(f, "sent {what}"),
+            Self::ManyMessages(most) => {
+                write!(f, "sent more than {most} messages that are no answer in one turn")
+            }
+            Self::ManyParts => f.write_str("sent an answer that does not come to an end"),
+            Self::Deaf => {
+                f.write_str("has more than 8 MiB of unread input; it does not read what it is sent")
+            }
+            Self::Greedy(Excess::Memory(used), limits) => {
+                write!(f, "used {} MiB of memory; a bot may use {} MiB", used >> 20, limits.memory >> 20)
+            }
+            Self::Greedy(Excess::Processes(count), limits) => {
+                write!(f, "ran {count} processes at once; a bot may run {}", limits.processes)
+            }
+            Self::Unasked(times) => write!(
+                f,
+                "in {times} turns an answer was there before the question: it sends more than it is asked for, and what is left \
+                 over answers the next question"
+            ),
+            Self::Pondered(used) => write!(
+                f,
+                "used {:.1} ms of CPU while its opponent was to move; from now on it is stopped between its turns \
+                 (--ponder allow lets it)",
+                used.as_secs_f64() * 1e3
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRead => f.write_str("it did not read its input to the end"),
+            Self::NoLineEnd(sent) => {
+                write!(f, "it sent `{sent}` without a line end; end every answer with a newline")
+            }
+            Self::Ended(ending) => {
+                write!(f, "{ending}, but another process holds its output open")
+            }
+            Self::StoppedItself => f.write_str("it is stopped by a signal (SIGSTOP, SIGTSTP or SIGTTIN)"),
+            Self::Silent => f.write_str(
+                "nothing came at all: is the output flushed after each answer (Python: flush=True), and is all input read?",
+            ),
+            Self::Slow => f.write_str("it computed too long, or did not flush its output"),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The web app inside the program: three files that `build.rs` made from `web/`, or a page that
+//! says why they are not there.
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// The app's script; empty when it was not built.
+pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
+/// The app's style sheet.
+pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
+/// Why the app was not built; empty when it was.
+pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.txt"));
+
+/// The picture in the tab of the browser.
+pub const ICON: &str = include_str!("icon.svg");
+
+/// The page that loads the app.
+pub const PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Agon</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/app.css">
+<script type="module" src="/app.js"></script>
+</head>
+<body><noscript>The viewer needs JavaScript.</noscript></body>
+</html>
+"#;
+
+/// Whether the app lies in this program.
+pub fn is_built() -> bool {
+    MISSING.is_empty()
+}
+
+/// A file of the app, packed once.
+pub struct Packed(LazyLock<Vec<u8>>);
+
+impl Packed {
+    /// The packed bytes.
+    pub fn bytes(&'static self) -> &'static [u8] {
+        &self.0
+    }
+}
+
+/// [`SCRIPT`], packed with gzip.
+pub static PACKED_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SCRIPT.as_bytes())));
+/// [`STYLE`], packed with gzip.
+pub static PACKED_STYLE: Packed = Packed(LazyLock::new(|| gzip(STYLE.as_bytes())));
+
+/// Packs with gzip.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory does not fail.
+    let _ = packer.write_all(bytes);
+    packer.finish().unwrap_or_default()
+}
+
+/// A page with one message, for whatever cannot be shown otherwise. `text` may be hostile.
+pub fn notice(title: &str, text: &str) -> String {
+    let (title, text) = (escape(title), escape(text));
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n</head>\n<body style=\"font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; \
+         margin: 15vh auto; padding: 0 1rem\">\n<h1>{title}</h1>\n<p>{text}</p>\n</body></html>\n"
+    )
+}
+
+/// Text that is safe inside markup.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}

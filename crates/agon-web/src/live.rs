@@ -1,0 +1,130 @@
+//! A film that is still being made: lines come in from a running match, any number of viewers read.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agon_game::{Outcome, Session};
+use agon_match::{FaultKind, MatchRecord, Observer, StepReport};
+use agon_replay::{Header, Timing};
+use tokio::sync::watch;
+
+use crate::film::{Ending, Film, Notes, Privacy, Unshowable};
+
+/// The lines of a film in the making. Clones are the same film.
+#[derive(Clone)]
+pub struct Live(Arc<Inner>);
+
+struct Inner {
+    reel: Mutex<Reel>,
+    /// Changes whenever a line was added.
+    count: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct Reel {
+    lines: Vec<Arc<str>>,
+    done: bool,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self(Arc::new(Inner { reel: Mutex::default(), count: watch::Sender::new(0) }))
+    }
+}
+
+impl Live {
+    /// A camera for a match with this header.
+    ///
+    /// # Errors
+    /// When the match cannot be set up a second time.
+    pub fn camera(&self, header: &Header) -> Result<Camera, Unshowable> {
+        let (film, head) = Film::begin(header, None, Privacy::Private)?;
+        self.add(head, false);
+        Ok(Camera { film: Some(film), live: self.clone() })
+    }
+
+    /// Ends a film whose match could not be played.
+    pub fn fail(&self, why: &str) {
+        self.add(serde_json::json!({ "error": why }).to_string(), true);
+    }
+
+    /// The lines from `from` on, and whether no more will come.
+    pub fn since(&self, from: usize) -> (Vec<Arc<str>>, bool) {
+        let reel = self.reel();
+        (reel.lines[from.min(reel.lines.len())..].to_vec(), reel.done)
+    }
+
+    /// Tells when there are more lines.
+    pub fn changes(&self) -> watch::Receiver<usize> {
+        self.0.count.subscribe()
+    }
+
+    fn add(&self, line: String, last: bool) {
+        let mut reel = self.reel();
+        if !reel.done {
+            reel.lines.push(line.into());
+            reel.done = last;
+        }
+        let count = reel.lines.len();
+        drop(reel);
+        self.0.count.send_replace(count);
+    }
+
+    fn reel(&self) -> MutexGuard<'_, Reel> {
+        self.0.reel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Films a match as it is played. It has a session of its own, because only the referee may ask
+/// the one that is played.
+pub struct Camera {
+    /// None after the end, or when the second session did not follow: a defect of ours, not of the match.
+    film: Option<Film>,
+    live: Live,
+}
+
+impl Camera {
+    /// Ends the film.
+    pub fn finish(mut self, record: &MatchRecord) {
+        let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
+        self.end(record.outcome.as_ref(), &ending);
+    }
+
+    fn end(&mut self, outcome: Option<&Outcome>, ending: &Ending) {
+        if let Some(film) = self.film.take() {
+            self.live.add(film.end(outcome, ending), true);
+        }
+    }
+}
+
+impl Observer for Camera {
+    fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let Some(film) = &mut self.film else { return Ok(()) };
+        let notes = |seat| {
+            let takes = step.answers.iter().zip(step.takes);
+            let take = takes.filter(|((of, _), take)| *of == seat && take.timed).map(|(_, take)| take).next();
+            take.map_or_else(Notes::default, |take| Notes {
+                raw: take.raw.as_ref().map(|raw| String::from_utf8_lossy(raw).into_owned()),
+                stderr: String::from_utf8_lossy(&take.stderr).into_owned(),
+                timing: Some(Timing {
+                    wall_us: take.wall.as_micros() as u64,
+                    cpu_us: take.cpu.map(|cpu| cpu.as_micros() as u64),
+                }),
+            })
+        };
+        let faults = step.faults.iter().filter(|fault| fault.kind != FaultKind::Rejected);
+        let faults: Vec<_> = faults.filter_map(|fault| serde_json::to_value(fault).ok()).collect();
+        match film.step(step.answers, notes, &faults) {
+            Ok(line) => self.live.add(line, false),
+            Err(why) => self.end(None, &Ending::Altered(why)),
+        }
+        Ok(())
+    }
+}
+
+/// A match that was dropped half-way has no more lines.
+impl Drop for Camera {
+    fn drop(&mut self) {
+        self.end(None, &Ending::Cut);
+    }
+}

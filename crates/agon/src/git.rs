@@ -1,0 +1,137 @@
+//! `git:REV[:PATH]`: a bot as it was in some commit.
+//!
+//! The whole commit is laid out once in the user's cache folder, because a bot may need its
+//! neighbours; the bot is PATH in it. PATH is meant from the current folder, like every other
+//! bot's name, and is that folder when left out: in a bot's folder, `git:HEAD~1` is its last version.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use agon_bot::{BotName, Kind};
+
+/// What such names begin with.
+pub const PREFIX: &str = "git:";
+
+/// A bot of a commit.
+#[derive(Debug)]
+pub struct GitBot {
+    /// Where it lies now, under a name that will always mean the same.
+    pub name: BotName,
+    /// A short name: what it is, and the revision as the user wrote it.
+    pub label: String,
+}
+
+/// Finds the bot that `text`, a name with [`PREFIX`], means.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn find(text: &str) -> Result<GitBot, String> {
+    let inner = text.strip_prefix(PREFIX).unwrap_or(text);
+    let (revision, path) = inner.split_once(':').unwrap_or((inner, "."));
+    if revision.is_empty() || revision.starts_with('-') {
+        return Err(format!("`{text}`: write git:REVISION or git:REVISION:PATH, as in git:HEAD~1:bots/mine"));
+    }
+    let top = git(&["rev-parse", "--show-toplevel"], None).map_err(|why| {
+        format!("`{text}`: {}", if why.is_empty() { "this is no git repository" } else { &why })
+    })?;
+    let prefix = git(&["rev-parse", "--show-prefix"], None).map_err(|why| format!("`{text}`: {why}"))?;
+    let commit = git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")], None)
+        .map_err(|_| format!("`{text}`: this repository has no revision `{revision}`"))?;
+    let inside = normal(&Path::new(&prefix).join(path))
+        .ok_or_else(|| format!("`{text}`: `{path}` lies outside of the repository {top}"))?;
+    let tree = lay_out(Path::new(&top), &commit).map_err(|why| format!("`{text}`: {why}"))?;
+    let place = tree.join(&inside);
+    let short = &commit[..12.min(commit.len())];
+    if !place.exists() {
+        let from_top = normal(Path::new(path)).filter(|path| tree.join(path).exists());
+        let hint = from_top.map_or_else(String::new, |_| {
+            format!("; PATH is meant from the current folder: run this in {top}")
+        });
+        return Err(format!("`{text}`: commit {short} has no `{}`{hint}", inside.display()));
+    }
+    let own = inside.file_name().or(Path::new(&top).file_name()).map(|name| name.to_string_lossy());
+    let shown = if inside.as_os_str().is_empty() { ".".to_owned() } else { path.to_owned() };
+    let name = BotName { text: format!("{PREFIX}{short}:{shown}"), kind: Kind::Path(place) };
+    Ok(GitBot { name, label: format!("{}@{revision}", own.unwrap_or_default()) })
+}
+
+/// A path without `.` and `..`; none when it leads out of where it begins.
+fn normal(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => normal.push(name),
+            Component::ParentDir => normal = normal.parent()?.to_owned(),
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(normal)
+}
+
+/// The folder with all files of `commit`.
+fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("agon/git");
+    let place = cache.join(commit);
+    if place.is_dir() {
+        return Ok(place);
+    }
+    let failed = |error: std::io::Error| format!("{}: {error}", cache.display());
+    let temporary = cache.join(format!("{commit}.{}.new", std::process::id()));
+    std::fs::create_dir_all(&temporary).map_err(failed)?;
+    let index = temporary.join("index");
+    // The trailing slash makes it a folder for git.
+    let tree = format!("{}/tree/", temporary.display());
+    let done = git(&["-C", &top.display().to_string(), "read-tree", commit], Some(&index))
+        .and_then(|_| {
+            let prefix = format!("--prefix={tree}");
+            let arguments = ["-C", &top.display().to_string(), "checkout-index", "--all", "--quiet", &prefix];
+            git(&arguments, Some(&index))
+        })
+        .and_then(|_| match std::fs::rename(&tree, &place) {
+            // Somebody else was quicker.
+            Err(_) if place.is_dir() => Ok(()),
+            done => done.map_err(failed),
+        });
+    let _ = std::fs::remove_dir_all(&temporary);
+    done.map(|()| place)
+}
+
+/// What git prints; what it complains of when it fails.
+fn git(arguments: &[&str], index: Option<&Path>) -> Result<String, String> {
+    let mut command = Command::new("git");
+    command.args(arguments);
+    if let Some(index) = index {
+        command.env("GIT_INDEX_FILE", index);
+    }
+    let output = command.output().map_err(|error| format!("git cannot be started: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(text(&output.stderr).trim_start_matches("fatal: ").to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside() {
+        let normal = |text: &str| normal(Path::new(text)).map(|path| path.display().to_string());
+        assert_eq!(normal("bots/mine/./../other"), Some("bots/other".to_owned()));
+        assert_eq!(normal("."), Some(String::new()));
+        assert_eq!(normal("bots/../../etc"), None);
+        assert_eq!(normal("/etc"), None);
+    }
+
+    #[test]
+    fn options_are_not_taken_for_revisions() {
+        assert!(find("git:").unwrap_err().contains("git:HEAD~1"));
+        assert!(find("git:--upload-pack=x").unwrap_err().contains("git:REVISION"));
+    }
+}

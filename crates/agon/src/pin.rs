@@ -1,0 +1,141 @@
+//! `agon pin`: freezes a bot as it is now, to play against later.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use agon_bot::{BotName, Kind, Launch, manifest};
+use agon_contest::content;
+use clap::Args;
+
+use crate::common::{self, Done, Failure};
+
+/// Where frozen bots lie.
+const FOLDER: &str = "agon-bots";
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "The bot is copied to ./agon-bots/NAME and write-protected; that path names it from then on.
+A file is copied alone; name its folder to take everything it needs.
+
+Examples:
+  agon pin bot.py v1                      then: agon sprt cultist-wars bot.py agon-bots/v1
+  agon pin . before-the-rewrite
+  agon pin git:v2.0:bots/mine v2";
+
+/// Options of `agon pin`.
+#[derive(Args, Debug)]
+pub struct PinOptions {
+    /// The bot: a file, a folder, or git:REV[:PATH]
+    pub bot: String,
+    /// Its name
+    pub name: String,
+}
+
+/// Runs `agon pin`.
+pub fn run(options: &PinOptions) -> Done {
+    let PinOptions { bot, name } = options;
+    if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(is_plain) {
+        return Err(Failure::usage(format!(
+            "the name `{name}`: write letters, digits, `.`, `-` and `_`, not beginning with `.` or `-`"
+        )));
+    }
+    let found = common::bot(bot)?;
+    let Kind::Path(from) = &found.kind else {
+        return Err(Failure::usage(match found.kind {
+            Kind::Builtin { .. } => {
+                format!("`{bot}` is part of agon and changes only with it; there is nothing to freeze")
+            }
+            _ => format!("`{bot}` is a command; name the file or folder that makes up the bot"),
+        }));
+    };
+    // What could never run is not worth freezing.
+    Launch::of(&found).map_err(|error| Failure::usage(error.to_string()))?;
+    let place = Path::new(FOLDER).join(name);
+    if place.exists() {
+        return Err(Failure::usage(format!(
+            "{0} is there already; choose another name, or remove it: rm -r {0}",
+            place.display()
+        )));
+    }
+    let temporary = Path::new(FOLDER).join(format!(".{name}.{}.new", std::process::id()));
+    let failed = |error: io::Error| Failure::own(format!("{}: {error}", place.display()));
+    fs::create_dir_all(&temporary).map_err(failed)?;
+    let copied = copy(&found, from, &temporary).and_then(|files| {
+        fs::rename(&temporary, &place).map_err(failed)?;
+        Ok(files)
+    });
+    if copied.is_err() {
+        let _ = fs::remove_dir_all(&temporary);
+    }
+    let files = copied?;
+    let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    writeln!(io::stdout(), "{}: {files} of {bot}, frozen", place.display())?;
+    Ok(())
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || ['.', '-', '_'].contains(&c)
+}
+
+/// Copies the bot and says how many files it has.
+fn copy(bot: &BotName, from: &Path, to: &Path) -> Result<usize, Failure> {
+    let (folder, files) = if from.is_dir() {
+        (from, content::files(from).map_err(Failure::Own)?)
+    } else {
+        let file = PathBuf::from(from.file_name().unwrap_or_default());
+        (from.parent().unwrap_or(Path::new("")), vec![file])
+    };
+    for file in &files {
+        let target = to.join(file);
+        let failed = |error: io::Error| Failure::own(format!("{}: {error}", file.display()));
+        target.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+        fs::copy(folder.join(file), &target).map_err(failed)?;
+        protect(&target).map_err(failed)?;
+    }
+    if from.is_dir() {
+        carry_program(bot, from, to)?;
+    } else {
+        // A file alone needs to be told how it runs once it lies in a folder.
+        let launch = Launch::of(bot).ok().flatten().expect("a file runs, or was refused before");
+        let own = from.as_os_str();
+        let word = |word: &std::ffi::OsString| match Path::new(word).as_os_str() == absolute(own) {
+            true => format!("./{}", files[0].display()),
+            false => word.to_string_lossy().into_owned(),
+        };
+        let words: Vec<String> =
+            std::iter::once(&launch.program).chain(&launch.arguments).map(word).collect();
+        let words = serde_json::to_string(&words).map_err(|error| Failure::own(error.to_string()))?;
+        let text = format!("# {}, frozen by agon pin\nrun = {words}\n", bot.text.replace('\n', " "));
+        fs::write(to.join(manifest::FILE), text)?;
+        protect(&to.join(manifest::FILE))?;
+    }
+    Ok(files.len())
+}
+
+fn absolute(path: &std::ffi::OsStr) -> std::ffi::OsString {
+    std::path::absolute(path).map_or_else(|_| path.to_owned(), PathBuf::into_os_string)
+}
+
+/// The program a folder runs may lie where compilers put it, in a folder that is otherwise left out.
+fn carry_program(bot: &BotName, from: &Path, to: &Path) -> Result<(), Failure> {
+    let Ok(Some(launch)) = Launch::of(bot) else { return Ok(()) };
+    for word in std::iter::once(&launch.program).chain(&launch.arguments) {
+        let word = Path::new(word);
+        let (source, target) = (from.join(word), to.join(word));
+        let inside = word.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if inside && source.is_file() && !target.exists() {
+            let failed = |error: io::Error| Failure::own(format!("{}: {error}", source.display()));
+            target.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+            fs::copy(&source, &target).map_err(failed)?;
+            protect(&target).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn protect(file: &Path) -> io::Result<()> {
+    let mut rights = fs::metadata(file)?.permissions();
+    rights.set_readonly(true);
+    fs::set_permissions(file, rights)
+}

@@ -1,0 +1,217 @@
+// What a game's `viewer/` has to provide, and what it gets to draw with. A game imports this as
+// `agon-viewer` and exports one `drawing`; nothing else in the web app knows any game.
+
+import type { Json } from './delta'
+import type { Pen } from './pen'
+
+export { Pen } from './pen'
+export { mix } from './colour'
+
+/** A place in a match, from 1. */
+export type Seat = number
+
+/** The first line of a film: the match itself. */
+export interface Head {
+  film: number
+  program: string
+  game: string
+  title: string
+  stepWord: string
+  alternating: boolean
+  rulesName: string
+  rulesVersion: number
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  rules: any
+  map: string
+  seed: string
+  clock: string
+  started: number
+  seats: { label: string; bot?: string }[]
+  steps: number | null
+  private: boolean
+  again: string | null
+  moment: string
+  /** The scene before the first step. */
+  start: unknown
+}
+
+/** One answer of one seat. */
+export interface Answer {
+  seat: Seat
+  /** The order in its canonical form; none when nothing usable came. */
+  text?: string
+  missing?: 'timed out' | 'gone' | 'never started' | { malformed: string }
+  /** As sent, where it differs. */
+  raw?: string
+  stderr?: string
+  /** Microseconds. */
+  wall?: number
+  cpu?: number
+  /** Milliseconds. */
+  limit?: number
+}
+
+/** An order that the rules did not allow. */
+export interface Rejection {
+  seat: Seat
+  order: number
+  rule: string
+  why: string
+}
+
+/** What a bot did wrong as a program. */
+export interface Fault {
+  seat: Seat
+  kind: string
+  rule?: string
+  message: string
+}
+
+/** Something that happened, as the game's engine says it. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type GameEvent = { event: string; [key: string]: any }
+
+/** One step of a match: what was answered, what happened, and the scene after it. */
+export interface Step<S = unknown, P = unknown> {
+  /** From 1; the scene before step 1 is the start. */
+  number: number
+  moment: string
+  answers: Answer[]
+  rejected: Rejection[]
+  faults: Fault[]
+  events: GameEvent[]
+  /** The frames within the step, where the game has them. */
+  parts: P[]
+  before: S
+  scene: S
+  /** Who must answer next. */
+  deciding: Seat[]
+}
+
+/** What is to be drawn: the way from `before` to `scene`, and how far it is gone. */
+export interface Shot<S = unknown, P = unknown> {
+  head: Head
+  /** The scene shown when `t` is 1. */
+  scene: S
+  /** The scene the movement starts from. */
+  before: S
+  /** The step that led here; none at the start. */
+  step: Step<S, P> | undefined
+  /** Which of the step's pictures this is, from 0. */
+  part: number
+  /** From 0 to 1. */
+  t: number
+  /** The layers that are on. */
+  layers: ReadonlySet<string>
+  /** Whose eyes; none for all. */
+  eyes: Seat | null
+  /** The id of the selected thing. */
+  selected: string | null
+}
+
+/** A line of a film: one step, its scenes told as deltas (`delta.ts`). */
+export interface Line {
+  moment: string
+  answers: Answer[]
+  rejected?: Rejection[]
+  faults?: Fault[]
+  events?: GameEvent[]
+  parts?: Json[]
+  scene?: Json
+  deciding: Seat[]
+}
+
+/** A film made from a record of an original engine. */
+export interface Mended {
+  head: unknown
+  lines: Line[]
+  end: unknown
+}
+
+/** Why a record of an original engine cannot be shown, as a sentence. */
+export class ForeignError extends Error {}
+
+/** An event in words. */
+export interface Told {
+  text: string
+  /** Whose doing, for the colour. */
+  seat?: Seat | undefined
+  /** 0: a detail; 1: worth reading; 2: marked on the timeline; 3: decides matches. */
+  weight: 0 | 1 | 2 | 3
+  /** Where, to point at. */
+  at?: [number, number] | undefined
+}
+
+/** A thing on the board with its values. */
+export interface Card {
+  id: string
+  title: string
+  seat?: Seat | undefined
+  /** The middle of it, in cells. */
+  at: [number, number]
+  fields: [string, string][]
+}
+
+/** A number of a seat as a share of something. */
+export interface Gauge {
+  name: string
+  value: number
+  /** From 0 to 1. */
+  share: number
+  /** The value as written. */
+  text: string
+}
+
+/** A layer that can be switched. */
+export interface Layer {
+  id: string
+  name: string
+  /** Its key, where the original viewers had one. */
+  key?: string
+  on: boolean
+}
+
+/** How a game is drawn. `S` is its scene as `src/scene.rs` writes it, `P` a frame within a step. */
+export interface Drawing<S = unknown, P = unknown> {
+  /** The game's name, as its folder is called. */
+  game: string
+  /** The size of the board in cells. */
+  size(scene: S): [number, number]
+  /** Draws the board in cells: (0, 0) is the upper left corner of the first. */
+  draw(pen: Pen, shot: Shot<S, P>): void
+  /** The game's own score of each seat. */
+  score(scene: S, head: Head): number[]
+  /** What the score counts. */
+  scoreWord: string
+  /** Numbers shown under each seat's name. */
+  gauges?(scene: S, head: Head): Gauge[][]
+  /** How many pictures a step has: frames, teams. One by default. */
+  parts?(step: Step<S, P>): number
+  /** The scene of a picture within a step; the last is the step's own by default. */
+  partScene?(step: Step<S, P>, part: number): S
+  /** What one picture within a step is: `frame`, `team's turn`. */
+  partWord?: string
+  /** What a picture within a step is called: `frame 12`, `team 2`. */
+  partName?(step: Step<S, P>, part: number): string
+  /** What happened in a step, in words. `name` gives a seat's label. */
+  tell(step: Step<S, P>, name: (seat: Seat) => string): Told[]
+  /** The thing at a place, in cells with fractions. */
+  inspect(scene: S, x: number, y: number, head: Head): Card | undefined
+  /** The thing with this id, wherever it is now. */
+  find(scene: S, id: string, head: Head): Card | undefined
+  /** Where a cell's name is not `x, y`. */
+  cellName?(x: number, y: number): string
+  /** Where a row's name is not its number from above. */
+  rowName?(y: number): string
+  /** The cell of the game's own coordinates, where rows do not count from above. */
+  place?(x: number, y: number): [number, number]
+  /** Whether a seat sees a cell; leave out where nothing is hidden. */
+  sees?(scene: S, seat: Seat, head: Head): (x: number, y: number) => boolean
+  /** The film of a record of the original engine; none when `text` is none. Throws a `ForeignError` for a damaged one. */
+  foreign?(text: string): Mended | undefined
+  layers?: Layer[]
+  /** What D shows in this game, when not only the scores. */
+  legend?: [string, string][]
+  /** The speed to begin with, 1 to 9. */
+  speed?: number
+}

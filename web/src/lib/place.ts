@@ -1,0 +1,61 @@
+// Where one is: everything a link holds, in the part of the address behind `#`.
+
+export interface Place {
+  /** The replay, by the name the server knows it under. */
+  replay: string
+  /** A match played by this server. */
+  live: string
+  /** The replay it is compared with. */
+  with: string
+  /** A journal, and one of its matches as `block.game`. */
+  journal: string
+  match: string
+  turn: number | null
+  part: number | null
+  selected: string | null
+  eyes: number | null
+  /** Zoom and the middle of the picture, in cells. */
+  zoom: [number, number, number] | null
+}
+
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+
+export function readPlace(hash: string): Place {
+  const found = new URLSearchParams(hash.replace(/^#/, ''))
+  const number = (key: string) => {
+    const text = found.get(key)
+    return text !== null && /^\d{1,7}$/.test(text) ? Number(text) : null
+  }
+  const zoom = (found.get('zoom') ?? '').split(',').map(Number)
+  return {
+    replay: found.get('replay') ?? '',
+    live: found.get('live') ?? '',
+    with: found.get('with') ?? '',
+    journal: found.get('journal') ?? '',
+    match: /^\d{1,12}\.\d{1,9}$/.test(found.get('match') ?? '') ? found.get('match')! : '',
+    turn: number('turn'),
+    part: number('part'),
+    selected: found.get('select'),
+    eyes: number('eyes'),
+    zoom: zoom.length === 3 && zoom.every(Number.isFinite) && zoom[0]! >= 1 && zoom[0]! <= 20 ? (zoom as [number, number, number]) : null,
+  }
+}
+
+export function writePlace(place: Place): string {
+  const out = new URLSearchParams()
+  const put = (key: string, value: string | number | null) => {
+    if (value !== null && value !== '') out.set(key, String(value))
+  }
+  put('replay', place.replay)
+  put('live', place.live)
+  put('with', place.with)
+  put('journal', place.journal)
+  put('match', place.match)
+  put('turn', place.turn)
+  put('part', place.part === 0 ? null : place.part)
+  put('select', place.selected)
+  put('eyes', place.eyes)
+  if (place.zoom && place.zoom[0] > 1) put('zoom', place.zoom.map((value) => +value.toFixed(2)).join(','))
+  // Readable in the address: slashes and commas need no escape there.
+  return '#' + out.toString().replace(/%2F/g, '/').replace(/%2C/g, ',').replace(/%3A/g, ':')
+}

@@ -1,0 +1,186 @@
+// The state of one opened film: where it is, whether it plays, what is selected and switched on.
+
+import { untrack } from 'svelte'
+import type { Card, Shot } from './drawing'
+import type { Film } from './film'
+import { curves, turningPoints, type TurningPoint } from './turning'
+import type { Source } from './load'
+
+export class Player {
+  /** The picture shown. */
+  at = $state(0)
+  playing = $state(false)
+  /** 1 to 9; 0 is as fast as it goes. */
+  speed = $state(3)
+  selected = $state<string | null>(null)
+  eyes = $state<number | null>(null)
+  layers = $state.raw<ReadonlySet<string>>(new Set())
+  zoom = $state<[number, number, number] | null>(null)
+  /** Grows with the film. */
+  version = $state(0)
+  /** How far the movement to the picture is gone; set by the clock below. */
+  t = 1
+  /** Whether movements are animated. */
+  calm = false
+  /** Called when the board has to be drawn. */
+  redraw: () => void = () => {}
+  private began = 0
+  private timer = 0
+  private found: { version: number; points: TurningPoint[]; curves: number[][] } | undefined
+
+  constructor(
+    readonly film: Film,
+    readonly source: Source,
+  ) {
+    this.speed = film.drawing.speed ?? 3
+    this.layers = new Set(film.drawing.layers?.filter(({ on }) => on).map(({ id }) => id))
+  }
+
+  get count(): number {
+    void this.version
+    return this.film.frames.length
+  }
+  get step() {
+    void this.version
+    return this.film.stepAt(this.at)
+  }
+  get stepNumber(): number {
+    return this.film.frames[this.at]?.step ?? 0
+  }
+  get part(): number {
+    return this.film.frames[this.at]?.part ?? 0
+  }
+  get scene(): unknown {
+    void this.version
+    return this.film.sceneAt(this.at)
+  }
+  get card(): Card | undefined {
+    return this.selected === null ? undefined : this.film.drawing.find(this.scene, this.selected, this.film.head)
+  }
+  get turningPoints(): TurningPoint[] {
+    return this.why().points
+  }
+  get curves(): number[][] {
+    return this.why().curves
+  }
+
+  private why() {
+    const version = this.version
+    if (this.found?.version !== version) {
+      const found = untrack(() => ({ points: turningPoints(this.film), curves: curves(this.film) }))
+      this.found = { version, ...found }
+    }
+    return this.found
+  }
+
+  /** What is to be drawn now. */
+  shot(): Shot {
+    const { film, at } = this
+    const step = film.stepAt(at)
+    const part = film.frames[at]?.part ?? 0
+    const before = at === 0 ? film.start : film.sceneAt(at - 1)
+    const { layers, eyes, selected } = this
+    return { head: film.head, scene: film.sceneAt(at), before, step, part, t: this.t, layers, eyes, selected }
+  }
+
+  /** Milliseconds from one picture to the next while playing. */
+  get delay(): number {
+    return this.speed === 0 ? 0 : 2000 / this.speed ** 2
+  }
+
+  /** Goes to a picture; `smooth` when it is the next one. */
+  go(at: number, smooth = false): void {
+    const last = this.film.frames.length - 1
+    const goal = Math.max(0, Math.min(at, last))
+    const near = smooth && !this.calm && goal === this.at + 1
+    this.at = goal
+    this.t = near ? 0 : 1
+    if (near) this.began = performance.now()
+    this.redraw()
+  }
+
+  stop(): void {
+    this.playing = false
+    clearTimeout(this.timer)
+  }
+
+  /** A jump by hand ends playing. */
+  seek(at: number): void {
+    this.stop()
+    this.go(at)
+  }
+
+  goToStep(step: number): void {
+    this.seek(this.film.lastOf(Math.max(0, Math.min(step, this.film.steps.length))))
+  }
+
+  /** One picture on or back. */
+  nudge(by: number): void {
+    this.stop()
+    this.go(this.at + by, true)
+  }
+
+  /** One step on or back. */
+  turn(by: number): void {
+    const { step, part } = this.film.frames[this.at]!
+    const inside = part > 0 && this.at !== this.film.lastOf(step)
+    this.goToStep(by < 0 && inside ? step - 1 : step + by)
+  }
+
+  play(): void {
+    if (this.playing) return this.stop()
+    if (this.at >= this.film.frames.length - 1 && this.film.end) this.go(0)
+    this.playing = true
+    this.tick()
+  }
+
+  private tick(): void {
+    clearTimeout(this.timer)
+    if (!this.playing) return
+    if (this.at < this.film.frames.length - 1) {
+      this.go(this.at + 1, this.delay >= 30)
+    } else if (this.film.end) {
+      return this.stop()
+    }
+    this.timer = window.setTimeout(() => this.tick(), Math.max(this.delay, 1))
+  }
+
+  setSpeed(speed: number): void {
+    this.speed = speed
+    if (this.playing) this.tick()
+  }
+
+  /** Moves the animation on; true while it goes. */
+  animate(now: number): boolean {
+    if (this.t >= 1) return false
+    const length = Math.max(30, Math.min(this.playing && this.speed > 0 ? this.delay * 0.85 : 260, 450))
+    this.t = Math.min((now - this.began) / length, 1)
+    return this.t < 1
+  }
+
+  /** Whether something worth a mark happens in a step. */
+  marked(step: number): boolean {
+    const made = this.film.steps[step - 1]
+    return made !== undefined && (made.faults.length > 0 || this.film.tell(made).some(({ weight }) => weight >= 2))
+  }
+
+  /** To the next step with a mark, or the one before. */
+  event(by: 1 | -1): void {
+    for (let step = this.stepNumber + by; step > 0 && step <= this.film.steps.length; step += by) {
+      if (this.marked(step)) return this.goToStep(step)
+    }
+    this.seek(by > 0 ? this.film.frames.length - 1 : 0)
+  }
+
+  toggle(layer: string): void {
+    const layers = new Set(this.layers)
+    if (!layers.delete(layer)) layers.add(layer)
+    this.layers = layers
+    this.redraw()
+  }
+
+  /** The film has grown. Playing goes on by itself: it waits at the end while more may come. */
+  grown(): void {
+    this.version++
+  }
+}

@@ -1,0 +1,53 @@
+// Why a match was won: the turns in which the game's own score swung most.
+
+import type { Film } from './film'
+
+export interface TurningPoint {
+  step: number
+  /** How far the score swung. */
+  swing: number
+  /** Who gained by it. */
+  seat: number
+  sentence: string
+}
+
+/** The scores after each step, the start first: one list a seat. */
+export function curves(film: Film): number[][] {
+  const curves: number[][] = film.head.seats.map(() => [])
+  for (const scene of [film.start, ...film.steps.map((step) => step.scene)]) {
+    const scores = film.scores(scene)
+    curves.forEach((curve, seat) => curve.push(scores[seat] ?? 0))
+  }
+  return curves
+}
+
+/** Up to `most` turning points in order of play. */
+export function turningPoints(film: Film, most = 5): TurningPoint[] {
+  const scores = curves(film)
+  const seats = scores.length
+  const swings = film.steps.map((_, at) => {
+    // The gain of each seat over the mean of all.
+    const gains = scores.map((curve) => curve[at + 1]! - curve[at]!)
+    const mean = gains.reduce((sum, gain) => sum + gain, 0) / Math.max(seats, 1)
+    const over = gains.map((gain) => gain - mean)
+    const seat = over.reduce((best, gain, at) => (gain > over[best]! ? at : best), 0)
+    return { step: at + 1, swing: over[seat]!, seat: seat + 1 }
+  })
+  const chosen = swings
+    .filter(({ swing }) => swing > 1e-9)
+    .sort((a, b) => b.swing - a.swing || a.step - b.step)
+    .slice(0, most)
+  return chosen.sort((a, b) => a.step - b.step).map((point) => ({ ...point, sentence: sentence(film, point, scores) }))
+}
+
+function sentence(film: Film, { step, seat }: { step: number; seat: number }, scores: number[][]): string {
+  const told = film.tell(film.steps[step - 1]!).filter(({ weight }) => weight > 0)
+  told.sort((a, b) => b.weight - a.weight)
+  const what = told.slice(0, 2).map(({ text }) => text)
+  const more = told.length > 2 ? ` and ${told.length - 2} more` : ''
+  const happened = what.length > 0 ? what.join('; ') + more : `${film.label(seat)} gains`
+  const round = (value: number) => +value.toFixed(1)
+  const change = scores.map((curve) => [round(curve[step - 1]!), round(curve[step]!)] as const)
+  const [from, to] = [0, 1].map((which) => change.map((pair) => pair[which]).join(':'))
+  return `${happened} (${film.drawing.scoreWord} ${from} → ${to}).`
+}

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url'
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import { defineConfig } from 'vitest/config'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+// One script and one style sheet: the program carries them, and an exported page holds them inline.
+export default defineConfig({
+  plugins: [svelte({ configFile: false, preprocess: [] })],
+  resolve: { alias: { 'agon-viewer': here('./src/lib/drawing.ts') } },
+  server: {
+    fs: { allow: [here('..')] },
+    // `npm run dev` shows what a running `agon watch --token dev --port 4870 ...` serves.
+    proxy: {
+      '/api': {
+        target: 'http://127.0.0.1:4870',
+        headers: { cookie: 'agon-4870=dev' },
+        changeOrigin: true,
+      },
+    },
+  },
+  build: {
+    target: 'es2022',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: false,
+    reportCompressedSize: false,
+    rollupOptions: {
+      input: here('./src/main.ts'),
+      output: {
+        entryFileNames: 'app.js',
+        assetFileNames: 'app[extname]',
+        codeSplitting: false,
+      },
+    },
+  },
+  test: { include: ['src/**/*.test.ts', '../games/*/viewer/**/*.test.ts'] },
+})
