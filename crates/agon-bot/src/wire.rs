@@ -15,6 +15,9 @@ pub trait Wire: Send {
     /// Writes more of what is queued.
     fn flush(&mut self);
 
+    /// Says that nothing more will be sent. What is still queued is dropped.
+    fn finish(&mut self) {}
+
     /// How many bytes are queued and not yet written.
     fn unsent(&self) -> usize;
 
@@ -137,6 +140,11 @@ impl Wire for Lines {
                 }
             }
         }
+    }
+
+    fn finish(&mut self) {
+        self.output = None;
+        self.outbox.clear();
     }
 
     fn unsent(&self) -> usize {

@@ -185,7 +185,7 @@ pub struct PlayOptions {
     /// Writes no replay
     #[arg(long, conflicts_with = "replay", help_heading = "Output")]
     pub no_replay: bool,
-    /// Follows the match turn by turn
+    /// Follows the match turn by turn, and frame by frame in games that have frames
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
     /// Opens the match in the browser when it is over, until Ctrl-C
@@ -316,13 +316,30 @@ Exit code 0: every recorded fact is as our engine has it; 1: one differs (the re
 Example:
   agon replay import p1-01-04-2025-10-00-00.replay")]
     Import(ImportOptions),
+    /// Ask a bot what it answers to a recorded match, turn by turn, beside what was answered then
+    #[command(
+        after_help = "The bot of one seat is asked as it was then; whatever it answers, the match goes on as recorded.
+Exit code 1 when it made a fault as a program (crash, timeout, stray output).
+
+Examples:
+  agon replay feed lost.replay my/bot --seat 2             which turns it plays differently now
+  agon replay feed lost.replay my/bot --seat 2 --turn 17   both answers to one turn, and its stderr"
+    )]
+    Feed(FeedOptions),
     /// Show the board of a replay at a turn
+    #[command(after_help = "Examples:
+  agon replay show FILE --turn 12              the board before turn 12
+  agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
+  agon replay show FILE --turn 12 --frame all  every frame of turn 12")]
     Show {
         /// The replay.
         file: PathBuf,
         /// The turn, from 0 for the start [default: the last]
         #[arg(long, short)]
         turn: Option<u32>,
+        /// A frame within that turn, from 0, or `all`
+        #[arg(long, short, value_name = "F|all", requires = "turn")]
+        frame: Option<String>,
         /// As this seat sees it
         #[arg(long, value_name = "SEAT|all", default_value = "all")]
         view: String,
@@ -372,6 +389,26 @@ fn export_format(text: &str) -> Result<ExportFormat, String> {
         (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
         _ => Err("write json, html, or the name of the replay's game".to_owned()),
     }
+}
+
+/// Options of `agon replay feed`.
+#[derive(Args, Debug)]
+pub struct FeedOptions {
+    /// The replay: ours, or one of the original
+    pub file: PathBuf,
+    /// The bot
+    pub bot: String,
+    /// Whose place it takes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seat: u8,
+    /// Only this turn, with both answers whole; counted as in `replay show`
+    #[arg(long, short, value_name = "T")]
+    pub turn: Option<u32>,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    /// Prints every answer as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon replay import`.

@@ -4,6 +4,7 @@
 
 mod cli;
 
+mod against;
 mod bench;
 mod build;
 mod check;

@@ -66,6 +66,9 @@ pub fn run(options: &PlayOptions) -> Done {
             Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
             None => None,
         };
+        if options.watch {
+            session.keep_events();
+        }
         let mut screen = Follow {
             labels: &labels,
             eyes,
@@ -324,7 +327,10 @@ impl Observer for Together<'_, '_> {
     }
 }
 
-/// `--watch`: the board after every step.
+/// A frame within a step is shown for this share of the time that a step is.
+const FRAME_SHARE: u32 = 5;
+
+/// `--watch`: the board after every step, and after every frame within it.
 struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
@@ -342,9 +348,7 @@ impl Observer for Follow<'_> {
         let Some(delay) = self.delay else { return Ok(()) };
         let screen = screen::output();
         let mut out = io::stdout().lock();
-        if screen.colours() {
-            write!(out, "\x1b[H\x1b[2J")?;
-        }
+        let clear = if screen.colours() { "\x1b[H\x1b[2J" } else { "" };
         let said = step.answers.iter().map(|(seat, answer)| {
             let mut text = Vec::new();
             let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
@@ -354,7 +358,14 @@ impl Observer for Follow<'_> {
             format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
         });
         let said = said.collect::<Vec<_>>().join("   ");
-        writeln!(out, "{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)))?;
+        let title =
+            format!("{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)));
+        for frame in session.frames(self.eyes) {
+            writeln!(out, "{clear}{title}\n{}", screen.picture(&frame))?;
+            out.flush()?;
+            std::thread::sleep(delay / FRAME_SHARE);
+        }
+        writeln!(out, "{clear}{title}")?;
         write!(out, "{}", screen.picture(&session.picture(self.eyes)))?;
         for fault in step.faults {
             writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;
