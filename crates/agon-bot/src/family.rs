@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use crate::spawn::{self, Started};
-use crate::sys::{self, Counters, ThreadTime, Used};
+use crate::sys::{self, Counters, ThreadTime};
 
 /// The variable that marks the processes of one bot.
 pub const MARK: &str = "AGON_BOT";
@@ -23,8 +22,6 @@ pub const MARK: &str = "AGON_BOT";
 static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
 /// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
 static STARTING: RwLock<()> = RwLock::new(());
-/// Whether every child that we did not start is some bot's orphan.
-static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// So long we wait for a killed process to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -44,9 +41,9 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
 ///
 /// # Errors
 /// Those of the system.
-pub fn start_bot(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
+pub fn start_bot(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
     let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
-    let process = spawn::spawn(command, cpu)?;
+    let process = spawn::spawn(command, cpu, joined)?;
     started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
     Ok(process)
 }
@@ -54,12 +51,6 @@ pub fn start_bot(command: &Command, cpu: Option<usize>, mark: &str) -> io::Resul
 /// A process started with [`start`] was waited for.
 pub fn forget(child: u32) {
     started().remove(&(child as i32));
-}
-
-/// Says that this program starts all its processes with [`start`], so that every other child is a
-/// bot's orphan, even one that hides.
-pub fn is_strict() {
-    STRICT.store(true, Ordering::Relaxed);
 }
 
 fn started() -> MutexGuard<'static, BTreeMap<i32, String>> {
@@ -105,6 +96,15 @@ pub struct Family {
     busiest: Option<(Pid, Counters)>,
     stopped: bool,
     ended: Option<Used>,
+}
+
+/// What a bot's processes used from start to end, as far as they were waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: Duration,
+    /// The most memory one of them occupied, in bytes; none where they had ended before they were asked.
+    pub memory: Option<u64>,
 }
 
 /// A process that the root, or one below it, has started.
@@ -172,6 +172,25 @@ impl Family {
         }
     }
 
+    /// The family of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    pub fn unknown() -> Self {
+        Self {
+            limits: Limits::default(),
+            root: rustix::process::getpid(),
+            mark: String::new(),
+            others: Vec::new(),
+            gone: Duration::ZERO,
+            busiest: None,
+            stopped: false,
+            ended: Some(Used::default()),
+        }
+    }
+
+    /// Whether nothing of it is left, or nothing is known of it.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// What the environment of all of them holds under [`MARK`].
     pub fn mark(&self) -> &str {
         &self.mark
@@ -183,7 +202,9 @@ impl Family {
     }
 
     fn all(&self) -> impl Iterator<Item = Pid> {
-        std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid))
+        let all = std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid));
+        // The numbers of ended processes may be those of others by now.
+        all.filter(|_| !self.is_over())
     }
 
     /// Looks for processes and threads that have come or gone.
@@ -192,8 +213,8 @@ impl Family {
             return;
         }
         let mut found = sys::tree(self.root).split_off(1);
-        for orphan in orphans() {
-            if sys::stat(orphan).is_some_and(|stat| self.has(orphan, &stat)) {
+        for (orphan, stat) in orphans() {
+            if self.has(orphan, &stat) {
                 found.extend(sys::tree(orphan));
             }
         }
@@ -269,7 +290,7 @@ impl Family {
 
     /// Whether the first process was stopped, and not by us.
     pub fn stopped_itself(&self) -> bool {
-        !self.stopped && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
+        !self.stopped && !self.is_over() && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
     }
 
     /// Stops all known processes, so that they cannot think in the opponent's time.
@@ -286,6 +307,9 @@ impl Family {
     }
 
     fn signal(&self, signal: Signal) {
+        if self.is_over() {
+            return;
+        }
         sys::signal_group(self.root, signal);
         for other in &self.others {
             let _ = rustix::process::kill_process(other.pid, signal);
@@ -307,13 +331,15 @@ impl Family {
         let mut below = Vec::new();
         loop {
             // Again and again, because what is being killed may just have started something.
-            below.extend(sys::tree(self.root).split_off(1));
+            let tree = sys::tree(self.root);
+            used.memory = used.memory.max(tree.iter().filter_map(|process| sys::peak_memory(*process)).max());
+            below.extend(&tree[1..]);
             sys::kill_group(self.root);
             for process in &below {
                 let _ = rustix::process::kill_process(*process, Signal::KILL);
             }
-            if let Some(root) = sys::reap(self.root) {
-                used = root;
+            if let Some(cpu) = sys::reap(self.root) {
+                used.cpu = cpu;
                 break;
             }
             sys::wait(self.root, Duration::from_millis(20));
@@ -328,9 +354,8 @@ impl Family {
         }
         self.ended = Some(used);
         started().remove(&self.root.as_raw_nonzero().get());
-        while let Left::Some(more) = self.end_orphans() {
-            used.cpu += more.cpu;
-            used.memory = used.memory.max(more.memory);
+        while let Some(more) = self.end_orphans() {
+            used.cpu += more;
             if Instant::now() > until {
                 break;
             }
@@ -339,43 +364,41 @@ impl Family {
         used
     }
 
-    /// Ends what the bot left behind.
-    fn end_orphans(&self) -> Left {
+    /// Ends what the bot left behind, and gives its CPU time; none when there was nothing.
+    fn end_orphans(&self) -> Option<Duration> {
         if orphans().is_empty() {
-            return Left::Nothing;
+            return None;
         }
         // Nothing is just being started, so that every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
-        let (mut found, mut used) = (false, Used::default());
-        for orphan in orphans() {
-            let Some(stat) = sys::stat(orphan) else { continue };
+        let mut used = None;
+        for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
                 // Whose it was is not known any more; its CPU time is nobody's.
                 sys::reap(orphan);
             } else if self.has(orphan, &stat) || is_nobodys(orphan, &stat) {
                 sys::kill_group(orphan);
                 sys::wait(orphan, Duration::from_millis(200));
-                if let Some(own) = sys::reap(orphan) {
-                    found = true;
-                    used.cpu += own.cpu;
-                    used.memory = used.memory.max(own.memory);
+                if let Some(cpu) = sys::reap(orphan) {
+                    used = Some(used.unwrap_or_default() + cpu);
                 }
             }
         }
-        if found { Left::Some(used) } else { Left::Nothing }
+        used
     }
 }
 
-enum Left {
-    Nothing,
-    Some(Used),
-}
-
-/// Children of ours that we did not start.
-fn orphans() -> Vec<Pid> {
+/// Children of ours that some bot must have left behind: we did not start them, and they are not in
+/// our session, which no bot can come into.
+fn orphans() -> Vec<(Pid, sys::Stat)> {
     let children = sys::own_children();
-    let started = started();
-    children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    let strangers: Vec<Pid> = {
+        let started = started();
+        children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
+    };
+    let own = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
+    stats.filter(|(_, stat)| stat.session != own).collect()
 }
 
 /// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
@@ -384,6 +407,41 @@ fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
     let started = started();
     match mark {
         Some(mark) => !started.values().any(|own| *own == mark),
-        None => STRICT.load(Ordering::Relaxed) && !started.contains_key(&stat.session),
+        None => !started.contains_key(&stat.session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cpu: u64, threads: &[(i32, u64, u64)]) -> Usage {
+        let ms = Duration::from_millis;
+        let threads = threads.iter().map(|&(thread, cpu, waited)| {
+            (Pid::from_raw(thread).expect("not 0"), ThreadTime { cpu: ms(cpu), waited: ms(waited) })
+        });
+        Usage { cpu: Some(ms(cpu)), ended: Some(Duration::ZERO), threads: threads.collect(), whole: true }
+    }
+
+    fn kept(before: &Usage, now: &Usage) -> u128 {
+        Usage::kept_waiting(before, now).as_millis()
+    }
+
+    #[test]
+    fn only_others_keep_a_bot_waiting() {
+        let before = usage(100, &[(1, 100, 7)]);
+        assert_eq!(kept(&before, &usage(110, &[(1, 110, 37)])), 30, "30 ms in the queue");
+        assert_eq!(
+            kept(&before, &usage(140, &[(1, 120, 37), (2, 20, 20)])),
+            10,
+            "20 of them for its own thread"
+        );
+        assert_eq!(kept(&before, &usage(140, &[(1, 120, 27), (2, 20, 20)])), 0, "all of them");
+        // A child that came and went, as far as the system counts it.
+        let mut ended = usage(110, &[(1, 110, 37)]);
+        ended.ended = Some(Duration::from_millis(10));
+        assert_eq!(kept(&before, &ended), 0);
+        // What cannot be known is not held against the machine.
+        assert_eq!(kept(&before, &Usage::default()), 0);
     }
 }

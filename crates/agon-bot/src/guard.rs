@@ -8,7 +8,7 @@
 //! purpose escapes a program that is killed outright; only a sandbox can hold that.)
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,11 +33,15 @@ struct Run {
     matches: AtomicU64,
 }
 
-/// Says which program understands [`SUBCOMMAND`]: the one that calls this, and it starts all its
-/// processes with [`family::start`]. Without it there is no guard.
+/// Says which program understands [`SUBCOMMAND`] and [`script::SUBCOMMAND`](crate::script::SUBCOMMAND).
+/// Without it there is no guard, and no embedded engine for scripts.
 pub fn use_program(program: PathBuf) {
     let _ = PROGRAM.set(program);
-    family::is_strict();
+}
+
+/// The program of [`use_program`].
+pub fn program() -> Option<&'static Path> {
+    PROGRAM.get().map(PathBuf::as_path)
 }
 
 /// The value of [`MARK`] for all bots of this run; starts the guard on the first call.

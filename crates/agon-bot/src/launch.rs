@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::build::Build;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
@@ -19,6 +20,8 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// The folder it runs in: the bot's own.
     pub folder: Option<PathBuf>,
+    /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
+    pub dials_in: bool,
     /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
     pub notes: Vec<String>,
 }
@@ -47,6 +50,14 @@ pub enum LaunchError {
         /// A command that does.
         how: String,
     },
+    /// What its `agon.toml` builds is not there.
+    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
+    NotBuilt {
+        /// The bot.
+        bot: String,
+        /// What its command needs.
+        missing: String,
+    },
     /// `agon.toml` is wrong.
     #[error("{0}")]
     Manifest(String),
@@ -74,31 +85,32 @@ impl Launch {
         }
     }
 
-    fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
+    /// These words, run in `folder`.
+    pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {
             program: words[0].clone().into(),
             arguments: words[1..].iter().map(OsString::from).collect(),
             environment,
             folder,
+            dials_in: false,
             notes: Vec::new(),
         }
     }
 
     fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
-        if let Some(Manifest { run: Some(run), env, .. }) = own {
+        if let Some(Manifest { run: Some(run), build, env, .. }) = own {
             let place = folder.join(manifest::FILE);
             let words = run
                 .words()
                 .map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
+            if let Some(missing) = unbuilt(&words, folder).filter(|_| build.is_some()) {
+                return Err(LaunchError::NotBuilt { bot: bot.to_owned(), missing: missing.to_owned() });
+            }
             return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
         }
-        for known in ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
-        {
-            let file = folder.join(known);
-            if file.is_file() {
-                return Self::file(bot, &file);
-            }
+        if let Some(file) = known_file(folder) {
+            return Self::file(bot, &file);
         }
         if folder.join("package.json").is_file() {
             let words = ["npm", "start", "--silent"].map(str::to_owned);
@@ -116,12 +128,27 @@ impl Launch {
             arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
             environment: Vec::new(),
             folder: folder.clone(),
+            dials_in: false,
             notes: Vec::new(),
         };
         let compile = |language, how: &str| {
             let how = how.replace("FILE", &file.display().to_string());
             Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language, how })
         };
+        if let Some(language) = Build::language(file) {
+            // What it is built to under its present content, if it was.
+            return match Build::of_source(file).map_err(LaunchError::Manifest)? {
+                Some(Build { program: Some(program), .. }) if program.is_file() => Ok(Self {
+                    program: program.into_os_string(),
+                    arguments: Vec::new(),
+                    environment: Vec::new(),
+                    folder: folder.clone(),
+                    dials_in: false,
+                    notes: Vec::new(),
+                }),
+                _ => compile(language, "agon build FILE"),
+            };
+        }
         match file.extension().and_then(|ending| ending.to_str()).unwrap_or("") {
             "py" => Ok(run("python3", &["-u"])),
             "js" | "mjs" | "cjs" => Ok(run("node", &[])),
@@ -136,10 +163,6 @@ impl Launch {
                 launch.notes.push(format!("{} has no exit bit; it is started with sh", file.display()));
                 Ok(launch)
             }
-            "cpp" | "cc" | "cxx" => compile("C++", "g++ -O2 -o bot FILE, then play with ./bot"),
-            "c" => compile("C", "gcc -O2 -o bot FILE, then play with ./bot"),
-            "rs" => compile("Rust", "rustc -O -o bot FILE, then play with ./bot"),
-            "go" => compile("Go", "go build -o bot FILE, then play with ./bot"),
             "cs" => compile("C#", "dotnet build, then play with the program it makes"),
             "kt" => compile("Kotlin", "kotlinc FILE -include-runtime -d bot.jar, then play with bot.jar"),
             _ => Ok(Self {
@@ -147,10 +170,29 @@ impl Launch {
                 arguments: Vec::new(),
                 environment: Vec::new(),
                 folder,
+                dials_in: false,
                 notes: Vec::new(),
             }),
         }
     }
+}
+
+/// The file that runs, in a folder of a known shape.
+pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
+    ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
+        .map(|known| folder.join(known))
+        .into_iter()
+        .find(|file| file.is_file())
+}
+
+/// What a command needs in the bot's folder and does not find: its program, or what Java runs.
+fn unbuilt<'a>(words: &'a [String], folder: &Path) -> Option<&'a str> {
+    let of_java = |word: &str| ["-cp", "-classpath", "--class-path", "-jar"].contains(&word);
+    let needed = words.iter().enumerate().filter(|&(index, word)| match index.checked_sub(1) {
+        None => word.contains('/'),
+        Some(before) => of_java(&words[before]) && !word.contains([':', '*']),
+    });
+    needed.map(|(_, word)| word.as_str()).find(|word| !folder.join(word).exists())
 }
 
 #[cfg(test)]
@@ -173,13 +215,34 @@ mod tests {
     }
 
     #[test]
+    fn what_was_never_built_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name").to_owned();
+        let write = |text: &str| std::fs::write(folder.path().join("agon.toml"), text).expect("a file");
+        for (run, missing) in
+            [("./bot", "./bot"), ("java -cp out Player", "out"), ("java -jar bot.jar", "bot.jar")]
+        {
+            write(&format!("build = 'make'\nrun = '{run}'"));
+            let why = launch(&path).unwrap_err().to_string();
+            assert!(
+                why.contains(&format!("`{missing}` is not there yet")) && why.contains("agon build"),
+                "{why}"
+            );
+            std::fs::write(folder.path().join(missing), "").expect("a file");
+            launch(&path).expect("it is built now");
+        }
+        write("run = './elsewhere'");
+        launch(&path).expect("without a build command the system says what is wrong");
+    }
+
+    #[test]
     fn what_cannot_run_says_what_to_do() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_str().expect("a name").to_owned();
         assert!(launch("no/such/bot").unwrap_err().to_string().contains("builtin:"));
         assert!(launch(&path).unwrap_err().to_string().contains("agon.toml"));
         std::fs::write(folder.path().join("bot.cpp"), "").expect("a file");
-        assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("g++ -O2"));
+        assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("agon build "));
         std::fs::write(folder.path().join("agon.toml"), "run = 5").expect("a file");
         assert!(launch(&path).unwrap_err().to_string().contains("agon.toml:1:7"));
     }

@@ -6,10 +6,17 @@
 // In reading order.
 pub mod name;
 
+pub mod build;
 pub mod launch;
 pub mod manifest;
 pub mod program;
+pub mod script;
 pub mod wire;
+
+pub mod door;
+pub mod peer;
+pub mod tcp;
+pub mod websocket;
 
 pub mod family;
 pub mod guard;
@@ -17,8 +24,10 @@ pub mod scratch;
 pub mod spawn;
 pub mod sys;
 
+pub use build::Build;
 pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program, StartError};
+pub use script::{Js, Script};
 pub use wire::{Received, Wire};

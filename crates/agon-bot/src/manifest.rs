@@ -78,6 +78,8 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Option<Self>, String> {
         let path = folder.join(FILE);
         let size = match std::fs::metadata(&path) {
+            // A pipe of that name would be waited for.
+            Ok(found) if !found.is_file() => return Err(format!("{}: not a file", path.display())),
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{}: {error}", path.display())),

@@ -185,16 +185,20 @@ impl Plan {
 /// All ways to choose `seats` of `bots`, in order.
 fn choose(bots: usize, seats: usize) -> Vec<Vec<usize>> {
     let mut chosen = Vec::new();
+    if seats > bots {
+        return chosen;
+    }
     let mut next: Vec<usize> = (0..seats).collect();
-    while seats <= bots {
+    loop {
         chosen.push(next.clone());
-        let Some(place) = (0..seats).rev().find(|&place| next[place] < bots - seats + place) else { break };
+        let Some(place) = (0..seats).rev().find(|&place| next[place] < bots - seats + place) else {
+            return chosen;
+        };
         next[place] += 1;
         for later in place + 1..seats {
             next[later] = next[later - 1] + 1;
         }
     }
-    chosen
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What came back from a seat that was asked.
 
+use crate::Seat;
+
 /// What the referee hands to [`Game::play`](crate::Game::play) for one seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<O> {
@@ -21,6 +23,9 @@ pub enum Answer<O> {
     Missing(Absence),
 }
 
+/// The answers of one step: one for each deciding seat, ascending.
+pub type Answers<O> = Vec<(Seat, Answer<O>)>;
+
 impl<O> Answer<O> {
     /// The order, when one was given.
     pub fn order(&self) -> Option<&O> {
@@ -28,6 +33,15 @@ impl<O> Answer<O> {
             Self::Given { order, .. } => Some(order),
             Self::Malformed { .. } | Self::Missing(_) => None,
         }
+    }
+
+    /// The same answer with its order put into another form; `None` when that cannot be done.
+    pub fn convert<P>(&self, form: impl FnOnce(&O) -> Option<P>) -> Option<Answer<P>> {
+        Some(match self {
+            Self::Given { order, think_ms } => Answer::Given { order: form(order)?, think_ms: *think_ms },
+            Self::Malformed { why, think_ms } => Answer::Malformed { why: why.clone(), think_ms: *think_ms },
+            Self::Missing(absence) => Answer::Missing(*absence),
+        })
     }
 
     /// Milliseconds of thinking; 0 where nothing came.

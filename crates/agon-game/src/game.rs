@@ -5,7 +5,10 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
-use crate::{Answer, Chance, Dialect, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError};
+use crate::{
+    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Kit, Outcome, Picture, Recipe, Seat, Seats,
+    Setup, SetupError, Unreadable,
+};
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
 /// the state is a small value beside it, so that a search can copy it for nothing.
@@ -98,6 +101,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String>;
 
+    /// How bots of the original contest are started and connect, under these rules.
+    fn kit(&self) -> Kit {
+        Kit::Lines
+    }
+
     /// The board for a terminal, as `eyes` sees it, or wholly.
     fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;
 
@@ -107,6 +115,26 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Compares a recorded match of the original with this engine. `record` is the whole
     /// (already unpacked) content of a file.
     fn conform(record: &[u8], report: &mut Report) -> Recognised;
+
+    /// The board within a step, just after `event`, as `eyes` sees it: one picture for each frame, in games
+    /// whose steps have frames. All others have none.
+    fn frame(&self, _event: &Self::Event, _eyes: Option<Seat>) -> Option<Picture> {
+        None
+    }
+
+    /// Reads a match that the original recorded, in games whose original writes replay files.
+    ///
+    /// # Errors
+    /// When the bytes are something else, or cannot be read.
+    fn import(_record: &[u8]) -> Result<Import<Self::Order>, Unreadable> {
+        Err(Unreadable::Foreign)
+    }
+
+    /// Appends the match with these answers, one list a step, as the original would have recorded it.
+    /// `false` where the original has no such files.
+    fn export(&self, _steps: &[Answers<Self::Order>], _facts: &Facts, _out: &mut Vec<u8>) -> bool {
+        false
+    }
 
     /// Workloads of `agon bench` beside the ones every game has.
     fn scenes() -> Vec<Scene> {

@@ -23,17 +23,21 @@ pub mod outcome;
 pub mod setup;
 
 pub mod conform;
+pub mod import;
 pub mod info;
+pub mod kit;
 pub mod pack;
 pub mod picture;
 pub mod rules;
 pub mod session;
 
-pub use answer::{Absence, Answer, Heard};
+pub use answer::{Absence, Answer, Answers, Heard};
 pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
+pub use import::{Import, Unreadable};
 pub use info::{BuiltinInfo, BundledMap, GameInfo, Preset, Transport};
+pub use kit::{Kit, TcpKit, WebSocketKit};
 pub use outcome::Outcome;
 pub use picture::{Ink, Picture};
 pub use seat::{Seat, Seats};

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Outcome, Picture, Reason,
-    Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
+    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit, Outcome,
+    Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Unreadable,
 };
 
 /// An answer whose order is in canonical bytes.
@@ -36,6 +36,8 @@ pub trait Session: Send {
     fn info(&self) -> &'static GameInfo;
     /// All that is needed to set this match up again.
     fn recipe(&self) -> &Recipe;
+    /// How bots of the original contest are started and connect.
+    fn kit(&self) -> Kit;
     /// How many steps were played.
     fn steps(&self) -> u32;
     /// Where the match is, in the game's words.
@@ -86,6 +88,9 @@ pub trait Session: Send {
     fn hash(&mut self) -> u64;
     /// The board for a terminal.
     fn picture(&self, eyes: Option<Seat>) -> Picture;
+    /// The board after each frame of the last step; empty where steps have no frames, and unless
+    /// [`keep_events`](Session::keep_events) was called.
+    fn frames(&self, eyes: Option<Seat>) -> Vec<Picture>;
     /// The state as JSON.
     fn scene(&self) -> Value;
 }
@@ -101,6 +106,26 @@ pub trait AnyGame: Send + Sync {
     fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError>;
     /// Compares a recorded match of the original with the engine.
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised;
+    /// Reads a match that the original recorded.
+    ///
+    /// # Errors
+    /// When the bytes are something else, or cannot be read, or the match cannot be set up.
+    fn import(&self, _record: &[u8]) -> Result<Import<Vec<u8>>, Unreadable> {
+        Err(Unreadable::Foreign)
+    }
+    /// The match with these answers, one list a step, as the original would have recorded it; `None`
+    /// where the original has no such files.
+    ///
+    /// # Errors
+    /// When the setup cannot be played, or the answers are not those of such a match.
+    fn export(
+        &self,
+        _setup: &Setup,
+        _steps: &mut dyn Iterator<Item = &[(Seat, PackedAnswer)]>,
+        _facts: &Facts,
+    ) -> Result<Option<Vec<u8>>, String> {
+        Ok(None)
+    }
     /// The workloads every game has, and its own.
     ///
     /// # Errors
@@ -138,6 +163,36 @@ impl<G: Game> AnyGame for Face<G> {
 
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
         G::conform(record, report)
+    }
+
+    fn import(&self, record: &[u8]) -> Result<Import<Vec<u8>>, Unreadable> {
+        let Import { setup, steps, names, whole, notes } = G::import(record)?;
+        let game = G::set_up(&setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
+        let pack = |order: &G::Order| {
+            let mut bytes = Vec::new();
+            game.pack(order, &mut bytes);
+            Some(bytes)
+        };
+        let packed =
+            |(seat, answer): &(Seat, Answer<G::Order>)| answer.convert(pack).map(|answer| (*seat, answer));
+        let steps = steps.iter().map(|answers| answers.iter().filter_map(packed).collect()).collect();
+        Ok(Import { setup, steps, names, whole, notes })
+    }
+
+    fn export(
+        &self,
+        setup: &Setup,
+        steps: &mut dyn Iterator<Item = &[(Seat, PackedAnswer)]>,
+        facts: &Facts,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let mut table = Table::new(G::set_up(setup).map_err(|error| error.to_string())?);
+        let mut typed = Vec::new();
+        for answers in steps {
+            typed.push(table.typed(answers)?);
+            table.play_typed(typed.last().expect("just pushed"));
+        }
+        let mut out = Vec::new();
+        Ok(table.game.export(&typed, facts, &mut out).then_some(out))
     }
 
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
@@ -184,6 +239,26 @@ impl<G: Game> Table<G> {
     /// The state.
     pub fn state(&self) -> &G::State {
         &self.state
+    }
+
+    /// The answers with their orders unpacked, when they are those this step takes.
+    fn typed(&self, answers: &[(Seat, PackedAnswer)]) -> Result<Answers<G::Order>, String> {
+        let deciding = self.game.deciding(&self.state);
+        if deciding.is_empty() {
+            return Err(format!("the match is over, yet {} more answers follow", answers.len()));
+        }
+        if !answers.iter().map(|(seat, _)| *seat).eq(deciding.iter()) {
+            return Err(format!(
+                "{:?} must answer, not {:?}",
+                deciding,
+                answers.iter().map(|a| a.0).collect::<Seats>()
+            ));
+        }
+        let typed = |(seat, answer): &(Seat, PackedAnswer)| {
+            let answer = answer.convert(|order| self.game.unpack(order));
+            Ok((*seat, answer.ok_or_else(|| format!("the order of seat {seat} is damaged"))?))
+        };
+        answers.iter().map(typed).collect()
     }
 
     /// Plays typed answers.
@@ -252,6 +327,10 @@ impl<G: Game> Session for Table<G> {
         self.game.recipe()
     }
 
+    fn kit(&self) -> Kit {
+        self.game.kit()
+    }
+
     fn steps(&self) -> u32 {
         self.steps
     }
@@ -316,36 +395,7 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String> {
-        let deciding = self.deciding();
-        if deciding.is_empty() {
-            return Err(format!("the match is over, yet {} more answers follow", answers.len()));
-        }
-        if !answers.iter().map(|(seat, _)| *seat).eq(deciding.iter()) {
-            return Err(format!(
-                "{:?} must answer, not {:?}",
-                deciding,
-                answers.iter().map(|a| a.0).collect::<Seats>()
-            ));
-        }
-        let typed = answers
-            .iter()
-            .map(|(seat, answer)| {
-                let answer = match answer {
-                    Answer::Given { order, think_ms } => {
-                        let order = self
-                            .game
-                            .unpack(order)
-                            .ok_or_else(|| format!("the order of seat {seat} is damaged"))?;
-                        Answer::Given { order, think_ms: *think_ms }
-                    }
-                    Answer::Malformed { why, think_ms } => {
-                        Answer::Malformed { why: why.clone(), think_ms: *think_ms }
-                    }
-                    Answer::Missing(absence) => Answer::Missing(*absence),
-                };
-                Ok((*seat, answer))
-            })
-            .collect::<Result<Vec<_>, String>>()?;
+        let typed = self.typed(answers)?;
         self.play_typed(&typed);
         Ok(())
     }
@@ -380,6 +430,10 @@ impl<G: Game> Session for Table<G> {
 
     fn picture(&self, eyes: Option<Seat>) -> Picture {
         self.game.picture(&self.state, eyes)
+    }
+
+    fn frames(&self, eyes: Option<Seat>) -> Vec<Picture> {
+        self.log.events.iter().filter_map(|event| self.game.frame(event, eyes)).collect()
     }
 
     fn scene(&self) -> Value {

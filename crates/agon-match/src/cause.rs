@@ -41,6 +41,8 @@ pub enum Cause {
     Deaf,
     /// It took more of this machine than a bot may.
     Greedy(Excess, Limits),
+    /// So often an answer was there before its question.
+    Unasked(u32),
     /// It computed while its opponent was to move.
     Pondered(Duration),
 }
@@ -72,6 +74,7 @@ impl Cause {
             Self::LongMessage(_) | Self::ManyMessages(_) | Self::ManyParts => FaultKind::Flood,
             Self::Closed(_) => FaultKind::Malformed,
             Self::Deaf => FaultKind::Deaf,
+            Self::Unasked(_) => FaultKind::Stray,
             Self::Greedy(..) => FaultKind::Resources,
             Self::Pondered(_) => FaultKind::Pondering,
         }
@@ -105,6 +108,7 @@ impl Cause {
             Self::Deaf,
             Self::Greedy(Excess::Memory(5 << 30), Limits { memory: 4 << 30, processes: 512 }),
             Self::Greedy(Excess::Processes(513), Limits { memory: 4 << 30, processes: 512 }),
+            Self::Unasked(12),
             Self::Pondered(Duration::from_micros(3_400)),
         ]
     }
@@ -147,6 +151,11 @@ impl fmt::Display for Cause {
             Self::Greedy(Excess::Processes(count), limits) => {
                 write!(f, "ran {count} processes at once; a bot may run {}", limits.processes)
             }
+            Self::Unasked(times) => write!(
+                f,
+                "in {times} turns an answer was there before the question: it sends more than it is asked for, and what is left \
+                 over answers the next question"
+            ),
             Self::Pondered(used) => write!(
                 f,
                 "used {:.1} ms of CPU while its opponent was to move; from now on it is stopped between its turns \

@@ -6,6 +6,7 @@
 // In reading order.
 pub mod referee;
 
+pub mod arrival;
 pub mod cause;
 pub mod clock;
 pub mod fault;
@@ -21,4 +22,4 @@ pub use fault::{Fault, FaultKind};
 pub use player::{Player, SeatError, place, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatResult, SeatTime};
 pub use recorder::Recorder;
-pub use referee::{Observer, StepReport, Take, play};
+pub use referee::{Observer, StepReport, Take, play, play_on};

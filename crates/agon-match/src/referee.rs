@@ -11,6 +11,7 @@ use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
 use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatTime, Void};
@@ -43,6 +44,9 @@ pub trait Observer {
     /// # Errors
     /// Those of its output; they end the match.
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()>;
+
+    /// Bots are waited for that have not dialled in yet; called now and then.
+    fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
 /// One step, as observers see it.
@@ -51,6 +55,8 @@ pub struct StepReport<'a> {
     pub step: u32,
     /// What was played.
     pub answers: &'a [(Seat, PackedAnswer)],
+    /// What the seats answered, where something else was played: a step of [`play_on`] that was given.
+    pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
     pub takes: &'a [Take],
     /// The faults of this step.
@@ -68,6 +74,8 @@ pub struct Take {
     pub raw: Option<Vec<u8>>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
+    /// The rulebook's limit for it; none where no clock was kept.
+    pub limit: Option<Duration>,
     /// Whether a program answered; else a built-in, which is not timed.
     pub timed: bool,
 }
@@ -84,9 +92,26 @@ pub fn play(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> MatchRecord {
+    play_on(session, players, names, clock, ponder, observer, stop, &[])
+}
+
+/// As [`play`], but the first steps are `given`: the bots are asked and heard as always, and then these
+/// answers are played instead of theirs. So bots come into a position that others have made.
+#[expect(clippy::too_many_arguments, reason = "those of `play` and one more")]
+pub fn play_on(
+    session: &mut dyn Session,
+    players: &mut [Player],
+    names: &[String],
+    clock: Clock,
+    ponder: Ponder,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+    given: &[Vec<(Seat, PackedAnswer)>],
+) -> MatchRecord {
+    let gathered = arrival::gather(session, players, clock, observer, stop);
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
-    let void = referee.run(observer).err();
+    let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
     let Referee { faults, unlisted, mut seats, .. } = referee;
     let wall = began.elapsed();
@@ -95,11 +120,15 @@ pub fn play(
         let facts = Facts { names: names.to_vec(), wall_ms: wall.as_millis() as u64 };
         tell_end(session, players, &facts);
     }
+    part(players);
     for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
         if let Player::Program(program) = player {
             let used = program.end();
+            if program.is_elsewhere() {
+                continue;
+            }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
-            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
             notes.extend(unassigned(seat, &state.time));
         }
     }
@@ -113,6 +142,30 @@ pub fn play(
         wall_us: wall.as_micros() as u64,
         notes,
     }
+}
+
+/// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
+fn part(players: &mut [Player]) {
+    let mut dialled = Vec::new();
+    for player in players {
+        if let Player::Program(program) = player
+            && program.dials_in()
+        {
+            program.family().go_on();
+            program.wire().close();
+            dialled.push(program);
+        }
+    }
+    let until = Instant::now() + FAREWELL;
+    for program in dialled {
+        program.ending(until.saturating_duration_since(Instant::now()));
+        program.listen_to_stderr();
+    }
+}
+
+/// The time an answer took, as games take it.
+fn think_ms(wall: Duration) -> u32 {
+    wall.as_millis().min(u128::from(u32::MAX)) as u32
 }
 
 /// Says so when much CPU time of a bot belongs to no turn.
@@ -173,6 +226,8 @@ struct SeatState {
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     time: SeatTime,
+    /// How often its answer was here before the question.
+    unasked: u32,
     /// CPU time when it was last booked.
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.
@@ -278,7 +333,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Void> {
+    fn run(&mut self, observer: &mut dyn Observer, given: &[Vec<(Seat, PackedAnswer)>]) -> Result<(), Void> {
         for seat in Seat::first(self.players.len() as u8) {
             if let Player::Absent(why) = &self.players[seat.index()] {
                 let cause = Cause::NotStarted(why.clone());
@@ -314,13 +369,27 @@ impl<'a> Referee<'a> {
                 waiting.into_iter().map(|(index, seat)| self.ask(index, seat)).collect();
             self.collect(&mut waiting, &mut answers, &mut takes)?;
             self.see_off(&mut takes, &answers);
+            let instead_of =
+                given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;
-            self.keep_rejections(step, &turn);
+            if instead_of.is_none() {
+                self.keep_rejections(step, &turn);
+            }
             let faults = &self.faults[listed..];
+            let instead_of = instead_of.as_deref();
             observer
-                .stepped(self.session, &StepReport { step, answers: &answers, takes: &takes, faults })
+                .stepped(
+                    self.session,
+                    &StepReport { step, answers: &answers, instead_of, takes: &takes, faults },
+                )
                 .map_err(|error| Void::OwnFault(format!("writing the match down failed: {error}")))?;
             listed = self.faults.len();
+        }
+        for seat in Seat::first(self.players.len() as u8) {
+            let unasked = self.seats[seat.index()].unasked;
+            if unasked > 0 {
+                self.fault(seat, &Cause::Unasked(unasked));
+            }
         }
         Ok(())
     }
@@ -404,7 +473,8 @@ impl<'a> Referee<'a> {
         while index < waiting.len() {
             let held = !self.program(waiting[index].seat).wire_ref().held().is_empty();
             if held && self.hear(&mut waiting[index], answers, takes)? {
-                waiting.remove(index);
+                let one = waiting.remove(index);
+                self.seats[one.seat.index()].unasked += 1;
             } else {
                 index += 1;
             }
@@ -560,6 +630,13 @@ impl<'a> Referee<'a> {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Garbled(why) => {
+                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
+                    let answer = Answer::Malformed { why, think_ms };
+                    break self.answered(one, wall, answer, answers, takes)?;
+                }
                 Received::Message => None,
             };
             if let Some(leaving) = leaving {
@@ -570,7 +647,7 @@ impl<'a> Referee<'a> {
                 one.raw.push(b'\n');
             }
             one.raw.extend_from_slice(&message);
-            let think_ms = wall.as_millis().min(u128::from(u32::MAX)) as u32;
+            let think_ms = think_ms(wall);
             let answer = match self.session.hear(one.seat, &message) {
                 Heard::More => {
                     one.parts += 1;
@@ -782,7 +859,7 @@ impl<'a> Referee<'a> {
         if state.ponders {
             self.program(one.seat).family().stop();
         }
-        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, timed: true };
+        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, limit: one.limit, timed: true };
         if lost > 0 {
             take.stderr.extend_from_slice(format!("\n[{lost} more bytes were not kept]\n").as_bytes());
         }

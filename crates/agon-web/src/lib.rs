@@ -20,4 +20,4 @@ mod shelf;
 
 pub use film::{Film, Notes, Privacy, Showing, Unshowable};
 pub use live::Live;
-pub use server::{Config, Host, Request, Server};
+pub use server::{Config, Handle, Host, Request, Server};

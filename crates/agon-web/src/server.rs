@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_game::Seat;
-use agon_replay::Replay;
+use agon_replay::{Replay, ReplayError};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, Request as HttpRequest, State};
@@ -31,7 +31,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::app;
 use crate::film::{self, Privacy, Showing};
 use crate::live::Live;
-use crate::shelf::{LARGEST, Shelf};
+use crate::shelf::{LARGEST, Shelf, ShelfError};
 
 /// What a server is for.
 #[derive(Clone, Debug)]
@@ -42,10 +42,12 @@ pub struct Config {
     pub port: u16,
     /// The token; none for a fresh one.
     pub token: Option<String>,
-    /// The replays the user named.
-    pub replays: Vec<PathBuf>,
+    /// The replays and journals the user named.
+    pub files: Vec<PathBuf>,
     /// The folder of recent matches.
     pub folder: PathBuf,
+    /// The folder of series.
+    pub series: PathBuf,
 }
 
 impl Default for Config {
@@ -54,14 +56,15 @@ impl Default for Config {
             address: Ipv4Addr::LOCALHOST.into(),
             port: 0,
             token: None,
-            replays: Vec::new(),
+            files: Vec::new(),
             folder: PathBuf::new(),
+            series: PathBuf::new(),
         }
     }
 }
 
 /// A match that the page asks for.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The game.
@@ -86,12 +89,41 @@ pub trait Host: Send + Sync + 'static {
     /// # Errors
     /// A sentence for the user, when it cannot be played.
     fn play(&self, request: Request, live: Live) -> Result<(), String>;
+
+    /// Starts a match from the command that plays it, as a journal has it, and films it.
+    ///
+    /// # Errors
+    /// A sentence for the user, when it cannot be played.
+    fn again(&self, command: &str, live: Live) -> Result<(), String>;
 }
 
 /// A server that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
     desk: Arc<Desk>,
+}
+
+/// A way to a server that answers already, on another thread.
+#[derive(Clone)]
+pub struct Handle(Arc<Desk>);
+
+impl Handle {
+    /// The address to open, with the token. `place` is what to show there: `replay=...`.
+    pub fn address(&self, place: &str) -> String {
+        let (mut address, token) = (self.0.address, &self.0.token);
+        if address.ip().is_unspecified() {
+            // Every address of this machine is meant; this one works here.
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        let hash = if place.is_empty() { String::new() } else { format!("#{place}") };
+        format!("http://{address}/?token={token}{hash}")
+    }
+
+    /// Adds a match that is being played; gives its address.
+    pub fn add(&self, live: Live) -> String {
+        let name = self.0.add(live);
+        self.address(&format!("live={name}"))
+    }
 }
 
 /// What all requests share.
@@ -114,22 +146,15 @@ impl Server {
     pub fn bind(config: Config, host: Box<dyn Host>) -> io::Result<Self> {
         let listener = TcpListener::bind((config.address, config.port))?;
         let address = listener.local_addr()?;
-        let shelf = Shelf { named: config.replays, folder: config.folder };
+        let shelf = Shelf { named: config.files, folder: config.folder, series: config.series };
         let token = config.token.unwrap_or_else(fresh_token);
         let desk = Desk { token, address, shelf, host, running: Mutex::default() };
         Ok(Self { listener, desk: Arc::new(desk) })
     }
 
-    /// The address to open, with the token. `place` is what to show there: `replay=...`.
-    pub fn address(&self, place: &str) -> String {
-        let Desk { address, token, .. } = &*self.desk;
-        let hash = if place.is_empty() { String::new() } else { format!("#{place}") };
-        format!("http://{address}/?token={token}{hash}")
-    }
-
-    /// Adds a match that is running already; gives its name for `live=NAME` in the address.
-    pub fn add(&self, live: Live) -> String {
-        self.desk.add(live)
+    /// A way to this server for other threads.
+    pub fn handle(&self) -> Handle {
+        Handle(self.desk.clone())
     }
 
     /// Answers until `stop` is set.
@@ -194,6 +219,8 @@ fn routes(desk: Arc<Desk>) -> Router {
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
         .route("/api/start", get(start))
         .route("/api/film", get(film_of_name).post(film_of_bytes))
+        .route("/api/file", get(file))
+        .route("/api/journal", get(journal))
         .route("/api/message", get(message_of_name).post(message_of_bytes))
         .route("/api/play", post(play))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
@@ -203,29 +230,7 @@ fn routes(desk: Arc<Desk>) -> Router {
 
 /// Lets in who knows the token and means this server.
 async fn gate(State(desk): State<Arc<Desk>>, request: HttpRequest, next: Next) -> Response {
-    let headers = request.headers();
-    if !host_is_ours(headers, desk.address) {
-        let text = "This server answers only to its own address, the one agon printed.";
-        return refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text);
-    }
-    let query = request.uri().query().unwrap_or_default();
-    let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
-    if let Some(given) = given {
-        if !same(given, &desk.token) {
-            let text =
-                "The token in this address belongs to another run of agon. Open the address it printed last.";
-            return refuse(StatusCode::FORBIDDEN, "Old address", text);
-        }
-        if request.uri().path() == "/" {
-            let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", desk.cookie(), desk.token);
-            return ([(header::SET_COOKIE, cookie)], page().await).into_response();
-        }
-    } else if !headers.get_all(header::COOKIE).iter().any(|value| carries(value, &desk)) {
-        let text = "This viewer may show private output of bots and can start programs, so it opens only with \
-                    the address that agon printed, the one with `token=` in it.";
-        return refuse(StatusCode::FORBIDDEN, "Open the address that agon printed", text);
-    }
-    let mut answer = next.run(request).await;
+    let mut answer = admit(&desk, request, next).await;
     let headers = answer.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -239,18 +244,43 @@ async fn gate(State(desk): State<Arc<Desk>>, request: HttpRequest, next: Next) -
     answer
 }
 
+async fn admit(desk: &Desk, request: HttpRequest, next: Next) -> Response {
+    let headers = request.headers();
+    if !host_is_ours(headers, desk.address) {
+        let text = "This server answers only to its own address, the one agon printed.";
+        return refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text);
+    }
+    let query = request.uri().query().unwrap_or_default();
+    let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+    if let Some(given) = given {
+        if !same(given, &desk.token) {
+            let text =
+                "The token in this address belongs to another run of agon. Open the address it printed last.";
+            return refuse(StatusCode::FORBIDDEN, "Old address", text);
+        }
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", desk.cookie(), desk.token);
+        return ([(header::SET_COOKIE, cookie)], next.run(request).await).into_response();
+    }
+    if !headers.get_all(header::COOKIE).iter().any(|value| carries(value, desk)) {
+        let text = "This viewer may show private output of bots and can start programs, so it opens only with \
+                    the address that agon printed, the one with `token=` in it.";
+        return refuse(StatusCode::FORBIDDEN, "Open the address that agon printed", text);
+    }
+    next.run(request).await
+}
+
 /// The app loads nothing from elsewhere and runs no script that is written into a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: \
                       blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Whether the browser meant this server: a name of the loopback, or an address, with our port.
+/// Whether the browser meant this server. On the loopback only names of the loopback do: a name that
+/// somebody else can point there does not.
 fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let Some((name, port)) = host.rsplit_once(':') else { return false };
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    let known = name == "localhost"
-        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || !address.ip().is_loopback());
-    known && port.parse() == Ok(address.port())
+    let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    (local || !address.ip().is_loopback()) && port.parse() == Ok(address.port())
 }
 
 fn carries(cookies: &HeaderValue, desk: &Desk) -> bool {
@@ -299,6 +329,7 @@ async fn start(State(desk): State<Arc<Desk>>) -> Response {
             "named": named,
             "folder": desk.shelf.folder.display().to_string(),
             "recent": desk.shelf.recent(),
+            "series": desk.shelf.recent_series(),
             "games": games,
         })
     });
@@ -321,36 +352,86 @@ fn describe(info: &agon_game::GameInfo) -> Value {
     })
 }
 
-/// Which film: a replay on the shelf, or a match played here.
+/// Which film: a replay on the shelf, a match of a journal, or a match played here.
 #[derive(Deserialize)]
 struct Which {
     replay: Option<String>,
     live: Option<String>,
+    journal: Option<String>,
+    block: Option<u64>,
+    game: Option<u32>,
+}
+
+impl Which {
+    fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
+        match (&self.journal, self.block, self.game) {
+            (Some(journal), Some(block), Some(game)) => shelf.match_of(journal, block, game),
+            _ => shelf.read(self.replay.as_deref().unwrap_or_default()),
+        }
+    }
 }
 
 async fn film_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
-    if let Some(name) = which.live {
-        let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+    if let Some(name) = &which.live {
+        let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         return match live {
             Some(live) => stream_live(live),
             None => problem(StatusCode::NOT_FOUND, "this match was played in another run of agon"),
         };
     }
-    let name = which.replay.unwrap_or_default();
-    stream(move || desk.shelf.read(&name).map_err(|error| error.to_string())).await
+    stream(move || which.read(&desk.shelf).map_err(Refusal::from)).await
 }
 
 async fn film_of_bytes(bytes: Bytes) -> Response {
-    stream(move || Replay::read(&bytes).map_err(|error| error.to_string())).await
+    let refuse =
+        |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
+    stream(move || Replay::read(&bytes).map_err(refuse)).await
+}
+
+/// Why there is no film.
+struct Refusal {
+    why: String,
+    /// Whether the file is no replay of ours: then the page looks whether it knows it.
+    foreign: bool,
+}
+
+impl From<ShelfError> for Refusal {
+    fn from(error: ShelfError) -> Self {
+        Self { why: error.to_string(), foreign: error.is_foreign() }
+    }
+}
+
+/// A file as it is, for records that the page reads by itself.
+async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    let name = which.replay.unwrap_or_default();
+    match tokio::task::spawn_blocking(move || desk.shelf.bytes(&name)).await {
+        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this file; please report it"),
+    }
+}
+
+/// A journal with its matches.
+async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    let name = which.journal.unwrap_or_default();
+    match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
+        Ok(Ok(journal)) => {
+            ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response()
+        }
+        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
+    }
 }
 
 /// Sends a film as it is computed. What is computed ahead is bounded by the channel.
-async fn stream(read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
+async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static) -> Response {
     let (line, lines) = mpsc::channel::<Bytes>(8);
     let (ready, begun) = tokio::sync::oneshot::channel();
     tokio::task::spawn_blocking(move || {
-        let opened = read()
-            .and_then(|replay| Showing::new(replay, Privacy::Private).map_err(|error| error.to_string()));
+        let opened = read().and_then(|replay| {
+            Showing::new(replay, Privacy::Private)
+                .map_err(|error| Refusal { why: error.to_string(), foreign: false })
+        });
         let showing = match opened {
             Ok(showing) => showing,
             Err(why) => {
@@ -364,17 +445,20 @@ async fn stream(read: impl FnOnce() -> Result<Replay, String> + Send + 'static) 
         for (number, text) in showing.enumerate() {
             piece.extend_from_slice(text.as_bytes());
             piece.push(b'\n');
-            if number < 2 || piece.len() > 64 << 10 {
-                if line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
-                    return;
-                }
+            let enough = number < 2 || piece.len() > 64 << 10;
+            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
+                return;
             }
         }
         let _ = line.blocking_send(piece.into());
     });
     match begun.await {
         Ok(None) => ndjson(lines),
-        Ok(Some(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Ok(Some(Refusal { why, foreign })) => {
+            let text = json!({ "error": why, "foreign": foreign }).to_string();
+            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text)
+                .into_response()
+        }
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
     }
 }
@@ -407,15 +491,16 @@ fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
 /// Which message: that which asked `seat` at `step`.
 #[derive(Deserialize)]
 struct Asked {
-    #[serde(default)]
-    replay: String,
     step: usize,
     seat: u8,
 }
 
-async fn message_of_name(State(desk): State<Arc<Desk>>, Query(asked): Query<Asked>) -> Response {
-    let name = asked.replay.clone();
-    message(asked, move || desk.shelf.read(&name).map_err(|error| error.to_string())).await
+async fn message_of_name(
+    State(desk): State<Arc<Desk>>,
+    Query(asked): Query<Asked>,
+    Query(which): Query<Which>,
+) -> Response {
+    message(asked, move || which.read(&desk.shelf).map_err(|error| error.to_string())).await
 }
 
 async fn message_of_bytes(Query(asked): Query<Asked>, bytes: Bytes) -> Response {
@@ -438,18 +523,35 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
     }
 }
 
+/// What the page wants played.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Wanted {
+    /// A match of a journal, once more.
+    Again { journal: String, block: u64, game: u32 },
+    /// A new match.
+    New(Request),
+}
+
 /// Starts a match. The body is JSON, which no plain form of another site can send.
 async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) -> Response {
     let json_body = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    let request: Request = match serde_json::from_slice(&body) {
-        Ok(request) if json_body => request,
+    let wanted: Wanted = match serde_json::from_slice(&body) {
+        Ok(wanted) if json_body => wanted,
         Ok(_) => return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"),
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
     };
     let live = Live::default();
     let film = live.clone();
     let host = desk.clone();
-    match tokio::task::spawn_blocking(move || host.host.play(request, film)).await {
+    let started = tokio::task::spawn_blocking(move || match wanted {
+        Wanted::Again { journal, block, game } => {
+            let command = host.shelf.command_of(&journal, block, game).map_err(|error| error.to_string())?;
+            host.host.again(&command, film)
+        }
+        Wanted::New(request) => host.host.play(request, film),
+    });
+    match started.await {
         Ok(Ok(())) => {
             let name = desk.add(live);
             ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string())

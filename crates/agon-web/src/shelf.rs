@@ -1,9 +1,13 @@
-//! The replays a server may show: those the user named, and those in the folder of recent matches.
+//! What a server may show: the replays and journals the user named, the folder of recent matches, and
+//! that of series. A request names one of these; names are compared and never joined to paths, so
+//! that no request reaches another file.
 
+use std::collections::VecDeque;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use agon_contest::journal::{self, Entry, Header, JournalError};
 use agon_game::Seat;
 use agon_replay::Replay;
 use serde_json::{Value, json};
@@ -14,14 +18,20 @@ use crate::film::Unshowable;
 pub const LARGEST: u64 = 256 << 20;
 /// So many recent matches are listed.
 const RECENT: usize = 60;
+/// So many recent series are listed.
+const SERIES: usize = 20;
+/// So many matches of a journal are sent to a page; of a longer one the last.
+const LISTED: usize = 20_000;
 
-/// The replays a server may show.
+/// What a server may show.
 #[derive(Clone, Debug, Default)]
 pub struct Shelf {
     /// The files the user named.
     pub named: Vec<PathBuf>,
     /// The folder of recent matches.
     pub folder: PathBuf,
+    /// The folder of series: each has a folder of its own with a journal.
+    pub series: PathBuf,
 }
 
 /// Why a replay cannot be had.
@@ -38,6 +48,19 @@ pub enum ShelfError {
     /// Cannot be shown.
     #[error("{0}: {1}")]
     Unshowable(String, Unshowable),
+    /// A journal that cannot be read.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    /// A match that is not in its journal, or not kept.
+    #[error("{0}")]
+    NoMatch(String),
+}
+
+impl ShelfError {
+    /// Whether the file is something else than a replay of ours: some game may know it.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, Self::Unshowable(_, Unshowable::Replay(agon_replay::ReplayError::Foreign)))
+    }
 }
 
 impl Shelf {
@@ -46,16 +69,91 @@ impl Shelf {
     /// # Errors
     /// When it is not on the shelf, or cannot be read.
     pub fn read(&self, name: &str) -> Result<Replay, ShelfError> {
-        let path = self.find(name).ok_or_else(|| ShelfError::Unknown(name.to_owned()))?;
-        read(&path)
+        read(&self.find(name)?)
     }
 
-    /// Names are compared, never joined to paths: a request reaches no other file.
-    fn find(&self, name: &str) -> Option<PathBuf> {
-        let named = self.named.iter().find(|path| path.display().to_string() == name).cloned();
-        named.or_else(|| {
-            self.files().into_iter().map(|file| file.1).find(|path| path.display().to_string() == name)
-        })
+    /// The bytes of the file called `name`, whatever it is.
+    ///
+    /// # Errors
+    /// When it is not on the shelf, or cannot be read.
+    pub fn bytes(&self, name: &str) -> Result<Vec<u8>, ShelfError> {
+        bytes(&self.find(name)?)
+    }
+
+    fn find(&self, name: &str) -> Result<PathBuf, ShelfError> {
+        let all = self.named.iter().cloned().chain(self.files().into_iter().map(|file| file.1));
+        let found = all.chain(self.journals()).find(|path| path.display().to_string() == name);
+        found.ok_or_else(|| ShelfError::Unknown(name.to_owned()))
+    }
+
+    /// The journals of series, the newest first.
+    fn journals(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(&self.series).into_iter().flatten().flatten();
+        let mut found: Vec<(SystemTime, PathBuf)> = folders
+            .map(|folder| folder.path().join("journal.jsonl"))
+            .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
+            .collect();
+        found.sort_by(|a, b| b.cmp(a));
+        found.into_iter().map(|file| file.1).collect()
+    }
+
+    /// The recent series, the newest first, for the start page.
+    pub fn recent_series(&self) -> Vec<Value> {
+        let listed = self.journals().into_iter().take(SERIES);
+        listed.filter_map(|path| Some(summary(&path, &journal::read_header(&path).ok()?))).collect()
+    }
+
+    /// A journal with its matches.
+    ///
+    /// # Errors
+    /// When it is not on the shelf, or damaged.
+    pub fn journal(&self, name: &str) -> Result<Value, ShelfError> {
+        let path = self.find(name)?;
+        let mut entries = VecDeque::new();
+        let past = journal::read(&path, |entry| {
+            if entries.len() >= LISTED {
+                entries.pop_front();
+            }
+            entries.push_back(entry);
+        })?;
+        let mut journal = summary(&path, &past.header);
+        let left_out = past.entries - entries.len() as u64;
+        journal["leftOut"] = left_out.into();
+        journal["torn"] = past.torn.into();
+        let matches: Vec<Value> = entries.iter().map(|entry| json!({
+            "block": entry.block, "game": entry.game, "seed": entry.seed.to_string(), "map": entry.map,
+            "bots": entry.bots, "scores": entry.scores, "ranks": entry.ranks, "reason": entry.reason,
+            "steps": entry.steps, "maxMs": entry.max_ms, "faults": entry.faults, "kept": entry.replay.is_some(),
+            "command": past.header.command(entry),
+        })).collect();
+        journal["matches"] = matches.into();
+        Ok(journal)
+    }
+
+    /// The replay of a match of a journal.
+    ///
+    /// # Errors
+    /// When it was not kept, or cannot be read.
+    pub fn match_of(&self, name: &str, block: u64, game: u32) -> Result<Replay, ShelfError> {
+        let path = self.find(name)?;
+        let (_, entry) = found(&path, block, game)?;
+        let kept = entry.replay.as_deref().map(Path::new).ok_or_else(|| {
+            ShelfError::NoMatch(format!("the replay of match {game} of block {block} was not kept"))
+        })?;
+        // A journal may come from anybody: only files beside it are read.
+        if !kept.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(ShelfError::NoMatch(format!("{}: not a file beside the journal", kept.display())));
+        }
+        read(&path.with_file_name("").join(kept))
+    }
+
+    /// The command that plays a match of a journal again.
+    ///
+    /// # Errors
+    /// When there is no such match.
+    pub fn command_of(&self, name: &str, block: u64, game: u32) -> Result<String, ShelfError> {
+        let (header, entry) = found(&self.find(name)?, block, game)?;
+        Ok(header.command(&entry))
     }
 
     /// The files of the folder, the newest first.
@@ -77,15 +175,44 @@ impl Shelf {
     }
 }
 
-/// Reads a replay file.
-fn read(path: &Path) -> Result<Replay, ShelfError> {
+/// A match of a journal, with the journal's header.
+fn found(path: &Path, block: u64, game: u32) -> Result<(Header, Entry), ShelfError> {
+    let mut wanted = None;
+    let past = journal::read(path, |entry| {
+        if entry.block == block && entry.game == game {
+            wanted = Some(entry);
+        }
+    })?;
+    let missing = || ShelfError::NoMatch(format!("this journal has no match {game} of block {block}"));
+    Ok((past.header, wanted.ok_or_else(missing)?))
+}
+
+/// What the start page says of a journal.
+fn summary(path: &Path, header: &Header) -> Value {
+    json!({
+        "name": path.display().to_string(),
+        "kind": header.kind.word(),
+        "game": header.game,
+        "rules": header.rules.name,
+        "started": header.started,
+        "seats": header.seats,
+        "bots": header.bots.iter().map(|bot| &bot.label).collect::<Vec<_>>(),
+    })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, ShelfError> {
     let name = path.display().to_string();
     let failed = |error: std::io::Error| ShelfError::Unreadable(name.clone(), error.to_string());
     if fs::metadata(path).map_err(failed)?.len() > LARGEST {
         return Err(ShelfError::Unreadable(name, "larger than 256 MiB, so not a replay".to_owned()));
     }
-    let bytes = fs::read(path).map_err(failed)?;
-    Replay::read(&bytes).map_err(|error| ShelfError::Unshowable(name, error.into()))
+    fs::read(path).map_err(failed)
+}
+
+/// Reads a replay file.
+fn read(path: &Path) -> Result<Replay, ShelfError> {
+    Replay::read(&bytes(path)?)
+        .map_err(|error| ShelfError::Unshowable(path.display().to_string(), error.into()))
 }
 
 /// What the start page says of one file.

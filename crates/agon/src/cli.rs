@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
-use crate::{gauntlet, pin, rate, sprt, tournament};
+use crate::waiting::PortOptions;
+use crate::{build, check, docs, doctor, fork, gauntlet, new, pack, pin, rate, redact, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -16,12 +17,15 @@ use crate::{gauntlet, pin, rate, sprt, tournament};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon play cultist-wars builtin:greedy my/bot.py     one match
-  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
+  agon new cultist-wars python my-bot                 a bot to begin with
+  agon play cultist-wars my-bot builtin:greedy        one match
+  agon check cultist-wars my-bot                      does it do all it must?
   agon watch agon-replays/LAST.replay                 see it in the browser
+  agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
+  agon docs                                           the guide
 
 Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
     propagate_version = true,
@@ -36,12 +40,24 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Make a bot to begin with, in the language you like
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewOptions),
     /// Play one match and show how it went
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayOptions),
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckOptions),
+    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildOptions),
+    /// Watch matches in the browser: replays, or new ones played from the page
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchOptions),
     /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
@@ -57,10 +73,12 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Watch matches in the browser: replays, or new ones played from the page
-    #[command(after_help = WATCH_EXAMPLES)]
-    Watch(WatchOptions),
-    /// Look into replays: info, verify, export
+    /// Pack a bot in the form its contest takes
+    #[command(after_help = pack::EXAMPLES)]
+    Pack(pack::PackOptions),
+    /// Look into replays: info, verify, show, export, import, fork, redact
+    ///
+    /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
     Replay(ReplayCommand),
     /// List the games, with their presets, maps and built-in bots
@@ -76,6 +94,9 @@ pub enum Command {
     /// Explain one rule: its text, where the code decides it, where it is tested
     #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
     Explain(ExplainOptions),
+    /// Read the guide
+    #[command(after_help = docs::EXAMPLES)]
+    Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(after_help = "Files and folders are searched for records; a record is known by its content.
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
@@ -90,6 +111,9 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
+    /// What this machine has and allows, and what to do about the rest
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
@@ -107,16 +131,20 @@ Examples:
   agon play cultist-wars my/bot.py builtin:greedy
   agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
-  agon play cultist-wars my/bot.py builtin:random --no-timeouts";
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play                       in a folder whose agon.toml names game and opponents
+  agon play ostibot my/bot.js other/bot.py --time-limit 1s
+  agon play ostibot my/bot.js builtin:looter --js node";
 
-const WATCH_EXAMPLES: &str =
-    "Without a file it opens a page with the recent matches, and a form that plays new ones.
-With two, they are shown side by side, and the first answer in which they differ is marked.
+const WATCH_EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
+A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network.
 
 Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
+  agon watch agon-series/LAST/journal.jsonl
   agon watch --no-open --port 8080";
 
 const REFEREE_EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
@@ -128,15 +156,23 @@ Examples:
 /// Options of `agon play`.
 #[derive(Args, Debug)]
 pub struct PlayOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bots, in the order of their seats
-    #[arg(required = true, value_name = "BOT")]
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]
+    #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    /// Builds the bots first, where they changed (see `agon build`)
+    #[arg(long, help_heading = "Match")]
+    pub build: bool,
+    #[command(flatten)]
+    pub port: PortOptions,
+    /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
+    #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
+    pub js: Option<JsKind>,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
@@ -152,6 +188,12 @@ pub struct PlayOptions {
     /// Follows the match turn by turn
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -175,8 +217,8 @@ pub struct PlayOptions {
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// The replays; two are compared [default: a page with the recent matches]
-    #[arg(value_name = "REPLAY")]
+    /// Replays or journals; two replays are compared [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
@@ -190,6 +232,15 @@ pub struct WatchOptions {
     /// What the address must hold to be let in [default: a fresh one each time]
     #[arg(long, value_name = "SECRET")]
     pub token: Option<String>,
+}
+
+/// An engine for scripts.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsKind {
+    /// The one inside agon: nothing but the language can be reached, and every match can be repeated
+    Embedded,
+    /// Node: compiles to machine code, but keeps scripts from nothing
+    Node,
 }
 
 /// Options of `agon referee`.
@@ -220,6 +271,8 @@ pub struct RefereeOptions {
     pub serve: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
 }
 
 /// Commands of `agon replay`.
@@ -246,9 +299,23 @@ pub enum ReplayCommand {
     #[command(after_help = "Examples:
   agon replay export FILE --format json              every turn: state, answers, events
   agon replay export FILE --format html -o match.html one page that shows the match anywhere
+  agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
+    /// Read a replay of the original as one of agon's, and compare the engine with it
+    #[command(after_help = "A record is known by its content; it may be gzip.
+Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+
+Example:
+  agon replay import p1-01-04-2025-10-00-00.replay")]
+    Import(ImportOptions),
     /// Show the board of a replay at a turn
     Show {
         /// The replay.
@@ -267,8 +334,8 @@ pub enum ReplayCommand {
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form
-    #[arg(long, value_enum, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, html, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// For html: keeps the output of the bots, and how they were started
     #[arg(long, requires = "format")]
@@ -288,12 +355,36 @@ pub struct ExportOptions {
 }
 
 /// Forms of an exported replay.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything as JSON
+    /// Everything as JSON.
     Json,
-    /// One page that needs nothing else, to send to others; what belongs to one bot is left out
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
     Html,
+    /// As the original of this game records it.
+    Original(&'static str),
+}
+
+fn export_format(text: &str) -> Result<ExportFormat, String> {
+    match (text, agon_games::find(text)) {
+        ("json", _) => Ok(ExportFormat::Json),
+        ("html", _) => Ok(ExportFormat::Html),
+        (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
+        _ => Err("write json, html, or the name of the replay's game".to_owned()),
+    }
+}
+
+/// Options of `agon replay import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The replay of the original
+    pub file: PathBuf,
+    /// Where ours goes [default: a new file in ./agon-replays]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints what was read as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon games`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_game::setup::nearest;
@@ -190,6 +190,9 @@ pub struct ClockOptions {
     /// Multiplies all time limits
     #[arg(long, value_name = "X", conflicts_with = "no_timeouts", help_heading = "Time")]
     pub time_scale: Option<f64>,
+    /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
+    #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
+    pub time_limit: Option<Duration>,
     /// How limits are applied
     #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
     pub clock: ClockKind,
@@ -228,7 +231,12 @@ impl ClockOptions {
                 "--time-scale {scale}: a number above 0, as in --time-scale 10"
             )));
         }
-        Ok(Clock { limited: !self.no_timeouts, scale, tolerant: self.clock == ClockKind::Site2026 })
+        Ok(Clock {
+            limited: !self.no_timeouts,
+            scale,
+            cap: self.time_limit,
+            tolerant: self.clock == ClockKind::Site2026,
+        })
     }
 
     /// What happens to bots that compute in their opponent's time.
@@ -237,6 +245,16 @@ impl ClockOptions {
             PonderKind::Stop => Ponder::Stop,
             PonderKind::Allow => Ponder::Allow,
         }
+    }
+}
+
+/// Reads a time like `500ms` or `2s`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
+    let ms = number("ms").or_else(|| number("s").map(|seconds| seconds * 1e3));
+    match ms {
+        Some(ms) if (1.0..=86_400_000.0).contains(&ms) => Ok(Duration::from_secs_f64(ms / 1e3)),
+        _ => Err("write a number and its unit, from 1ms to 86400s, as in 500ms or 2s".to_owned()),
     }
 }
 

@@ -5,13 +5,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use agon_game::{Answer, Seat, Session};
-use agon_replay::Replay;
+use agon_replay::{Replay, ReplayError};
 use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, ExportOptions, ReplayCommand};
 use crate::common::{Done, Failure};
+use crate::import::{self, Imported};
 use crate::play::{eyes, game_of};
 use crate::screen::{self, score};
+use crate::{fork, redact};
 
 /// A replay file larger than this is refused.
 const LARGEST: u64 = 1 << 30;
@@ -22,19 +24,41 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Info { file, json } => info(file, *json),
         ReplayCommand::Verify { files, json } => verify(files, *json),
         ReplayCommand::Export(options) => export(options),
+        ReplayCommand::Fork(options) => fork::run(options),
+        ReplayCommand::Redact(options) => redact::run(options),
+        ReplayCommand::Import(options) => import::run(options),
         ReplayCommand::Show { file, turn, view } => show(file, *turn, view),
     }
 }
 
-/// Reads a replay file.
+/// Reads a replay file: ours, or one of an original.
 pub fn read(file: &Path) -> Result<Replay, Failure> {
+    load(file).map(|(replay, _)| replay)
+}
+
+/// Reads a replay file, and says what it was imported from when it is one of an original.
+fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
+    let (name, bytes) = (file.display().to_string(), bytes(file)?);
+    match Replay::read(&bytes) {
+        Ok(replay) => Ok((replay, None)),
+        Err(ReplayError::Foreign) => {
+            let imported = import::import(&bytes, &name)?
+                .ok_or_else(|| Failure::usage(format!("{name}: {}", ReplayError::Foreign)))?;
+            let replay = Replay::read(&imported.bytes).map_err(|error| Failure::own(error.to_string()))?;
+            Ok((replay, Some(imported)))
+        }
+        Err(error) => Err(Failure::usage(format!("{name}: {error}"))),
+    }
+}
+
+/// The content of a file that may be a replay, unpacked when it is gzip.
+pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let name = file.display();
     let size = std::fs::metadata(file).map_err(|error| Failure::usage(format!("{name}: {error}")))?.len();
     if size > LARGEST {
         return Err(Failure::usage(format!("{name}: larger than 1 GiB, so not a replay")));
     }
-    let bytes = std::fs::read(file).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-    Replay::read(&bytes).map_err(|error| Failure::usage(format!("{name}: {error}")))
+    agon_testkit::golden::read(file).map_err(|error| Failure::usage(format!("{name}: {error}")))
 }
 
 /// Opens the match of a replay at its start.
@@ -115,6 +139,8 @@ pub enum Finding {
     Good,
     /// Good as far as it goes.
     Cut,
+    /// Our engine does not do what a record of the original says: where first.
+    Differs(String),
     /// From this step on it is not, for this reason.
     Broken(usize, String),
 }
@@ -150,17 +176,29 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(steps, format!("end: {why}"))))
 }
 
+/// What a replay of an original says about our engine.
+fn against_record(imported: &Imported) -> Finding {
+    match imported.first_difference() {
+        None => Finding::Good,
+        Some(first) => Finding::Differs(first),
+    }
+}
+
 fn verify(files: &[PathBuf], as_json: bool) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
     let (mut all_good, mut findings) = (true, Vec::new());
     for file in files {
-        let replay = read(file)?;
-        let finding = check(&replay)?;
+        let (replay, imported) = load(file)?;
+        let finding = match imported {
+            None => check(&replay)?,
+            Some(imported) => against_record(&imported),
+        };
         let steps = replay.steps.len();
         let (word, text) = match &finding {
             Finding::Good => ("verified", format!("{steps} steps")),
             Finding::Cut => ("cut off", format!("the first {steps} steps are verified, the end is missing")),
+            Finding::Differs(first) => ("differs from the original", first.clone()),
             Finding::Broken(step, why) => {
                 ("altered", format!("breaks at step {} of {steps}: {why}", step + 1))
             }
@@ -203,6 +241,14 @@ fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
 
 fn export(options: &ExportOptions) -> Done {
     let replay = read(&options.file)?;
+    let original = match options.format {
+        Some(ExportFormat::Original(game)) if game != replay.header.game => {
+            let title = game_of(&replay.header)?.info().title;
+            return Err(Failure::usage(format!("--format {game}: this is a replay of {title}")));
+        }
+        Some(ExportFormat::Original(_)) => Some(import::export(&replay)?),
+        _ => None,
+    };
     let mut out: Box<dyn Write> = match &options.output {
         None => Box::new(io::stdout().lock()),
         Some(path) => {
@@ -214,6 +260,7 @@ fn export(options: &ExportOptions) -> Done {
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
         Some(ExportFormat::Html) => crate::watch::page(replay, options.private, &mut out)?,
+        Some(ExportFormat::Original(_)) => out.write_all(&original.unwrap_or_default())?,
         None => export_input(&replay, options, &mut out)?,
     }
     out.flush()?;

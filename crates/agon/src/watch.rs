@@ -1,19 +1,24 @@
 //! `agon watch`: matches in the browser.
 
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write as _};
 use std::net::IpAddr;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command as Program, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
 
 use agon_game::Session;
 use agon_match::{Observer, Recorder, StepReport};
-use agon_web::{Config, Host, Live, Request, Server};
+use agon_replay::Header;
+use agon_web::live::Camera;
+use agon_web::{Config, Handle, Host, Live, Request, Server};
+use clap::Parser as _;
 
-use crate::cli::WatchOptions;
-use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
+use crate::cli::{Cli, Command, WatchOptions};
+use crate::common::{self, Done, Failure};
 use crate::play::{self, FOLDER, ReplayFile};
-use crate::screen;
+use crate::{screen, series};
 
 /// Runs `agon watch`.
 pub fn run(options: &WatchOptions) -> Done {
@@ -22,25 +27,37 @@ pub fn run(options: &WatchOptions) -> Done {
         // A wrong name is told here and now; what is wrong inside a file, on its page.
         std::fs::metadata(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
-    let server = serve(options, options.files.clone())?;
-    let name = |at: usize| options.files.get(at).map(|file| encode(&file.display().to_string()));
-    let place = match (name(0), name(1)) {
-        (Some(one), Some(other)) if options.files.len() == 2 => format!("replay={one}&with={other}"),
-        (Some(one), None) => format!("replay={one}"),
-        _ => String::new(),
-    };
-    answer(server, &place, options.no_open, common::stop_on_ctrl_c())
-}
-
-/// Takes the port.
-pub fn serve(options: &WatchOptions, replays: Vec<PathBuf>) -> Result<Server, Failure> {
     let config = Config {
         address: options.bind.unwrap_or(Config::default().address),
         port: options.port,
         token: options.token.clone(),
-        replays,
+        files: options.files.clone(),
         folder: FOLDER.into(),
+        series: series::FOLDER.into(),
     };
+    let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
+    let place = match &names[..] {
+        [one] if is_journal(&options.files[0]) => format!("journal={one}"),
+        [one] => format!("replay={one}"),
+        [one, other] => format!("replay={one}&with={other}"),
+        _ => String::new(),
+    };
+    let server = bind(config)?;
+    let address = server.handle().address(&place);
+    writeln!(io::stdout(), "{address}")?;
+    io::stdout().flush()?;
+    answer(server, &address, options.no_open, common::stop_on_ctrl_c())
+}
+
+/// Whether a file begins like a journal of a series.
+fn is_journal(file: &Path) -> bool {
+    let mut start = [0; 15];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"{\"agon_journal\""
+}
+
+/// Takes the port.
+fn bind(config: Config) -> Result<Server, Failure> {
     let (address, port) = (config.address, config.port);
     Server::bind(config, Box::new(Matches)).map_err(|error| {
         Failure::own(format!(
@@ -49,24 +66,70 @@ pub fn serve(options: &WatchOptions, replays: Vec<PathBuf>) -> Result<Server, Fa
     })
 }
 
-/// Says where the page is, opens it, and answers until Ctrl-C.
-pub fn answer(server: Server, place: &str, no_open: bool, stop: &AtomicBool) -> Done {
+/// The viewer of `agon play --live` and `--open`: it answers on a thread of its own.
+pub struct Viewer {
+    handle: Handle,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Viewer {
+    /// Starts it. `file` is a replay it may show.
+    pub fn start(file: Option<PathBuf>) -> Result<Self, Failure> {
+        let config = Config {
+            files: file.into_iter().collect(),
+            folder: FOLDER.into(),
+            series: series::FOLDER.into(),
+            ..Config::default()
+        };
+        let server = bind(config)?;
+        let handle = server.handle();
+        let stop = common::stop_on_ctrl_c();
+        let thread = std::thread::spawn(move || server.run(stop));
+        Ok(Self { handle, thread })
+    }
+
+    /// Shows a match that is about to be played.
+    pub fn film(&self, header: &Header) -> Result<Camera, Failure> {
+        let live = Live::default();
+        let camera = live.camera(header).map_err(|error| Failure::own(error.to_string()))?;
+        say(&self.handle.add(live), false);
+        Ok(camera)
+    }
+
+    /// Shows a replay.
+    pub fn show(&self, file: &Path) {
+        say(&self.handle.address(&format!("replay={}", encode(&file.display().to_string()))), false);
+    }
+
+    /// Goes on answering until Ctrl-C.
+    pub fn stay(self) -> Done {
+        match self.thread.join() {
+            Ok(done) => Ok(done?),
+            Err(_) => Err(Failure::own("the viewer failed; please report it")),
+        }
+    }
+}
+
+/// Opens the page and answers until Ctrl-C.
+fn answer(server: Server, address: &str, no_open: bool, stop: &AtomicBool) -> Done {
     if !agon_web::app::is_built() {
         eprintln!("note: this agon was built without its web app: {}", agon_web::app::MISSING.trim());
     }
-    let address = server.address(place);
-    {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{address}")?;
-        out.flush()?;
-    }
-    if !no_open && !open_browser(&address) && io::stderr().is_terminal() {
-        eprintln!("{}", screen::errors().dim("open this address in a browser; Ctrl-C ends the viewer"));
-    } else if io::stderr().is_terminal() {
-        eprintln!("{}", screen::errors().dim("Ctrl-C ends the viewer"));
-    }
+    say(address, no_open);
     server.run(stop)?;
     Ok(())
+}
+
+/// Opens an address, or tells the user to.
+fn say(address: &str, no_open: bool) {
+    let dim = |text: &str| screen::errors().dim(text);
+    match !no_open && open_browser(address) {
+        true => eprintln!("{}", dim("Ctrl-C ends the viewer")),
+        false if io::stderr().is_terminal() || !no_open => {
+            eprintln!("{} {address}\n{}", dim("open in a browser:"), dim("Ctrl-C ends the viewer"));
+        }
+        false => {}
+    }
 }
 
 /// Opens the user's browser, when there is a screen to open it on.
@@ -85,7 +148,7 @@ fn open_browser(address: &str) -> bool {
         &[]
     };
     openers.iter().any(|opener| {
-        let mut command = Command::new(opener);
+        let mut command = Program::new(opener);
         command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // It may run as long as the browser does: it is waited for on a thread of its own.
         command.spawn().map(|mut child| std::thread::spawn(move || child.wait())).is_ok()
@@ -105,63 +168,74 @@ struct Matches;
 
 impl Host for Matches {
     fn play(&self, request: Request, live: Live) -> Result<(), String> {
-        let sentence = |failure: Failure| match failure {
-            Failure::Usage(why) | Failure::Own(why) => why,
-            Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
-        };
-        let game = common::game(&request.game).map_err(sentence)?;
-        let names = common::bots(&request.bots, false).map_err(sentence)?;
-        let labels = common::labels(&names, &[]).map_err(sentence)?;
-        let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
-        let seed = given(&request.seed)
-            .map(|seed| seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits")))
-            .transpose()?;
-        let options =
-            SetupOptions { seed, map: given(&request.map), rules: given(&request.rules), set: Vec::new() };
-        let setup = options.setup(game, names.len()).map_err(sentence)?;
-        let mut session = game.open(&setup).map_err(|error| error.to_string())?;
-        // Everything that can be wrong with the names is told before the match begins.
-        let (started, begun) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let ponder = ClockOptions::default().ponder();
-            let mut seated = match play::seat_all(session.as_mut(), &names, ponder, true) {
-                Ok(seated) => seated,
-                Err(failure) => return drop(started.send(Err(sentence(failure)))),
-            };
-            let clock = agon_match::Clock::ORIGINAL;
-            let header = play::header(session.as_ref(), &names, &labels, &clock.to_string());
-            let mut camera = match live.camera(&header) {
-                Ok(camera) => camera,
-                Err(error) => return drop(started.send(Err(error.to_string()))),
-            };
-            let _ = started.send(Ok(()));
-            // A match that cannot be kept is still worth watching.
-            let mut recorder = ReplayFile::create(None, session.as_ref())
-                .ok()
-                .and_then(|mut file| Recorder::new(BufWriter::new(file.take()), &header).ok());
-            let record = {
-                let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];
-                if let Some(recorder) = &mut recorder {
-                    observers.push(recorder);
-                }
-                let mut all = Both(observers);
-                agon_match::play(
-                    session.as_mut(),
-                    &mut seated,
-                    &labels,
-                    clock,
-                    ponder,
-                    &mut all,
-                    common::stop_on_ctrl_c(),
-                )
-            };
-            if let Some(recorder) = recorder {
-                let _ = recorder.finish(session.as_mut(), &record);
+        let Request { game, bots, rules, map, seed } = request;
+        let mut words = vec!["agon".to_owned(), "play".to_owned()];
+        for (option, value) in [("--rules", rules), ("--map", map), ("--seed", seed)] {
+            if !value.trim().is_empty() {
+                words.push(format!("{option}={}", value.trim()));
             }
-            camera.finish(&record);
-        });
-        begun.recv().unwrap_or_else(|_| Err("agon failed to start this match; please report it".to_owned()))
+        }
+        words.extend(["--".to_owned(), game]);
+        words.extend(bots);
+        film(words, live)
     }
+
+    fn again(&self, command: &str, live: Live) -> Result<(), String> {
+        film(shlex::split(command).ok_or("the journal's command cannot be read")?, live)
+    }
+}
+
+/// Plays what an `agon play` command says, on a thread of its own.
+fn film(words: Vec<String>, live: Live) -> Result<(), String> {
+    let sentence = |failure: Failure| match failure {
+        Failure::Usage(why) | Failure::Own(why) => why,
+        Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
+    };
+    let Ok(Cli { command: Command::Play(options) }) = Cli::try_parse_from(words) else {
+        return Err(
+            "this is no match that can be played: check the seed, and that each seat has a bot".to_owned()
+        );
+    };
+    let game = options.game.as_deref().ok_or("no game is named")?;
+    let game = common::game(game).map_err(sentence)?;
+    let names = play::names(&options, &options.bots).map_err(sentence)?;
+    let labels = common::labels(&names, &options.name).map_err(sentence)?;
+    let setup = options.setup.setup(game, names.len()).map_err(sentence)?;
+    let mut session = game.open(&setup).map_err(|error| error.to_string())?;
+    let (clock, ponder) = (options.clock.clock().map_err(sentence)?, options.clock.ponder());
+    // Everything that can be wrong with the names is told before the match begins.
+    let (started, begun) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let seated = play::seat_all(session.as_mut(), &names, clock, ponder, true).map_err(sentence);
+        let header = play::header(session.as_ref(), &names, &labels, &clock.to_string());
+        let ready = seated.and_then(|seated| {
+            let camera = live.camera(&header).map_err(|error| error.to_string())?;
+            Ok((seated, camera))
+        });
+        let (mut players, mut camera) = match ready {
+            Ok(ready) => ready,
+            Err(why) => return drop(started.send(Err(why))),
+        };
+        let _ = started.send(Ok(()));
+        // A match that cannot be kept is still worth watching.
+        let mut recorder = ReplayFile::create(None, session.as_ref())
+            .ok()
+            .and_then(|mut file| Recorder::new(BufWriter::new(file.take()), &header).ok());
+        let record = {
+            let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];
+            if let Some(recorder) = &mut recorder {
+                observers.push(recorder);
+            }
+            let stop = common::stop_on_ctrl_c();
+            let mut all = Both(observers);
+            agon_match::play(session.as_mut(), &mut players, &labels, clock, ponder, &mut all, stop)
+        };
+        if let Some(recorder) = recorder {
+            let _ = recorder.finish(session.as_mut(), &record);
+        }
+        camera.finish(&record);
+    });
+    begun.recv().unwrap_or_else(|_| Err("agon failed to start this match; please report it".to_owned()))
 }
 
 /// Several observers, one after the other.

@@ -2,6 +2,7 @@
 //!
 //! The length in front of either (ten characters over TCP) is the transport's.
 
+mod kit;
 mod message;
 mod reply;
 
@@ -11,6 +12,7 @@ use crate::DeerhuntOf;
 use crate::orders::Moves;
 use crate::view::View;
 
+pub use kit::kit;
 pub use reply::read_reply;
 
 /// The conversations of a match.

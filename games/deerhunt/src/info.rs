@@ -60,6 +60,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("src/map.rs", include_str!("../src/map.rs")),
     ("src/setup.rs", include_str!("../src/setup.rs")),
     ("src/dialect.rs", include_str!("../src/dialect.rs")),
+    ("src/dialect/kit.rs", include_str!("../src/dialect/kit.rs")),
     ("src/dialect/message.rs", include_str!("../src/dialect/message.rs")),
     ("src/dialect/reply.rs", include_str!("../src/dialect/reply.rs")),
     ("src/sets.rs", include_str!("../src/sets.rs")),

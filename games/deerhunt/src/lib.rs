@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use agon_game::conform::{Recognised, Report};
-use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup};
+use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
 use agon_game::{SetupError, Sink};
 
 // In reading order.
@@ -174,6 +174,11 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String> {
         builtin::seat(self, name, options, seed)
+    }
+
+    /// The client modules of the event whose messages the rules have.
+    fn kit(&self) -> Kit {
+        dialect::kit(&self.rules)
     }
 
     fn picture(&self, state: &State<BLOCKS>, eyes: Option<Seat>) -> Picture {

@@ -3,8 +3,8 @@
 use agon_game::conform::{Recognised, Report};
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
-    Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, Outcome, Picture, Recipe, Scene,
+    Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 
 use crate::arena::Arena;
@@ -267,6 +267,10 @@ impl Game for JungleBlitz {
         seed: u64,
     ) -> Result<Box<dyn Builtin<Self>>, String> {
         crate::builtin::seat(name, options, seed)
+    }
+
+    fn kit(&self) -> Kit {
+        Kit::WebSocket(crate::dialect::KIT)
     }
 
     fn picture(&self, state: &State, _eyes: Option<Seat>) -> Picture {

@@ -190,7 +190,7 @@ impl Edge {
 }
 
 /// The tiles within a range of a tile, as half-widths of rows (TM-TARGET-1).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
     /// The square of the distance, rounded down: a tile is within when its square is at most this.
     pub square: i32,

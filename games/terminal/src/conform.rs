@@ -7,15 +7,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
-use agon_game::{Game as _, Seat};
+use agon_game::{Game as _, Seat, Unreadable};
 
 use crate::Terminal;
 use crate::frame::Frame;
 use crate::line::{self, Eyes, Names};
 use crate::outcome;
-use crate::replay::{
-    self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine, Unreadable,
-};
+use crate::replay::{self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine};
 use crate::state::State;
 use crate::work::Work;
 
@@ -42,7 +40,7 @@ struct Match {
 }
 
 fn compare(record: &[u8], report: &mut Report) -> Result<(), Unreadable> {
-    let recorded = replay::import(record)?;
+    let recorded = replay::recorded(record)?;
     let game = Terminal::set_up(&recorded.setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
     let (_, lines) = replay::lines(record)?;
     let state = game.start();

@@ -117,9 +117,7 @@ impl Dialect<Terminal> for Wire {
             out.push(b'\n');
         }
         let Some(state) = &self.last else { return };
-        let name = |index: usize| facts.names.get(index).cloned().unwrap_or_default();
-        let names = Names { duration: facts.wall_ms, names: [name(0), name(1)] };
-        line::end(game, state, self.frames.last().map(Arc::as_ref), &names, Eyes::of(seat), out);
+        line::end(game, state, self.frames.last().map(Arc::as_ref), &Names::of(facts), Eyes::of(seat), out);
     }
 }
 

@@ -46,8 +46,8 @@ mod sources;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, Chance, Game, GameInfo, MapChoice, Outcome, Picture, Preset, Recipe, Scene, Seat, Seats,
-    Setup, SetupError, Sink, Transport,
+    Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, Import, MapChoice, Outcome, Picture, Preset,
+    Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 
 use crate::dialect::Wire;
@@ -239,6 +239,22 @@ impl Game for Terminal {
 
     fn scene(&self, state: &State) -> serde_json::Value {
         scene::scene(state)
+    }
+
+    fn frame(&self, event: &Event, eyes: Option<Seat>) -> Option<Picture> {
+        match event {
+            Event::Frame(frame) => Some(picture::frame(frame, eyes)),
+            Event::Restored(_) | Event::Over(_) => None,
+        }
+    }
+
+    fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
+        replay::import(record)
+    }
+
+    fn export(&self, steps: &[Answers<Commands>], facts: &Facts, out: &mut Vec<u8>) -> bool {
+        replay::export(self, steps, facts, out);
+        true
     }
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use agon_game::Seat;
+use agon_game::{Facts, Seat};
 
 use crate::arena::Tile;
 use crate::frame::{Death, Events, Frame, Lists, Spawned, Stats};
@@ -39,6 +39,14 @@ pub struct Names {
     pub duration: u64,
     /// The names of the players.
     pub names: [String; 2],
+}
+
+impl Names {
+    /// What the referee knows of them.
+    pub fn of(facts: &Facts) -> Self {
+        let name = |index: usize| facts.names.get(index).cloned().unwrap_or_default();
+        Self { duration: facts.wall_ms, names: [name(0), name(1)] }
+    }
 }
 
 /// Writes lines with the eyes of one seat.

@@ -3,17 +3,17 @@
 //! A replay is text: the configuration on the first line that is not blank, then every state line of
 //! player 1 (TM-TALK-6).
 
-use agon_game::{Answer, RulesChoice, Seat, Seats, Setup, Sink};
+use agon_game::{Absence, Answer, Answers, Facts, Import, RulesChoice, Seat, Seats, Setup, Sink, Unreadable};
 use serde::Deserialize;
 
 use crate::arena::Tile;
 use crate::frame::{Death, Event, Frame};
 use crate::line::{self, Eyes, Names};
 use crate::orders::{Action, Commands, Order, Refusal};
-use crate::rules::Kind;
+use crate::rules::{Kind, Rules};
 use crate::state::State;
 use crate::work::Work;
-use crate::{Terminal, turn};
+use crate::{INFO, Terminal, config, turn};
 
 /// A unit in a state line: column, row, health, id.
 pub(crate) type Entry<'a> = (i32, i32, f32, &'a str);
@@ -99,15 +99,6 @@ pub(crate) struct PlayerStats {
     pub stationary_resource_left_on_board: f32,
 }
 
-/// Why bytes are not read as a replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unreadable {
-    /// They are something else.
-    Foreign,
-    /// They are a replay, but not to the end, or of a configuration that cannot be played.
-    Damaged(String),
-}
-
 /// A recorded match: how to set it up, and what both players did.
 #[derive(Clone, Debug)]
 pub struct Recorded {
@@ -117,6 +108,8 @@ pub struct Recorded {
     pub turns: Vec<Turn>,
     /// The names of the players; empty where the replay has no end line.
     pub names: [String; 2],
+    /// Whether there is an end line.
+    pub whole: bool,
 }
 
 /// What both players did in a turn.
@@ -157,16 +150,61 @@ pub(crate) fn read(number: usize, line: &str) -> Result<StateLine<'_>, Unreadabl
     }
 }
 
-/// Reads a replay file.
+/// Reads a replay file as a match of ours.
 ///
 /// # Errors
 /// When the bytes are something else, or the replay cannot be read.
-pub fn import(record: &[u8]) -> Result<Recorded, Unreadable> {
+pub fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
+    let mut recorded = recorded(record)?;
+    let mut notes = Vec::new();
+    let rules =
+        config::load(&recorded.setup.rules).map_err(|error| Unreadable::Damaged(error.to_string()))?;
+    if let Some((name, _)) = &mut recorded.setup.rules.file {
+        *name = preset_of(&rules.rules).unwrap_or("of the record").to_owned();
+    }
+    let limit = rules.rules.timing.wait_time_bot_max;
+    let mut steps = Vec::new();
+    for (number, mut turn) in recorded.turns.into_iter().enumerate() {
+        if turn.first != Seat::new(0) {
+            notes.push(format!(
+                "turn {number}: player 2's orders were carried out first; here player 1's are, so what follows may differ"
+            ));
+        }
+        for seat in turn.stopped.iter() {
+            let answer = &mut turn.answers[seat.index()].1;
+            if answer.think_ms() != limit {
+                notes.push(format!(
+                    "turn {number}: player {seat} was stopped after {} ms; here that counts as the limit, {limit} ms",
+                    answer.think_ms()
+                ));
+            }
+            *answer = Answer::Missing(Absence::TimedOut);
+        }
+        steps.push(turn.answers.into());
+    }
+    let names = if recorded.whole { recorded.names.into() } else { Vec::new() };
+    Ok(Import { setup: recorded.setup, steps, names, whole: recorded.whole, notes })
+}
+
+/// The preset with the same numbers.
+fn preset_of(rules: &Rules) -> Option<&'static str> {
+    let same = |preset: &&agon_game::Preset| {
+        let choice = RulesChoice { preset: preset.name.to_owned(), ..RulesChoice::default() };
+        config::load(&choice).is_ok_and(|config| config.rules == *rules)
+    };
+    INFO.presets.iter().find(same).map(|preset| preset.name)
+}
+
+/// Reads what a replay file records.
+///
+/// # Errors
+/// When the bytes are something else, or the replay cannot be read.
+pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
     let (config, lines) = lines(record)?;
     let rules =
         RulesChoice { file: Some(("replay".to_owned(), config.to_owned())), ..RulesChoice::default() };
     let setup = Setup { rules, seats: 2, ..Setup::default() };
-    let mut recorded = Recorded { setup, turns: Vec::new(), names: Default::default() };
+    let mut recorded = Recorded { setup, turns: Vec::new(), names: Default::default(), whole: false };
     for (number, line) in lines.into_iter().enumerate() {
         let line = read(number, line)?;
         let turn = recorded.turns.len() as i64;
@@ -174,6 +212,7 @@ pub fn import(record: &[u8]) -> Result<Recorded, Unreadable> {
             recorded.turns.push(commands(&line, number)?);
         }
         if let (2, Some(stats)) = (line.turn_info[0], &line.end_stats) {
+            recorded.whole = true;
             recorded.names = [stats.player1.name.clone(), stats.player2.name.clone()];
             crashes(&mut recorded, &line, stats);
         }
@@ -261,30 +300,30 @@ impl Sink<Terminal> for Told {
 
 /// Writes a match as a replay file: the configuration, then all state lines as player 1 sees them.
 /// `answers` holds both answers of each turn; what follows after the end of the match is left out.
-pub fn export(game: &Terminal, answers: &[[(Seat, Answer<Commands>); 2]], names: &Names) -> Vec<u8> {
+pub fn export(game: &Terminal, answers: &[Answers<Commands>], facts: &Facts, out: &mut Vec<u8>) {
     use agon_game::Game as _;
     let eyes = Eyes::of(Seat::new(0));
-    let mut out = format!("{}\n", game.config_line()).into_bytes();
+    out.extend_from_slice(game.config_line().as_bytes());
+    out.push(b'\n');
     let (mut state, mut work, mut removed) = (game.start(), Work::default(), Vec::new());
     let mut last = None;
     for answers in answers {
         if state.ending.is_some() {
             break;
         }
-        line::deploy(&state, &removed, eyes, &mut out);
+        line::deploy(&state, &removed, eyes, out);
         out.push(b'\n');
         let mut told = Told::default();
         turn::play(game, &mut state, &mut work, answers, Seat::new(0), &mut told);
         for frame in &told.frames {
-            line::action(frame, eyes, &mut out);
+            line::action(frame, eyes, out);
             out.push(b'\n');
         }
         removed = told.removed;
         last = told.frames.pop();
     }
     if state.ending.is_some() {
-        line::end(game, &state, last.as_deref(), names, eyes, &mut out);
+        line::end(game, &state, last.as_deref(), &Names::of(facts), eyes, out);
         out.push(b'\n');
     }
-    out
 }

@@ -45,7 +45,7 @@ impl Kind {
 /// The numbers of one kind of unit, as built or as upgraded (TM-CONFIG-2).
 ///
 /// Points, damages and healths are 32-bit floats as in the original; ranges are in tiles.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Form {
     /// Structure points it costs; for an upgraded form what the upgrade costs.
     pub cost1: f32,
@@ -90,7 +90,7 @@ pub struct Form {
 }
 
 /// The numbers of a kind, in both forms.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     /// What orders call it.
     pub shorthand: String,
@@ -101,7 +101,7 @@ pub struct Unit {
 }
 
 /// Points and health of a match.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resources {
     /// Health at the start.
     pub starting_hp: f32,
@@ -124,7 +124,7 @@ pub struct Resources {
 }
 
 /// The clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// Milliseconds that cost nothing.
     pub wait_time_bot_soft: u32,
@@ -133,7 +133,7 @@ pub struct Timing {
 }
 
 /// Bounds that the original does not write down. They stand under the key `agon` of a configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The match ends when this turn would start.
     pub max_turns: u16,
@@ -148,7 +148,7 @@ pub struct Bounds {
 }
 
 /// The rules of a match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// The six kinds of units, by [`Kind::index`].
     pub units: [Unit; 6],

@@ -3,16 +3,13 @@
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::random_answers;
-use agon_game::{Answer, Game as _, Ignored, Seat, Seeded, Setup};
-use terminal::line::Names;
+use agon_game::{Answer, Answers, Facts, Game as _, Ignored, Seeded, Setup};
 use terminal::orders::Commands;
 use terminal::work::Work;
 use terminal::{Terminal, replay};
 
-type Answers = [(Seat, Answer<Commands>); 2];
-
 /// A random match: the game, and both answers of each turn.
-fn random_match(seed: i64) -> (Terminal, Vec<Answers>) {
+fn random_match(seed: i64) -> (Terminal, Vec<Answers<Commands>>) {
     let game = Terminal::set_up(&Setup { seats: 2, seed, ..Setup::default() }).expect("the default setup");
     let (mut state, mut work, mut turns) = (game.start(), Work::default(), Vec::new());
     let mut chance = Seeded::stream(seed, "replay test");
@@ -23,7 +20,7 @@ fn random_match(seed: i64) -> (Terminal, Vec<Answers>) {
             answers[0].1 = Answer::Malformed { why: "a crash".to_owned(), think_ms: 12 };
         }
         game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
-        turns.push(<Answers>::try_from(answers.clone()).expect("two players"));
+        turns.push(answers.clone());
     }
     (game, turns)
 }
@@ -32,28 +29,32 @@ fn random_match(seed: i64) -> (Terminal, Vec<Answers>) {
 fn a_written_replay_is_a_record_without_difference() {
     for seed in 0..5 {
         let (game, turns) = random_match(seed);
-        let names = Names { duration: 5, names: ["one".to_owned(), "two \"2\"".to_owned()] };
-        let bytes = replay::export(&game, &turns, &names);
+        let facts = Facts { wall_ms: 5, names: vec!["one".to_owned(), "two \"2\"".to_owned()] };
+        let mut bytes = Vec::new();
+        replay::export(&game, &turns, &facts, &mut bytes);
         let mut report = Report::default();
         assert_eq!(Terminal::conform(&bytes, &mut report), Recognised::Record);
         assert_eq!(report.differ(), 0, "{:#?}", report.differences);
         let read = replay::import(&bytes).expect("our own replay");
-        assert_eq!(read.turns.len(), turns.len());
-        assert_eq!(read.names, names.names);
+        assert_eq!(read.steps.len(), turns.len());
+        assert_eq!((read.names, read.whole, read.notes), (facts.names.clone(), true, Vec::new()));
+        assert_eq!(read.setup.rules.file.as_ref().expect("a file").0, "document");
         // What was refused is not in a replay, so the commands may differ; writing again gives the same bytes.
-        let again: Vec<Answers> = read.turns.into_iter().map(|turn| turn.answers).collect();
         let twin = Terminal::set_up(&read.setup).expect("the same rules");
-        assert_eq!(replay::export(&twin, &again, &names), bytes);
+        let mut again = Vec::new();
+        replay::export(&twin, &read.steps, &facts, &mut again);
+        assert_eq!(again, bytes);
     }
 }
 
 #[test]
 fn hostile_bytes_are_foreign_or_damaged() {
     let (game, turns) = random_match(9);
-    let bytes = replay::export(&game, &turns[..2], &Names::default());
+    let mut bytes = Vec::new();
+    replay::export(&game, &turns[..2], &Facts::default(), &mut bytes);
     let config = bytes.iter().position(|&byte| byte == b'\n').expect("several lines");
     for (cut, place) in [(0, 1), (config / 2, 7), (config + 40, 3), (bytes.len() - 9, 11)] {
-        assert!(!matches!(replay::import(&bytes[..cut]), Ok(read) if read.turns.len() > 2));
+        assert!(!matches!(replay::import(&bytes[..cut]), Ok(read) if read.steps.len() > 2));
         let mut changed = bytes.clone();
         for at in (cut..changed.len()).step_by(997 + place) {
             changed[at] = changed[at].wrapping_add(place as u8);

@@ -3,6 +3,7 @@
 // The game counts rows from below; cells on the screen from above.
 
 import { type Card, type Drawing, type Gauge, type Head, type Pen, type Shot, type Told, mix } from 'agon-viewer'
+import { original } from './original'
 
 type Tile = [number, number]
 
@@ -20,6 +21,8 @@ interface Stats {
   hp: number
   sp: number
   mp: number
+  /** Milliseconds of the last answer. */
+  ms: number
 }
 interface Who {
   id: number
@@ -59,6 +62,7 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
   game: 'terminal',
   scoreWord: 'health',
   speed: 6,
+  foreign: original,
   partWord: 'frame',
   layers: [
     { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },

@@ -1,6 +1,7 @@
 // What a game's `viewer/` has to provide, and what it gets to draw with. A game imports this as
 // `agon-viewer` and exports one `drawing`; nothing else in the web app knows any game.
 
+import type { Json } from './delta'
 import type { Pen } from './pen'
 
 export { Pen } from './pen'
@@ -108,6 +109,28 @@ export interface Shot<S = unknown, P = unknown> {
   selected: string | null
 }
 
+/** A line of a film: one step, its scenes told as deltas (`delta.ts`). */
+export interface Line {
+  moment: string
+  answers: Answer[]
+  rejected?: Rejection[]
+  faults?: Fault[]
+  events?: GameEvent[]
+  parts?: Json[]
+  scene?: Json
+  deciding: Seat[]
+}
+
+/** A film made from a record of an original engine. */
+export interface Mended {
+  head: unknown
+  lines: Line[]
+  end: unknown
+}
+
+/** Why a record of an original engine cannot be shown, as a sentence. */
+export class ForeignError extends Error {}
+
 /** An event in words. */
 export interface Told {
   text: string
@@ -184,6 +207,8 @@ export interface Drawing<S = unknown, P = unknown> {
   place?(x: number, y: number): [number, number]
   /** Whether a seat sees a cell; leave out where nothing is hidden. */
   sees?(scene: S, seat: Seat, head: Head): (x: number, y: number) => boolean
+  /** The film of a record of the original engine; none when `text` is none. Throws a `ForeignError` for a damaged one. */
+  foreign?(text: string): Mended | undefined
   layers?: Layer[]
   /** What D shows in this game, when not only the scores. */
   legend?: [string, string][]

@@ -1,7 +1,7 @@
 // A film in memory: every scene of a match, built from the lines that come in.
 
 import { apply, type Json } from './delta'
-import type { Answer, Drawing, Fault, GameEvent, Head, Rejection, Seat, Step, Told } from './drawing'
+import type { Drawing, Head, Line, Seat, Step, Told } from './drawing'
 
 export interface Outcome {
   scores: number[]
@@ -14,17 +14,6 @@ export interface End {
   why: string | null
   outcome: Outcome | null
   moment: string
-}
-
-interface Line {
-  moment: string
-  answers: Answer[]
-  rejected?: Rejection[]
-  faults?: Fault[]
-  events?: GameEvent[]
-  parts?: Json[]
-  scene?: Json
-  deciding: Seat[]
 }
 
 /** A picture of a film: which step, and which of its parts. */

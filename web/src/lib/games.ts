@@ -1,10 +1,19 @@
 // The games' drawings. A game is found by its folder: nothing here has to be changed for a new one.
 
-import type { Drawing } from './drawing'
+import type { Drawing, Mended } from './drawing'
 
 const found = import.meta.glob<{ drawing: Drawing }>('../../../games/*/viewer/index.ts', { eager: true })
 const drawings = new Map(Object.values(found).map(({ drawing }) => [drawing.game, drawing]))
 
 export function drawingOf(game: string): Drawing | undefined {
   return drawings.get(game)
+}
+
+/** The film of a record of some original engine; none when no game knows it. */
+export function foreignFilm(text: string): Mended | undefined {
+  for (const drawing of drawings.values()) {
+    const film = drawing.foreign?.(text)
+    if (film) return film
+  }
+  return undefined
 }

@@ -2,17 +2,36 @@
 
 import type { Json } from './delta'
 import { Film, linesOf } from './film'
-import { drawingOf } from './games'
+import { ForeignError, type Mended } from './drawing'
+import { drawingOf, foreignFilm } from './games'
 
 /** What a film is made from, so that its messages can be asked for later. */
 export type Source =
   | { kind: 'replay'; name: string }
+  | { kind: 'journal'; name: string; block: string; game: string }
   | { kind: 'live'; name: string }
   | { kind: 'file'; name: string; bytes: Blob }
   | { kind: 'page' }
 
 /** A problem that is told to the user as it is. */
-export class Problem extends Error {}
+export class Problem extends Error {
+  /** Whether the file is no replay of ours: some game may know it. */
+  foreign = false
+}
+
+/** How the server is asked for a source. */
+function query(source: Source): string {
+  switch (source.kind) {
+    case 'replay':
+      return `replay=${encodeURIComponent(source.name)}`
+    case 'live':
+      return `live=${encodeURIComponent(source.name)}`
+    case 'journal':
+      return `journal=${encodeURIComponent(source.name)}&block=${source.block}&game=${source.game}`
+    default:
+      return ''
+  }
+}
 
 /** The film inside this page, when it is an exported one. */
 export function exported(): string | undefined {
@@ -25,7 +44,7 @@ async function open(source: Source): Promise<ReadableStream<Uint8Array>> {
     return new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   }
   const answer = await reach(
-    source.kind === 'file' ? 'api/film' : `api/film?${source.kind}=${encodeURIComponent(source.name)}`,
+    source.kind === 'file' ? 'api/film' : `api/film?${query(source)}`,
     source.kind === 'file' ? { method: 'POST', body: source.bytes } : {},
   )
   if (!answer.body) throw new Problem('The server sent nothing.')
@@ -43,7 +62,10 @@ export async function reach(path: string, options: RequestInit = {}): Promise<Re
   if (answer.ok) return answer
   const text = await answer.text()
   try {
-    throw new Problem(String((JSON.parse(text) as { error: unknown }).error))
+    const refused = JSON.parse(text) as { error: unknown; foreign?: boolean }
+    const problem = new Problem(String(refused.error))
+    problem.foreign = refused.foreign === true
+    throw problem
   } catch (error) {
     if (error instanceof Problem) throw error
     throw new Problem(
@@ -53,6 +75,48 @@ export async function reach(path: string, options: RequestInit = {}): Promise<Re
     )
   }
 }
+
+/** The first bytes of our own replays (`crates/agon-replay`). */
+const MAGIC = 'AGONRPL'
+/** A record of an original engine is not larger than this. */
+const LARGEST = 200_000_000
+
+/** The film of a record of an original engine, which the page reads by itself. */
+async function foreign(source: Source): Promise<Mended | undefined> {
+  let file: Blob
+  if (source.kind === 'file') file = source.bytes
+  else if (source.kind === 'replay') file = await (await reach(`api/file?${query(source)}`)).blob()
+  else return undefined
+  const start = new Uint8Array(await file.slice(0, 8).arrayBuffer())
+  if (new TextDecoder('latin1').decode(start).startsWith(MAGIC)) return undefined
+  const packed = start[0] === 0x1f && start[1] === 0x8b
+  const bytes = packed ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
+  try {
+    return foreignFilm(await textOf(bytes))
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    if (error instanceof ForeignError) throw new Problem(`${sentence(error.message)}.`)
+    throw new Problem('This file cannot be read: it is packed, and damaged.')
+  }
+}
+
+/** A text of bounded length, whatever it was packed from. */
+async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = bytes.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    text += decoder.decode(value, { stream: !done })
+    if (text.length > LARGEST) {
+      await reader.cancel()
+      throw new Problem('This file is too large to be a replay.')
+    }
+    if (done) return text
+  }
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
  * Loads a film. `begun` is called as soon as the first picture can be shown, `grown` whenever more
@@ -65,8 +129,17 @@ export async function load(
   gone: () => boolean,
 ): Promise<void> {
   let film: Film | undefined
+  let stream: ReadableStream<Uint8Array>
+  try {
+    stream = await open(source)
+  } catch (error) {
+    const record = error instanceof Problem && error.foreign ? await foreign(source) : undefined
+    if (!record) throw error
+    if (!gone()) show(record, begun, grown)
+    return
+  }
   let rested = performance.now()
-  for await (const line of linesOf(await open(source))) {
+  for await (const line of linesOf(stream)) {
     if (gone()) return
     const parsed = JSON.parse(line) as Record<string, Json>
     if (typeof parsed.error === 'string') throw new Problem(parsed.error)
@@ -89,13 +162,21 @@ export async function load(
   grown()
 }
 
+function show(record: Mended, begun: (film: Film) => void, grown: () => void): void {
+  const film = new Film(record.head as Json, drawingOf((record.head as { game: string }).game)!)
+  begun(film)
+  record.lines.forEach((line) => film.add(line as unknown as Json))
+  film.add(record.end as Json)
+  grown()
+}
+
 /** The exact message that asked a seat; none when it was not asked there. */
 export async function message(source: Source, step: number, seat: number): Promise<string | undefined> {
   if (source.kind === 'page' || source.kind === 'live') return undefined
-  const query = `step=${step - 1}&seat=${seat}`
+  const which = `step=${step - 1}&seat=${seat}`
   const answer =
     source.kind === 'file'
-      ? await reach(`api/message?${query}`, { method: 'POST', body: source.bytes })
-      : await reach(`api/message?replay=${encodeURIComponent(source.name)}&${query}`)
+      ? await reach(`api/message?${which}`, { method: 'POST', body: source.bytes })
+      : await reach(`api/message?${query(source)}&${which}`)
   return answer.status === 204 ? undefined : answer.text()
 }

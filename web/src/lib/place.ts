@@ -7,6 +7,9 @@ export interface Place {
   live: string
   /** The replay it is compared with. */
   with: string
+  /** A journal, and one of its matches as `block.game`. */
+  journal: string
+  match: string
   turn: number | null
   part: number | null
   selected: string | null
@@ -15,7 +18,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -28,6 +31,8 @@ export function readPlace(hash: string): Place {
     replay: found.get('replay') ?? '',
     live: found.get('live') ?? '',
     with: found.get('with') ?? '',
+    journal: found.get('journal') ?? '',
+    match: /^\d{1,12}\.\d{1,9}$/.test(found.get('match') ?? '') ? found.get('match')! : '',
     turn: number('turn'),
     part: number('part'),
     selected: found.get('select'),
@@ -44,6 +49,8 @@ export function writePlace(place: Place): string {
   put('replay', place.replay)
   put('live', place.live)
   put('with', place.with)
+  put('journal', place.journal)
+  put('match', place.match)
   put('turn', place.turn)
   put('part', place.part === 0 ? null : place.part)
   put('select', place.selected)

@@ -1,5 +1,6 @@
-// A greedy Cultist Wars bot: convert, else shoot, else walk. The rules are in RULES.md.
-// Build: g++ -std=c++17 -O2 -o bot bot.cpp
+// A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
+//
+// Above the line: reading the input, which you need not touch. Below it: what the bot does.
 // Answers go to standard output, one line a turn. Anything for yourself goes to std::cerr.
 #include <algorithm>
 #include <cstdlib>
@@ -21,6 +22,23 @@ struct Board {
     std::vector<std::string> rows;  // '.' floor, 'x' obstacle
 };
 
+std::string answer(const Board& board, const std::vector<Unit>& units);
+
+int main() {
+    Board board;
+    std::cin >> board.me >> board.width >> board.height;
+    board.rows.resize(board.height);
+    for (auto& row : board.rows) std::cin >> row;
+    for (int count; std::cin >> count;) {  // until the match is over
+        std::vector<Unit> units(count);
+        for (auto& u : units) std::cin >> u.id >> u.leads >> u.hp >> u.x >> u.y >> u.owner;
+        std::cout << answer(board, units) << std::endl;  // endl flushes
+    }
+    return 0;
+}
+
+// ------------------------------------------------------------------ your strategy
+
 int distance(const Unit& a, const Unit& b) { return std::abs(a.x - b.x) + std::abs(a.y - b.y); }
 
 // Whether nothing stands between a and b; the line is drawn from the upper end (CW-SHOOT-4).
@@ -37,26 +55,11 @@ bool clear(const std::vector<std::string>& taken, Unit a, Unit b) {
     }
 }
 
-std::string answer(const Board& board, const std::vector<Unit>& units);
-
-int main() {
-    Board board;
-    std::cin >> board.me >> board.width >> board.height;
-    board.rows.resize(board.height);
-    for (auto& row : board.rows) std::cin >> row;
-    for (int count; std::cin >> count;) {  // until the match is over
-        std::vector<Unit> units(count);
-        for (auto& u : units) std::cin >> u.id >> u.leads >> u.hp >> u.x >> u.y >> u.owner;
-        std::cout << answer(board, units) << std::endl;  // endl flushes
-    }
-}
-
-// ------------------------------------------------------------------ your strategy
-
 std::string order(const Unit& unit, const char* verb, const Unit& target) {
     return std::to_string(unit.id) + verb + std::to_string(target.id);
 }
 
+// The order of this turn. Exactly one line: `WAIT`, `ID MOVE X Y`, `ID SHOOT TARGET` or `ID CONVERT TARGET`.
 std::string answer(const Board& board, const std::vector<Unit>& units) {
     const Unit* leader = nullptr;
     std::vector<Unit> shooters, enemies, wanted;

@@ -1,9 +1,31 @@
-// A greedy Cultist Wars bot for Node: convert, else shoot, else walk. The rules are in RULES.md.
+// A greedy Cultist Wars bot for Node: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
+//
+// Above the line: reading the input, which you need not touch. Below it: what the bot does.
 // Answers go to standard output, one line a turn. Anything for yourself goes to console.error.
 "use strict";
 
 const NEUTRAL = 2;
 const RANGE = 6;
+
+// Pauses at each `yield` until the next line of input is there.
+function* play() {
+  const me = Number(yield);
+  const [width, height] = (yield).split(" ").map(Number);
+  const board = { me, width, height, walls: [] };
+  for (let y = 0; y < height; y++) {
+    [...(yield)].forEach((tile, x) => { if (tile === "x") board.walls.push({ x, y }); });
+  }
+  for (;;) {
+    const units = [];
+    for (let count = Number(yield); count > 0; count--) {
+      const [id, kind, hp, x, y, owner] = (yield).split(" ").map(Number);
+      units.push({ id, leads: kind === 1, hp, x, y, owner });
+    }
+    console.log(answer(board, units));
+  }
+}
+
+// ------------------------------------------------------------------ your strategy
 
 const distance = (a, b) => Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
 
@@ -21,27 +43,8 @@ function between(a, b) {
   }
 }
 
-// Pauses at each `yield` until the next line of input is there.
-function* play() {
-  const me = Number(yield);
-  const height = Number((yield).split(" ")[1]);
-  const walls = [];
-  for (let y = 0; y < height; y++) {
-    [...(yield)].forEach((tile, x) => { if (tile === "x") walls.push({ x, y }); });
-  }
-  for (;;) {
-    const units = [];
-    for (let count = Number(yield); count > 0; count--) {
-      const [id, kind, hp, x, y, owner] = (yield).split(" ").map(Number);
-      units.push({ id, leads: kind === 1, hp, x, y, owner });
-    }
-    console.log(answer(me, walls, units));
-  }
-}
-
-// ------------------------------------------------------------------ your strategy
-
-function answer(me, walls, units) {
+// The order of this turn. Exactly one line: `WAIT`, `ID MOVE X Y`, `ID SHOOT TARGET` or `ID CONVERT TARGET`.
+function answer({ me, walls }, units) {
   const leader = units.find((unit) => unit.leads && unit.owner === me);
   const shooters = units.filter((unit) => !unit.leads && unit.owner === me);
   const enemies = units.filter((unit) => unit.owner !== me && unit.owner !== NEUTRAL);

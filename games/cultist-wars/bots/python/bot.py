@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
-"""A greedy Cultist Wars bot: convert, else shoot, else walk. The rules are in RULES.md.
+"""A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 
+Above the line: reading the input, which you need not touch. Below it: what the bot does.
 Answers go to standard output, one line a turn. Anything for yourself goes to standard error.
 """
 import sys
@@ -10,9 +10,32 @@ RANGE = 6
 
 
 class Unit:
+    """One line of the list of units."""
+
     def __init__(self, line):
         self.id, kind, self.hp, self.x, self.y, self.owner = map(int, line.split())
         self.leads = kind == 1
+
+
+class Board:
+    """What stays the same for the whole match."""
+
+    def __init__(self, lines):
+        self.me = int(next(lines))
+        self.width, self.height = map(int, next(lines).split())
+        rows = [next(lines) for _ in range(self.height)]
+        self.walls = {(x, y) for y, row in enumerate(rows) for x, tile in enumerate(row) if tile == "x"}
+
+
+def main():
+    lines = iter(sys.stdin.readline, "")
+    board = Board(lines)
+    for count in lines:  # until the match is over
+        units = [Unit(next(lines)) for _ in range(int(count))]
+        print(answer(board, units), flush=True)
+
+
+# ------------------------------------------------------------------ your strategy
 
 
 def distance(a, b):
@@ -36,23 +59,9 @@ def between(a, b):
         tiles.append((x, y))
 
 
-def main():
-    me = int(input())
-    _width, height = map(int, input().split())
-    rows = [input() for _ in range(height)]
-    walls = {(x, y) for y, row in enumerate(rows) for x, tile in enumerate(row) if tile == "x"}
-    while True:
-        try:
-            units = [Unit(input()) for _ in range(int(input()))]
-        except EOFError:
-            return  # the match is over
-        print(answer(me, walls, units), flush=True)
-
-
-# ------------------------------------------------------------------ your strategy
-
-
-def answer(me, walls, units):
+def answer(board, units):
+    """The order of this turn. Exactly one line: `WAIT`, `ID MOVE X Y`, `ID SHOOT TARGET` or `ID CONVERT TARGET`."""
+    me = board.me
     leader = next((unit for unit in units if unit.leads and unit.owner == me), None)
     shooters = [unit for unit in units if not unit.leads and unit.owner == me]
     enemies = [unit for unit in units if unit.owner not in (me, NEUTRAL)]
@@ -65,7 +74,7 @@ def answer(me, walls, units):
                 return f"{leader.id} CONVERT {unit.id}"
 
     # 2. The shot that leaves its victim with the least health, if nothing is in the way.
-    blocked = walls | {(unit.x, unit.y) for unit in units}
+    blocked = board.walls | {(unit.x, unit.y) for unit in units}
     shots = [
         (enemy.hp - 7 + distance(unit, enemy), unit.id, enemy.id)
         for unit in shooters
@@ -91,4 +100,5 @@ def answer(me, walls, units):
     return "WAIT"
 
 
-main()
+if __name__ == "__main__":
+    main()

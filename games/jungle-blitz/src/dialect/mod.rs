@@ -7,7 +7,7 @@
 mod ask;
 mod hear;
 
-use agon_game::{Answer, Chance, Dialect, Heard, Seat, Seeded};
+use agon_game::{Answer, Chance, Dialect, Heard, Seat, Seeded, WebSocketKit};
 
 use crate::JungleBlitz;
 use crate::orders::Command;
@@ -16,6 +16,19 @@ use crate::rules::{MAX_ACTIONS, MAX_TEAMS};
 use crate::view::View;
 
 pub use hear::{Registration, register};
+
+/// The port that all kits of the contest dial, and the token that stands for a seat (JB-WIRE-1).
+pub(crate) const KIT: WebSocketKit = WebSocketKit {
+    port: 8765,
+    connect_ms: 30_000,
+    token: "TOKEN",
+    register: |message| {
+        register(message).map(|registration| match registration {
+            Registration::Name(_) => None,
+            Registration::Token(token) => Some(token),
+        })
+    },
+};
 
 /// The memory of the conversations of a match.
 #[derive(Clone, Debug)]

@@ -1,0 +1,236 @@
+// The world of a script, in whichever engine it runs. This function is called before the script is
+// loaded, with `print(text)`, which writes to standard error, and a text that seeds `Math.random`. It gives
+// the functions by which the host finds the script, calls it, and gets a line with its answer.
+//
+// The script shares this world and may replace everything in it. What is needed after it was loaded is
+// therefore kept here first, and nothing is looked up on a prototype.
+(function (print, seed) {
+  "use strict";
+  const { apply, construct, deleteProperty, defineProperty } = Reflect;
+  const { stringify } = JSON;
+  const { isArray } = Array;
+  const { imul } = Math;
+  const { then } = Promise.prototype;
+  const { charCodeAt, indexOf, slice, toWellFormed, trim } = String.prototype;
+  const NativePromise = Promise, NativeDate = Date, NativeError = Error, text = String;
+
+  // An answer has to fit these; the referee refuses larger ones without a look.
+  const MOST_ACTIONS = 1000, LARGEST_TEXT = 1 << 20, LONGEST_REASON = 400;
+
+  const define = (object, name, value) =>
+    defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
+
+  // Only the language itself is here: nothing that waits, shares memory, or shows how the machine is doing.
+  for (const name of [
+    "Atomics", "SharedArrayBuffer", "WebAssembly", "WeakRef", "FinalizationRegistry", "Intl",
+    "performance", "navigator", "DOMException", "gc",
+  ]) deleteProperty(globalThis, name);
+
+  // sfc32, seeded by an FNV hash: the same numbers in every engine.
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < seed.length; at++) hash = imul(hash ^ seed.charCodeAt(at), 0x01000193);
+  let a = hash, b = imul(hash, 0x9e3779b9), c = 0x243f6a88, counter = 1;
+  const bits = () => {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+  for (let round = 0; round < 20; round++) bits();
+  define(Math, "random", function random() {
+    return ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
+  });
+
+  // It is always the first moment of the year 2000.
+  const NOW = 946684800000;
+  const FixedDate = function Date(...given) {
+    if (new.target === undefined) return text(new NativeDate(NOW));
+    return construct(NativeDate, given.length === 0 ? [NOW] : given, new.target);
+  };
+  FixedDate.prototype = NativeDate.prototype;
+  define(FixedDate.prototype, "constructor", FixedDate);
+  define(FixedDate, "now", function now() { return NOW; });
+  define(FixedDate, "parse", NativeDate.parse);
+  define(FixedDate, "UTC", NativeDate.UTC);
+  define(globalThis, "Date", FixedDate);
+
+  // What depends on the language of the machine would differ from one to the next.
+  define(String.prototype, "localeCompare", function localeCompare(that) {
+    const own = text(this), other = text(that);
+    return own < other ? -1 : own > other ? 1 : 0;
+  });
+  for (const kind of [Number, BigInt, NativeDate]) {
+    define(kind.prototype, "toLocaleString", kind.prototype.toString);
+  }
+
+  define(globalThis, "queueMicrotask", function queueMicrotask(task) {
+    apply(then, new NativePromise((done) => done()), [() => task()]);
+  });
+
+  /** A stack without us. */
+  const own = (stack) => {
+    for (const end of ["\n    at apply (native)", "\n    at Reflect.apply", "\n    at call (host"]) {
+      const at = apply(indexOf, stack, [end]);
+      if (at >= 0) return apply(slice, stack, [0, at]);
+    }
+    return stack;
+  };
+  /** What `console.log` shows of a value. */
+  const show = (value) => {
+    if (typeof value === "string") return value;
+    if (value instanceof NativeError) {
+      const line = `${value.name}: ${value.message}`, stack = own(text(value.stack));
+      return apply(indexOf, stack, [line]) === 0 ? stack : `${line}\n${stack}`;
+    }
+    if (typeof value === "function") return `[function ${value.name}]`;
+    if (typeof value === "object" && value !== null) return stringify(value) ?? "[object]";
+    return text(value);
+  };
+  const say = (line) => print(apply(toWellFormed, line, []));
+  const log = (...values) => {
+    let line = "";
+    for (let at = 0; at < values.length; at++) {
+      let shown = "[cannot be shown]";
+      try {
+        shown = text(show(values[at]));
+      } catch {}
+      line += at > 0 ? ` ${shown}` : shown;
+    }
+    say(line);
+  };
+  const console = {};
+  for (const name of ["log", "info", "warn", "error", "debug"]) define(console, name, log);
+  define(globalThis, "console", console);
+
+  /** The first place in a stack, which is where it was thrown. */
+  const place = (stack) => {
+    const start = apply(indexOf, stack, ["    at "]);
+    if (start < 0) return "";
+    const end = apply(indexOf, stack, ["\n", start]);
+    if (apply(indexOf, stack, ["(node:"]) >= 0) return "";
+    return ` (${apply(trim, apply(slice, stack, end < 0 ? [start] : [start, end]), [])})`;
+  };
+
+  /** One line that says what was thrown, and where. */
+  const describe = (thrown) => {
+    let line = "something that cannot be shown";
+    try {
+      const error = thrown instanceof NativeError;
+      if (thrown === null) line = "null, as the engine does when it is out of memory";
+      else line = error ? `${thrown.name}: ${thrown.message}${place(text(thrown.stack))}` : text(show(thrown));
+    } catch {}
+    return apply(slice, apply(toWellFormed, line, []), [0, LONGEST_REASON]);
+  };
+
+  const failed = (why) => `{"failed":${stringify(`${phase} ${why}`)}}`;
+
+  const kindOf = (value) => {
+    if (value === undefined || value === null) return text(value);
+    if (isArray(value)) return "an array";
+    return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  };
+
+  /** The bytes of a text that `stringify` made. */
+  const size = (json) => {
+    let bytes = json.length;
+    if (bytes * 3 <= LARGEST_TEXT) return bytes;
+    for (let at = 0; at < json.length; at++) {
+      const unit = apply(charCodeAt, json, [at]);
+      // Each half of a pair counts for two of its four bytes.
+      if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+    }
+    return bytes;
+  };
+
+  const answer = (returned) => {
+    if (typeof returned !== "object" || returned === null || isArray(returned)) {
+      return failed(`returned ${kindOf(returned)}; return an object like { actions: [] }`);
+    }
+    const { actions, state, error } = returned;
+    if (actions !== undefined) {
+      if (!isArray(actions)) return failed(`returned \`actions\` that is ${kindOf(actions)}; it must be an array`);
+      if (actions.length > MOST_ACTIONS) {
+        return failed(`returned ${actions.length} actions; at most ${MOST_ACTIONS} are looked at`);
+      }
+    }
+    let line = "{", comma = "";
+    const add = (name, value) => {
+      const json = stringify(value);
+      if (json === undefined) return undefined;
+      const bytes = size(json);
+      if (bytes > LARGEST_TEXT) return failed(`returned \`${name}\` of ${bytes} bytes of JSON; at most ${LARGEST_TEXT} are kept`);
+      line += `${comma}"${name}":${json}`;
+      comma = ",";
+      return undefined;
+    };
+    return add("actions", actions) ?? add("state", state) ?? add("error", error) ?? `${line}}`;
+  };
+
+  const isScript = (found) => {
+    if (found === null || (typeof found !== "object" && typeof found !== "function")) return false;
+    return typeof found.play === "function" || typeof found.shop === "function";
+  };
+
+  let script, phase = "", outcome = "pending", value;
+
+  return {
+    /** What a file in CommonJS exports to. */
+    commonJs() {
+      const module = { exports: {} };
+      define(globalThis, "module", module);
+      define(globalThis, "exports", module.exports);
+      return module;
+    },
+
+    /** Looks for the script in what the file exported and in its variable `script`; a sentence when there is none. */
+    find(exported, variable) {
+      const candidates = [exported?.script, exported?.default?.script, exported?.default, exported, variable];
+      for (let at = 0; at < 5 && script === undefined; at++) {
+        if (isScript(candidates[at])) script = candidates[at];
+      }
+      if (script !== undefined) return undefined;
+      return "it exports no `script` with a function `play` or `shop`; "
+        + "write: export const script = { play(input) { return { actions: [] }; } };";
+    },
+
+    /** Calls `script.shop` or `script.play`. When all jobs are done, `finish` tells what came of it. */
+    call(name, input) {
+      phase = name;
+      outcome = "returned";
+      try {
+        const called = script[name];
+        if (called === undefined || called === null) {
+          value = {};
+          return;
+        }
+        value = apply(called, script, [input]);
+        const native = value instanceof NativePromise;
+        if (!native && typeof value?.then !== "function") return;
+        outcome = "pending";
+        apply(then, native ? value : new NativePromise((resolve) => resolve(value)), [
+          (result) => { outcome = "returned"; value = result; },
+          (reason) => { outcome = "threw"; value = reason; },
+        ]);
+      } catch (thrown) {
+        outcome = "threw";
+        value = thrown;
+      }
+    },
+
+    /** The line that answers the question. */
+    finish() {
+      if (outcome === "pending") return failed("returned a promise that never settles: it waits, and nothing is left to run");
+      try {
+        if (outcome === "returned") return answer(value);
+      } catch (thrown) {
+        value = thrown;
+      }
+      log(value);
+      return failed(`threw ${describe(value)}`);
+    },
+
+    describe,
+  };
+})

@@ -1,0 +1,38 @@
+//! [`Import`]: a match that the original recorded, as a match of ours.
+
+use std::fmt;
+
+use crate::{Answers, Setup};
+
+/// A match that the original recorded, as answers that play it again.
+#[derive(Clone, Debug)]
+pub struct Import<O> {
+    /// How to set it up.
+    pub setup: Setup,
+    /// For each step the answers of the deciding seats, ascending.
+    pub steps: Vec<Answers<O>>,
+    /// The names of the bots by seat; empty where the record does not say.
+    pub names: Vec<String>,
+    /// Whether the record goes to the end of the match.
+    pub whole: bool,
+    /// What the record holds and these answers cannot say, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// Why bytes cannot be imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// They are something else.
+    Foreign,
+    /// They are a record, but not to the end, or of a match that cannot be set up.
+    Damaged(String),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("this is no recorded match"),
+            Self::Damaged(why) => write!(f, "this recorded match is damaged: {why}"),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Nobody loses by somebody else's use of the CPU: not by the opponent's, not by the machine's, and
+//! nobody gains by keeping itself waiting.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use agon_bot::{BotName, sys};
+use agon_game::{AnyGame, Face, Seat, Setup};
+use agon_match::record::Void;
+use agon_match::{Clock, FaultKind, MatchRecord, Ponder, play, seat_player};
+use cultist_wars::CultistWars;
+use rustix::process::Pid;
+use rustix::thread::CpuSet;
+
+/// `bot MS [idle|twice]`: uses MS milliseconds of CPU in each turn; `idle`: and all it can get between
+/// its turns; `twice`: and as much in a second process at the same time.
+const BURNER: &str = r#"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static int spins;
+static char get(void) {
+    char c;
+    long got;
+    while ((got = read(0, &c, 1)) < 0) {}
+    if (got == 0) _exit(0);
+    return c;
+}
+static int line(void) {
+    int number = 0;
+    for (char c; (c = get()) != '\n';) number = 10 * number + c - '0';
+    return number;
+}
+static double cpu(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+static void burn(double ms) {
+    double until = cpu() + ms;
+    while (cpu() < until) {}
+}
+int main(int count, char **words) {
+    double ms = atof(words[1]);
+    int twice = count > 2 && !strcmp(words[2], "twice");
+    if (count > 2 && !strcmp(words[2], "idle")) fcntl(0, F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < 9; i++) line();
+    for (;;) {
+        for (int units = line(); units > 0; units--) line();
+        pid_t child = twice ? fork() : -1;
+        burn(ms);
+        if (child == 0) _exit(0);
+        if (child > 0) waitpid(child, 0, 0);
+        if (write(1, "WAIT\n", 5) != 5) return 0;
+    }
+}
+"#;
+
+struct Burner {
+    _folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl Burner {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (source, program) = (folder.path().join("burner.c"), folder.path().join("burner"));
+        std::fs::write(&source, BURNER).expect("a file");
+        let built = Command::new("cc").args(["-O1", "-o"]).args([&program, &source]).status();
+        assert!(built.expect("a C compiler").success());
+        Self { _folder: folder, program }
+    }
+
+    fn bot(&self, arguments: &str) -> String {
+        format!("cmd:{} {arguments}", self.program.display())
+    }
+}
+
+/// Processes that use all of a CPU they can get, until dropped.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn on(cpu: usize, count: usize) -> Self {
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        let start = |_| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while true; do :; done"]).stdin(Stdio::null());
+            let child = command.spawn().expect("a shell");
+            let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
+            rustix::thread::sched_setaffinity(Some(pid), &set).expect("our own child");
+            child
+        };
+        Self((0..count).map(start).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            child.kill().expect("our own child");
+            child.wait().expect("our own child");
+        }
+    }
+}
+
+const UNLIMITED: Clock = Clock { limited: false, ..Clock::ORIGINAL };
+
+/// A match on one CPU.
+fn match_of(bots: [&str; 2], cpu: usize, clock: Clock) -> MatchRecord {
+    let names = bots.map(|bot| BotName::parse(bot).expect("a name"));
+    let setup = Setup { seats: 2, seed: 7, ..Setup::default() };
+    let mut session = Face::<CultistWars>::new().open(&setup).expect("a game");
+    sys::stay_on(&[cpu]);
+    let seat =
+        |(seat, name)| seat_player(session.as_mut(), name, seat, Some(cpu), clock).expect("it can be seated");
+    let mut players: Vec<_> = Seat::first(2).zip(&names).map(seat).collect();
+    let labels = ["a".to_owned(), "b".to_owned()];
+    play(session.as_mut(), &mut players, &labels, clock, Ponder::Stop, &mut (), &AtomicBool::new(false))
+}
+
+fn last_cpu() -> usize {
+    *sys::cpus().last().expect("there is one")
+}
+
+#[test]
+fn a_bot_that_spins_while_idle_costs_its_opponent_next_to_nothing() {
+    let burner = Burner::new();
+    for seat in 0..2 {
+        let (thinks, spins) = (burner.bot("20"), burner.bot("0 idle"));
+        let bots = if seat == 0 { [&*thinks, &*spins] } else { [&*spins, &*thinks] };
+        let record = match_of(bots, last_cpu(), UNLIMITED);
+        let (thinker, spinner) = (record.times[seat], record.times[1 - seat]);
+        assert!(record.has(Seat::new(1 - seat as u8), FaultKind::Pondering), "{:?}", record.faults);
+        assert_eq!(record.faults.len(), 1, "{:?}", record.faults);
+        let (stolen, thought) = (spinner.between_ms.expect("known"), thinker.cpu_ms.expect("known"));
+        assert!(thought > 1_400.0, "75 turns of 20 ms: {thought}");
+        assert!(stolen < 0.02 * thought, "{stolen} ms of {thought} ms");
+    }
+}
+
+#[test]
+fn a_loaded_machine_voids_a_match_and_costs_nobody_its_result() {
+    let burner = Burner::new();
+    let _load = Load::on(last_cpu(), 4);
+    // It needs 30 ms of 50, but gets a fifth of the CPU.
+    let good = burner.bot("30");
+    let record = match_of([&good, &good], last_cpu(), Clock::ORIGINAL);
+    assert!(matches!(record.void, Some(Void::HostLate(_))), "{:?} {:?}", record.void, record.faults);
+    assert!(record.faults.is_empty() && record.outcome.is_none(), "{:?}", record.faults);
+    assert!(record.void_sentence().expect("void").contains("this machine kept it waiting"));
+    // One that would never have been in time is no better off than on a quiet machine.
+    let slow = burner.bot("3000");
+    let record = match_of([&slow, &good], last_cpu(), Clock::ORIGINAL);
+    assert!(record.void.is_none() && record.has(Seat::new(0), FaultKind::Timeout), "{:?}", record.void);
+    assert_eq!(record.outcome.expect("it counts").scores, [-1.0, 0.0]);
+}
+
+#[test]
+fn a_bot_cannot_keep_itself_waiting() {
+    let burner = Burner::new();
+    let (twice, good) = (burner.bot("40 twice"), burner.bot("0"));
+    // Together its two processes need 80 ms of one CPU. Something else may really have kept it waiting
+    // in some matches, but not in all.
+    let lost = (0..20).any(|_| {
+        let record = match_of([&twice, &good], last_cpu(), Clock::ORIGINAL);
+        record.has(Seat::new(0), FaultKind::Timeout)
+    });
+    assert!(lost, "every match was void");
+}
+
+#[test]
+fn what_was_not_measured_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bot = folder.path().join("bot.sh");
+    let script = "i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
+        while read -r n; do
+            while [ $n -gt 0 ]; do read -r line; env true; n=$((n-1)); done
+            echo WAIT
+        done";
+    std::fs::write(&bot, script).expect("a file");
+    let bot = bot.to_str().expect("a name");
+    let record = match_of([bot, "builtin:random"], last_cpu(), UNLIMITED);
+    let note = "ms of CPU of seat 1 were used by processes that came and went unseen";
+    assert!(record.notes.iter().any(|told| told.contains(note)), "{:?} {:?}", record.notes, record.times);
+    // Built-in bots are not timed, and nothing is said of them.
+    assert!(record.notes.iter().all(|told| !told.contains("seat 2")), "{:?}", record.notes);
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { Drawing } from './drawing'
+import { Film } from './film'
+import { turningPoints } from './turning'
+
+const drawing: Drawing<{ scores: number[] }> = {
+  game: 'test',
+  scoreWord: 'points',
+  size: () => [1, 1],
+  draw: () => {},
+  score: ({ scores }) => scores,
+  tell: (step, name) => step.events.map(({ event }) => ({ text: `${name(1)} ${event}`, weight: event === 'big' ? 3 : 0 })),
+  inspect: () => undefined,
+  find: () => undefined,
+}
+
+function film(scores: number[][]): Film {
+  const head = { film: 1, title: 'Test', seats: [{ label: 'ann' }, { label: 'bob' }], scene: { '=': { scores: scores[0]! } }, deciding: [1] }
+  const film = new Film(head, drawing as Drawing)
+  for (const after of scores.slice(1)) {
+    film.add({ moment: 'm', answers: [], events: [{ event: after[0] === 11 && after[1] === 1 ? 'big' : 'small' }], scene: { scores: after }, deciding: [1] })
+  }
+  return film
+}
+
+test('the largest swings, in order of play, with a sentence', () => {
+  const points = turningPoints(film([[0, 0], [1, 0], [1, 1], [11, 1], [11, 1], [11, 7]]), 2)
+  expect(points.map(({ step, seat }) => [step, seat])).toEqual([[3, 1], [5, 2]])
+  expect(points[0]!.sentence).toBe('ann big (points 1:1 → 11:1).')
+  expect(points[1]!.sentence).toBe('bob gains (points 11:1 → 11:7).')
+})
+
+test('what both gain is no swing', () => {
+  expect(turningPoints(film([[0, 0], [5, 5], [9, 9]]))).toEqual([])
+})

@@ -1,0 +1,129 @@
+// What the browser tests share: matches to look at, a viewer that serves them, and a real Chromium.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { chromium } from 'playwright-core'
+
+/** The program under test. */
+export const AGON = resolve(process.env.AGON ?? '../target/debug/agon')
+
+const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const found = BROWSERS.find((path) => path && existsSync(path))
+
+/** A match of each game, quick to play and with something to see. */
+export const GAMES = {
+  'cultist-wars': { bots: ['builtin:greedy', 'builtin:hunter?nodes=300'], seed: 1, fog: false },
+  deerhunt: { bots: ['builtin:warden?budget=20', 'builtin:rusher'], seed: 3, fog: true },
+  'jungle-blitz': { bots: ['builtin:collector', 'builtin:raider', 'builtin:collector', 'builtin:raider'], seed: 3, fog: false },
+  ostibot: { bots: ['builtin:looter', 'builtin:fighter', 'builtin:looter'], seed: 3, fog: true },
+  terminal: { bots: ['builtin:fortress', 'builtin:fortress'], seed: 1, fog: false },
+}
+
+/** A bot that writes on standard error, draws, and says hostile things. */
+export const HOSTILE = `<img src=x onerror="window.broken=1">`
+export const CHATTY = `
+const hostile = ${JSON.stringify(HOSTILE)}
+let turn = 0, rest = '', head = 0, left = 0
+const act = () => {
+  console.error('thinking about turn ' + turn + ' ' + hostile + '<script>window.broken=2</' + 'script>')
+  if (turn === 3) console.error('a needle in the hay')
+  console.error('@agon ' + JSON.stringify({ dot: [turn % 13, 3], colour: 'red' }))
+  console.error('@agon ' + JSON.stringify({ text: hostile, at: [2, 2] }))
+  if (turn === 4) console.error('@agon ' + JSON.stringify({ marker: 'here I had a plan' }))
+  console.log(turn === 6 ? '0 <b>FLY</b> 3' : 'WAIT')
+  turn++
+}
+process.stdin.on('data', (data) => {
+  const lines = (rest + data).split('\\n')
+  rest = lines.pop()
+  for (const line of lines) {
+    // The first message begins with the player's number, the size and the rows of the board.
+    if (head < 9) head++
+    else if (left === 0) left = Number(line)
+    else if (--left === 0) act()
+  }
+})
+`
+
+export class Stage {
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'agon-viewer-'))
+    this.servers = []
+  }
+
+  path(name) {
+    return join(this.folder, name)
+  }
+
+  write(name, content) {
+    mkdirSync(join(this.path(name), '..'), { recursive: true })
+    writeFileSync(this.path(name), content)
+    return this.path(name)
+  }
+
+  agon(...words) {
+    const done = spawnSync(AGON, words, { cwd: this.folder, encoding: 'utf8', maxBuffer: 1 << 28 })
+    if (done.error) throw done.error
+    if (done.status !== 0) throw new Error(`agon ${words.join(' ')}: ${done.stderr}`)
+    return done.stdout
+  }
+
+  /** Plays the match of a game; gives the name of its replay. */
+  play(game) {
+    const { bots, seed } = GAMES[game]
+    const replay = `${game}.replay`
+    if (!existsSync(this.path(replay))) this.agon('play', game, ...bots, '--seed', `${seed}`, '-q', '--replay', replay)
+    return replay
+  }
+
+  /** Starts a viewer; gives its address without anything behind \`#\`. */
+  async watch(...words) {
+    const child = spawn(AGON, ['watch', '--no-open', ...words], { cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] })
+    this.servers.push(child)
+    const address = await new Promise((resolve, reject) => {
+      let text = ''
+      child.stdout.on('data', (data) => {
+        text += data
+        if (text.includes('\n')) resolve(text.split('\n')[0])
+      })
+      child.on('exit', (code) => reject(new Error(`agon watch ended with ${code}`)))
+    })
+    return address
+  }
+
+  async browse(options = {}) {
+    this.browser ??= await chromium.launch({ executablePath: found, args: ['--no-sandbox'] })
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
+    const page = await context.newPage()
+    page.wrong = []
+    page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      // A refused film is part of some tests; the browser reports it by itself.
+      const expected = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !expected) page.wrong.push(`console: ${message.text()}`)
+    })
+    page.on('dialog', (dialog) => page.wrong.push(`dialog: ${dialog.message()}`))
+    return page
+  }
+
+  async end() {
+    await this.browser?.close()
+    for (const server of this.servers) server.kill('SIGINT')
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** Waits until the whole film is there. */
+export async function whole(page) {
+  await page.waitForFunction(() => window.agon?.players.every(({ film }) => film.end), undefined, { timeout: 60_000 })
+}
+
+/** Where the viewer stands. */
+export function standing(page) {
+  return page.evaluate(() => {
+    const [player] = window.agon.players
+    return { step: player.stepNumber, part: player.part, at: player.at, playing: player.playing, selected: player.selected, eyes: player.eyes }
+  })
+}

@@ -1,0 +1,406 @@
+// The viewer in a real Chromium: every game, every way in, and what must never happen.
+
+import assert from 'node:assert/strict'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { readFileSync, statSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import axe from 'axe-core'
+import { CHATTY, GAMES, HOSTILE, Stage, standing, whole } from './stage.mjs'
+
+const stage = new Stage()
+let address
+
+before(async () => {
+  for (const game of Object.keys(GAMES)) stage.play(game)
+  stage.write('chatty.js', CHATTY)
+  stage.agon(
+    'play', 'cultist-wars', 'cmd:node chatty.js', 'builtin:greedy', '--name', `1=${HOSTILE}`,
+    '--seed', '5', '-q', '--replay', 'hostile.replay', '--no-timeouts',
+  )
+  stage.agon('play', 'cultist-wars', 'builtin:hunter?nodes=300', 'builtin:greedy', '--seed', '1', '-q', '--replay', 'other.replay')
+  stage.agon('gauntlet', 'cultist-wars', 'builtin:random', 'builtin:greedy', '-n', '6', '--journal', 'series/journal.jsonl')
+  const bytes = readFileSync(stage.path('cultist-wars.replay'))
+  stage.write('newer.replay', Buffer.concat([Buffer.from('AGONRPL9'), bytes.subarray(8)]))
+  stage.write('foreign.replay', 'a letter, not a replay\n')
+  const damaged = Buffer.from(bytes)
+  damaged[damaged.length >> 1] ^= 0x40
+  stage.write('damaged.replay', damaged)
+  stage.write('cut.replay', bytes.subarray(0, bytes.length - 40))
+  stage.write('original.replay', gzipSync(original()))
+  const files = ['hostile', 'other', 'newer', 'foreign', 'damaged', 'cut', 'original'].map((name) => `${name}.replay`)
+  address = await stage.watch(...Object.keys(GAMES).map((game) => `${game}.replay`), ...files, 'series/journal.jsonl')
+})
+
+after(() => stage.end())
+
+/** Opens a place in the viewer. */
+async function open(hash, options) {
+  const page = await stage.browse(options)
+  await page.goto(`${address}#${hash}`)
+  return page
+}
+
+async function close(page) {
+  assert.deepEqual(page.wrong, [])
+  await page.context().close()
+}
+
+/** What axe-core finds that matters. */
+async function serious(page) {
+  // The page's own policy lets no script in, so the test brings it past the policy.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
+  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`)
+}
+
+/** A match of the original engine of Terminal, as short as can be. */
+function original() {
+  const config = { unitInformation: Array.from({ length: 8 }, (_, at) => ({ display: `Kind ${at}`, startHealth: 60 })), resources: { startingHP: 30 } }
+  const none = { selfDestruct: [], breach: [], damage: [], shield: [], move: [], spawn: [], death: [], attack: [], melee: [] }
+  const state = (turnInfo, units, events = {}, more = {}) => ({
+    turnInfo, p1Stats: [30, 40, 5, 12], p2Stats: [29, 40, 5, 7], p1Units: units, p2Units: Array(8).fill([]), events: { ...none, ...events }, ...more,
+  })
+  const empty = Array(8).fill([])
+  const scout = (x, y) => Object.assign([...empty], { 3: [[x, y, 15, '1']] })
+  const who = { player1: { name: HOSTILE }, player2: { name: 'second' } }
+  return [
+    '', config,
+    state([0, 0, -1, 0], empty),
+    state([1, 0, 0, 1], scout(13, 0), { spawn: [[[13, 0], 3, '1', 1]] }),
+    state([1, 0, 1, 2], scout(13, 1), { move: [[[13, 0], [13, 1], [0, 0], 3, '1', 1]] }),
+    state([0, 1, -1, 3], empty),
+    state([2, 1, 0, 4], empty, {}, { endStats: { winner: 1, turns: 1, ...who } }),
+  ].map((line) => (line === '' ? '' : JSON.stringify(line))).join('\n')
+}
+
+for (const [game, { fog }] of Object.entries(GAMES)) {
+  test(`${game}: what is drawn is what the engine has; stepping, scrubbing, inspecting`, async () => {
+    const page = await open(`replay=${game}.replay`)
+    await whole(page)
+    const exported = JSON.parse(stage.agon('replay', 'export', `${game}.replay`, '--format', 'json'))
+    const steps = exported.steps.length
+    assert.equal(await page.evaluate(() => window.agon.players[0].film.steps.length), steps)
+    assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+
+    for (const step of [0, 1, steps >> 1, steps - 1, steps]) {
+      await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
+      const drawn = await page.evaluate(() => window.agon.scene)
+      assert.deepEqual(drawn, step === 0 ? exported.header.start : exported.steps[step - 1].state, `step ${step}`)
+    }
+
+    // The keys of the original viewers.
+    await page.keyboard.press('z')
+    assert.equal((await standing(page)).at, 0)
+    await page.keyboard.press('.')
+    assert.deepEqual([(await standing(page)).step, (await standing(page)).at], [1, 1])
+    await page.keyboard.press(',')
+    assert.equal((await standing(page)).at, 0)
+    await page.keyboard.press('ArrowDown')
+    assert.equal((await standing(page)).step, 1)
+    await page.keyboard.press('ArrowRight')
+    const event = (await standing(page)).step
+    assert.ok(event > 1, 'the next event is a later step')
+    await page.keyboard.press('ArrowLeft')
+    assert.ok((await standing(page)).step < event, 'the previous event is an earlier step')
+    await page.keyboard.press('x')
+    assert.equal((await standing(page)).step, steps)
+    await page.keyboard.press('z')
+    await page.keyboard.press('0')
+    await page.keyboard.press(' ')
+    await page.waitForFunction(() => window.agon.players[0].at > 3)
+    await page.keyboard.press(' ')
+    assert.equal((await standing(page)).playing, false)
+
+    // The timeline, by keyboard as a screen reader has it.
+    const slider = page.getByRole('slider', { name: 'Timeline' })
+    await slider.focus()
+    await page.keyboard.press('End')
+    assert.equal((await standing(page)).step, steps)
+
+    // A turning point leads to its step.
+    await page.keyboard.press('d')
+    await page.getByRole('heading', { name: 'Turning points' }).waitFor()
+    const points = page.locator('.why ol button')
+    if ((await points.count()) > 0) {
+      await points.first().click()
+      const first = await page.evaluate(() => window.agon.players[0].turningPoints[0].step)
+      assert.equal((await standing(page)).step, first)
+    }
+
+    // A click on a thing selects it, and the link remembers all of it.
+    await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].film.steps.length / 3)))
+    const spot = await page.evaluate(() => {
+      const [{ film, scene }] = window.agon.players
+      const [width, height] = film.drawing.size(film.start)
+      for (let y = 0; y < height; y++) {
+        for (let x = 0; x < width; x++) {
+          const card = film.drawing.inspect(scene, x + 0.5, y + 0.5, film.head)
+          if (card) return { x, y, id: card.id, title: card.title, place: window.agon.placeOf(x + 0.5, y + 0.5) }
+        }
+      }
+    })
+    await page.locator('canvas').first().click({ position: spot.place })
+    assert.equal((await standing(page)).selected, spot.id)
+    await page.getByText(spot.title, { exact: true }).first().waitFor()
+    if (fog) {
+      await page.keyboard.press('f')
+      assert.equal((await standing(page)).eyes, 1)
+      const hidden = await page.evaluate(() => {
+        const [{ film, scene }] = window.agon.players
+        const sees = film.drawing.sees(scene, 1, film.head)
+        const [width, height] = film.drawing.size(film.start)
+        return Array.from({ length: width * height }, (_, at) => sees(at % width, Math.floor(at / width))).filter((seen) => !seen).length
+      })
+      assert.ok(hidden > 0, 'a seat does not see everything')
+    }
+    const here = await standing(page)
+    await page.waitForFunction((step) => location.hash.includes(`turn=${step}`) && location.hash.includes('select='), here.step)
+    const link = await page.evaluate(() => location.href)
+    await page.goto('about:blank')
+    await page.goto(link)
+    await whole(page)
+    await page.waitForFunction((step) => window.agon.players[0].stepNumber === step, here.step)
+    assert.deepEqual(await standing(page), here)
+
+    // The exact message, as the engine sent it.
+    await page.evaluate(() => window.agon.players[0].goToStep(1))
+    await page.getByRole('tab').first().click()
+    await page.getByRole('button', { name: 'Show the message it got' }).first().click()
+    await page.waitForFunction(() => !document.querySelector('.asked')?.textContent.startsWith('Asking'))
+    const seat = exported.steps[0].answers[0].seat
+    const input = stage.agon('replay', 'export', `${game}.replay`, '--input', '--seat', `${seat}`, '--until', '1')
+    assert.equal((await page.locator('.asked').textContent()).trim(), input.trim())
+
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      for (const tab of ['why', 'inspect', 'output']) {
+        await page.getByRole('tab', { name: tab }).click()
+        assert.deepEqual(await serious(page), [], `${colorScheme}, ${tab}`)
+      }
+    }
+    await close(page)
+  })
+}
+
+test('stderr is searched over the match, faults are told, drawings and markers are shown', async () => {
+  const page = await open('replay=hostile.replay')
+  await whole(page)
+  await page.getByRole('tab', { name: 'output' }).click()
+  await page.getByRole('searchbox').fill('needle')
+  const hits = page.locator('.output li button')
+  assert.equal(await hits.count(), 1)
+  await hits.first().click()
+  await page.getByRole('tab', { name: 'turn' }).click()
+  assert.match(await page.locator('.stderr').textContent(), /a needle in the hay/)
+  assert.doesNotMatch(await page.locator('.stderr').textContent(), /@agon/)
+  const marks = await page.evaluate(() => window.agon.marks)
+  assert.deepEqual(marks.map(({ mark }) => mark.kind), ['dot', 'text'])
+  // The invalid answer that ends the match.
+  await page.keyboard.press('x')
+  await page.locator('.fault, .rejected').first().waitFor()
+  assert.match(await page.locator('.panel').textContent(), /<b>FLY<\/b>/)
+  await close(page)
+})
+
+test('nothing in a replay becomes markup or script', async () => {
+  const page = await open('replay=hostile.replay')
+  await whole(page)
+  for (const tab of ['turn', 'why', 'inspect', 'output']) {
+    await page.getByRole('tab', { name: tab }).click()
+    for (const key of ['z', '.', '.', 'x']) await page.keyboard.press(key)
+  }
+  assert.match(await page.locator('.seats').textContent(), /<img src=x/)
+  assert.equal(await page.locator('img, .seats b img, .panel script').count(), 0)
+  assert.equal(await page.evaluate(() => window.broken), undefined)
+  await close(page)
+  for (const flag of [[], ['--private']]) {
+    stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'hostile.html', ...flag)
+    const alone = await stage.browse()
+    await alone.goto(`file://${stage.path('hostile.html')}`)
+    await whole(alone)
+    await alone.keyboard.press('x')
+    assert.equal(await alone.evaluate(() => window.broken), undefined)
+    assert.equal(await alone.locator('img').count(), 0)
+    await close(alone)
+  }
+})
+
+test('an exported page needs nothing else, and holds nothing of one bot alone', async () => {
+  const filmOf = (file) => {
+    const packed = /id="film">([^<]*)</.exec(readFileSync(stage.path(file), 'utf8'))[1]
+    return gunzipSync(Buffer.from(packed, 'base64')).toString()
+  }
+  stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'given.html')
+  stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'own.html', '--private')
+  assert.doesNotMatch(filmOf('given.html'), /needle|chatty\.js/)
+  assert.match(filmOf('own.html'), /needle/)
+  for (const game of Object.keys(GAMES)) {
+    stage.agon('replay', 'export', `${game}.replay`, '--format', 'html', '-o', `${game}.html`)
+    assert.ok(statSync(stage.path(`${game}.html`)).size < 5_000_000)
+    const page = await stage.browse({ offline: true })
+    await page.goto(`file://${stage.path(`${game}.html`)}`)
+    await whole(page)
+    await page.keyboard.press('x')
+    assert.equal((await standing(page)).step, await page.evaluate(() => window.agon.players[0].film.steps.length))
+    await close(page)
+  }
+})
+
+test('two replays side by side: the first differing answer is marked, and they step together', async () => {
+  const page = await open('replay=cultist-wars.replay&with=other.replay')
+  await whole(page)
+  const answers = (file) => JSON.parse(stage.agon('replay', 'export', file, '--format', 'json')).steps.map(({ answers }) => answers[0].answer)
+  const [a, b] = [answers('cultist-wars.replay'), answers('other.replay')]
+  const first = a.findIndex((answer, at) => answer !== b[at]) + 1
+  await page.getByRole('button', { name: 'Go there' }).click()
+  const steps = await page.evaluate(() => window.agon.players.map(({ stepNumber }) => stepNumber))
+  assert.deepEqual(steps, [first, first])
+  await page.keyboard.press('ArrowDown')
+  await page.waitForFunction((step) => window.agon.players.every(({ stepNumber }) => stepNumber === step), first + 1)
+  assert.equal(await page.locator('canvas').count(), 3)
+  assert.deepEqual(await serious(page), [])
+  await close(page)
+})
+
+test('a journal opens as its matches, filtered, losses first; a match that was not kept is played again', async () => {
+  const page = await open('journal=series/journal.jsonl')
+  const rows = page.locator('tbody tr')
+  await rows.first().waitFor()
+  const entries = readFileSync(stage.path('series/journal.jsonl'), 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line))
+  assert.equal(await rows.count(), entries.length)
+  const words = await rows.locator('td:first-child').allTextContents()
+  const order = ['lost', 'draw', 'won']
+  assert.deepEqual(words, [...words].sort((a, b) => order.indexOf(a) - order.indexOf(b)))
+  await page.getByLabel('Seat').selectOption('2')
+  assert.equal(await rows.count(), entries.filter(({ bots }) => bots[1] === 0).length)
+  await page.getByLabel('Seat').selectOption('0')
+  assert.deepEqual(await serious(page), [])
+
+  // One that was kept, or one that was not: either way it opens.
+  const kept = entries.find(({ replay }) => replay)
+  if (kept) {
+    await page.getByRole('button', { name: 'Watch' }).first().click()
+    await whole(page)
+    assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+    await page.getByRole('button', { name: 'Matches' }).click()
+    await rows.first().waitFor()
+  }
+  const again = page.getByRole('button', { name: 'Play again' })
+  if ((await again.count()) > 0) {
+    await again.first().click()
+    await page.getByRole('button', { name: 'Play it again' }).click()
+    await whole(page)
+    await page.getByText('Played again from the journal: the same scores').waitFor()
+  }
+  assert.ok(kept || entries.some(({ replay }) => !replay))
+  await close(page)
+})
+
+test('the start page lists recent matches, plays a new one and shows it', async () => {
+  const page = await open('')
+  await page.getByRole('heading', { name: 'Play a match' }).waitFor()
+  await page.getByText('No matches in agon-replays yet').waitFor()
+  assert.deepEqual(await serious(page), [])
+  await page.getByLabel('Game').selectOption('cultist-wars')
+  await page.getByLabel('Seat 1').fill('builtin:nobody')
+  await page.getByRole('button', { name: 'Play and watch' }).click()
+  await page.getByRole('alert').waitFor()
+  assert.match(await page.getByRole('alert').textContent(), /nobody/)
+  await page.getByLabel('Seat 1').fill('builtin:greedy')
+  await page.getByLabel('Seat 2').fill('builtin:greedy')
+  await page.getByLabel('Seed').fill('77')
+  await page.getByRole('button', { name: 'Play and watch' }).click()
+  await whole(page)
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.head.seed), '77')
+  await page.getByRole('button', { name: 'Matches' }).click()
+  await page.getByRole('link', { name: /greedy/ }).click()
+  await whole(page)
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+  await close(page)
+})
+
+test('damaged, foreign and newer files get a clear page; one that was cut off opens', async () => {
+  for (const [file, says] of [['damaged', /damaged/], ['foreign', /not a replay/], ['newer', /newer format/]]) {
+    const page = await open(`replay=${file}.replay`)
+    await page.getByRole('heading', { name: 'This match cannot be shown' }).waitFor()
+    assert.match(await page.locator('main').textContent(), says)
+    await close(page)
+  }
+  const page = await open('replay=cut.replay')
+  await page.getByRole('alert').waitFor()
+  assert.match(await page.getByRole('alert').textContent(), /cut off/)
+  await close(page)
+  const unknown = await open('replay=/etc/passwd')
+  await unknown.getByText('is not among the replays').waitFor()
+  await close(unknown)
+})
+
+test('a dropped file opens, ours and those of the original engine of Terminal', async () => {
+  const page = await open('')
+  const choose = page.locator('input[type=file]')
+  await choose.setInputFiles(stage.path('deerhunt.replay'))
+  await whole(page)
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.head.game), 'deerhunt')
+  await page.getByRole('button', { name: 'Matches' }).click()
+  await choose.setInputFiles(stage.path('original.replay'))
+  await whole(page)
+  const film = await page.evaluate(() => {
+    const [{ film }] = window.agon.players
+    return { game: film.head.game, steps: film.steps.length, parts: film.steps[0].parts.length, outcome: film.end.outcome }
+  })
+  assert.deepEqual(film, { game: 'terminal', steps: 2, parts: 2, outcome: { scores: [30, 29], ranks: [1, 2], reason: 'after 1 turns' } })
+  await close(page)
+  // The same file by its name.
+  const named = await open('replay=original.replay')
+  await whole(named)
+  assert.match(await named.locator('.seats').textContent(), /<img src=x/)
+  assert.equal(await named.locator('img').count(), 0)
+  await close(named)
+})
+
+test('on a phone everything is reachable and nothing is wider than the screen', async () => {
+  for (const game of Object.keys(GAMES)) {
+    const page = await open(`replay=${game}.replay&turn=5`, { viewport: { width: 390, height: 844 }, hasTouch: true })
+    await whole(page)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    assert.equal(wide, 0, game)
+    for (const name of ['Play', 'One action on', 'Keys']) assert.ok(await page.getByRole('button', { name, exact: true }).isVisible(), `${game}: ${name}`)
+    await close(page)
+  }
+})
+
+test('help, presenter mode, layers, zoom and the picture', async () => {
+  const page = await open('replay=cultist-wars.replay&turn=20')
+  await whole(page)
+  await page.keyboard.press('h')
+  await page.getByRole('heading', { name: 'Keys in Cultist Wars' }).waitFor()
+  assert.deepEqual(await serious(page), [])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('p')
+  assert.ok(!(await page.evaluate(() => [...window.agon.players[0].layers])).includes('paths'))
+  await page.keyboard.press('+')
+  assert.ok((await page.evaluate(() => window.agon.players[0].zoom[0])) > 1)
+  await page.keyboard.press('Escape')
+  assert.equal(await page.evaluate(() => window.agon.players[0].zoom), null)
+  await page.keyboard.press('s')
+  await page.locator('.watch.presenting').waitFor()
+  assert.equal(await page.getByRole('tab').count(), 0)
+  await page.keyboard.press('s')
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'PNG' }).click()
+  const file = await saving
+  assert.equal(file.suggestedFilename(), 'cultist-wars-1-turn-20.png')
+  const png = readFileSync(await file.path())
+  assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')])
+  await close(page)
+})
+
+test('who does not know the token gets nothing', async () => {
+  const { origin } = new URL(address)
+  for (const path of ['/', '/api/start', '/api/film?replay=cultist-wars.replay', '/?token=guess']) {
+    const answer = await fetch(origin + path)
+    assert.equal(answer.status, 403, path)
+    assert.doesNotMatch(await answer.text(), /greedy/)
+  }
+})
