@@ -226,7 +226,7 @@ mod tests {
                     }
                     let found = if path.is_empty() { docs().join(file) } else { folder.join(path) };
                     assert!(found.exists(), "{file}: {target} leads nowhere");
-                    let headings = fs::read_to_string(&found).unwrap_or_default();
+                    let headings = whole(&fs::read_to_string(&found).unwrap_or_default());
                     let anchors = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
                     assert!(
                         place.is_empty() || anchors.into_iter().any(|own| own == place),
