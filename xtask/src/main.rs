@@ -58,7 +58,10 @@ const STEPS: &[(&str, Step)] = &[
     ("docs", |_, counts| {
         let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
         let mut command = Command::new("cargo");
-        command.args(arguments).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
+        command.args(arguments).env(
+            "RUSTDOCFLAGS",
+            "-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::redundant_explicit_links",
+        );
         count(counts, &mut command)
     }),
     ("web", web),

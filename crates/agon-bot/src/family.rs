@@ -37,7 +37,7 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Starts a bot's process (see [`spawn`](crate::spawn)) on `cpu`.
+/// Starts a bot's process (see [`spawn`]) on `cpu`.
 ///
 /// # Errors
 /// Those of the system.

@@ -1,6 +1,6 @@
 //! The viewer's side of the program: films of matches, a server on the loopback, single pages.
 //!
-//! A [film](film) is a match as the viewer needs it, one JSON line a step, computed again from the
+//! A [`film`] is a match as the viewer needs it, one JSON line a step, computed again from the
 //! answers. It is the only way anything reaches the web app: a replay, a running match and an
 //! exported page are all films. The web app itself (`web/`) lies inside the program ([`app`]).
 

@@ -26,7 +26,7 @@ Examples:
 /// Options of `agon pin`.
 #[derive(Args, Debug)]
 pub struct PinOptions {
-    /// The bot: a file, a folder, or git:REV[:PATH]
+    /// The bot: a file, a folder, or `git:REV[:PATH]`
     pub bot: String,
     /// Its name
     pub name: String,
