@@ -201,28 +201,6 @@ fn who_never_reads_is_put_out_after_a_bounded_queue() {
     assert!(result["turns"].as_u64().is_some_and(|turns| turns > 2), "it takes several turns: {result}");
 }
 
-#[test]
-fn the_clock_starts_when_the_deploy_line_is_wholly_in_the_pipe() {
-    let place = place();
-    let strategy = "
-for state in states(0):
-    say([], [['PI', 13, 0]])
-    if state['turnInfo'][1] == 0: time.sleep(4)
-";
-    bot(&place, "late-reader", strategy);
-    // The frames of turn 0 are more than any pipe holds, so that the question of turn 1 is in it, wholly,
-    // only after the bot reads again.
-    let rules = ["--set", CRAWL, "--set", "maxTurns=2", "--replay", "m.replay"];
-    let result = play(&place, ["late-reader", "builtin:idle"], &rules);
-    assert!(faults(&result, 1).is_empty(), "{result}");
-    let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "json"]);
-    let export: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
-    let frames = export["steps"][0]["events"].as_array().expect("events").len();
-    assert!(frames > 2_000, "{frames} frames");
-    let wall_us = export["steps"][1]["answers"][0]["wall_us"].as_u64().expect("a time");
-    assert!(wall_us < 4_000_000, "the four seconds before it read are not on its clock: {wall_us} µs");
-}
-
 /// A match between two built-ins, in `m.replay`.
 fn recorded_match(place: &TempDir) {
     play(
@@ -300,7 +278,8 @@ fn what_cannot_be_imported_or_exported_says_why() {
         refused(&["replay", "export", "m.replay", "--format", "deerhunt"]).contains("a replay of Terminal")
     );
     assert!(
-        refused(&["replay", "export", "m.replay", "--format", "xml"]).contains("write json, or the name")
+        refused(&["replay", "export", "m.replay", "--format", "xml"])
+            .contains("write json, html, or the name")
     );
     agon(
         place.path(),
