@@ -110,7 +110,8 @@ pub struct Handle(Arc<Desk>);
 impl Handle {
     /// The address to open, with the token. `place` is what to show there: `replay=...`.
     pub fn address(&self, place: &str) -> String {
-        let Desk { mut address, token, .. } = &*self.0;
+        let Desk { address, token, .. } = &*self.0;
+        let mut address = *address;
         if address.ip().is_unspecified() {
             // Every address of this machine is meant; this one works here.
             address.set_ip(Ipv4Addr::LOCALHOST.into());
