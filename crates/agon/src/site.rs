@@ -71,7 +71,9 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
     let dim = |text: &str| screen::errors().dim(text);
     eprintln!("{}", dim(&format!("{}: {shown} matches to watch", folder.join("index.html").display())));
     if broken > 0 {
-        eprintln!("note: {broken} replays could not be read or computed again; their matches are only listed");
+        eprintln!(
+            "note: {broken} replays could not be read or computed again; their matches are only listed"
+        );
     }
     Ok(())
 }
@@ -156,7 +158,8 @@ fn table(body: &mut String, rated: &Rated) {
     });
     body.push_str("</tr></thead><tbody>\n");
     for (row, cells) in cross.cells.iter().enumerate() {
-        let _ = write!(body, "<tr><td>{}</td><td class=\"name\">{}</td>", row + 1, app::escape(&cross.bots[row]));
+        let _ =
+            write!(body, "<tr><td>{}</td><td class=\"name\">{}</td>", row + 1, app::escape(&cross.bots[row]));
         for (column, cell) in cells.iter().enumerate() {
             let _ = match row == column || cell.meetings() == 0 {
                 true => write!(body, "<td>·</td>"),
