@@ -3,6 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::script::{Js, Script};
+
+/// Before the name of a script that Node is to run.
+const NODE: &str = "node:";
+
 /// A bot as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotName {
@@ -15,9 +20,10 @@ pub struct BotName {
 /// What a bot's name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file or folder.
+    /// A file or folder; `node:` in front has a script run under Node.
     Path(PathBuf),
-    /// `cmd:` a command line, split like a shell would but run without one.
+    /// `cmd:` a command line, split like a shell would but run without one; `lines:` likewise, for a
+    /// bot that talks in lines where those of its game usually dial in.
     Command(Vec<String>),
     /// `builtin:` a bot inside the program, with its options in order.
     Builtin {
@@ -38,10 +44,13 @@ impl BotName {
     /// # Errors
     /// A sentence for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let kind = if let Some(command) = text.strip_prefix("cmd:") {
+        let command = text.strip_prefix("cmd:").or_else(|| text.strip_prefix("lines:"));
+        let kind = if let Some(command) = command {
             let words = shlex::split(command).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
             if words.is_empty() {
-                return Err(format!("`{text}` names no command; write cmd:PROGRAM ARGUMENTS"));
+                return Err(format!(
+                    "`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"
+                ));
             }
             Kind::Command(words)
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
@@ -59,9 +68,43 @@ impl BotName {
         } else if text.is_empty() {
             return Err("a bot's name is empty".to_owned());
         } else {
-            Kind::Path(PathBuf::from(text))
+            Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
         Ok(Self { text: text.to_owned(), kind })
+    }
+
+    /// The port in `ws:8765` or `tcp:5000`; none in `ws:`.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn port(&self) -> Result<Option<u16>, String> {
+        match self.text.split_once(':') {
+            None | Some((_, "")) => Ok(None),
+            Some((way, port)) => match port.parse() {
+                Ok(port) if port > 0 => Ok(Some(port)),
+                _ => Err(format!(
+                    "`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535"
+                )),
+            },
+        }
+    }
+
+    /// Whether the name itself says that the bot talks in lines.
+    pub fn says_lines(&self) -> bool {
+        self.text.starts_with("lines:")
+    }
+
+    /// Which engine runs it, if it is a script.
+    pub fn js(&self) -> Js {
+        if self.text.starts_with(NODE) { Js::Node } else { Js::Embedded }
+    }
+
+    /// The same bot under Node, if it is a script.
+    pub fn under_node(mut self) -> Self {
+        if self.js() != Js::Node && Script::file(&self).is_some() {
+            self.text.insert_str(0, NODE);
+        }
+        self
     }
 
     /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.
@@ -114,6 +157,8 @@ mod tests {
             })
         );
         assert_eq!(kind("bots/python"), Ok(Kind::Path(PathBuf::from("bots/python"))));
+        assert_eq!(kind("node:bots/a.js"), Ok(Kind::Path(PathBuf::from("bots/a.js"))));
+        assert_eq!(BotName::parse("node:bots/a.js").expect("a name").js(), Js::Node);
         assert!(kind("builtin:hunter?fast").unwrap_err().contains("KEY=VALUE"));
         assert!(kind("cmd:'").unwrap_err().contains("quote"));
         assert!(kind("cmd:").is_err() && kind("").is_err());

@@ -15,6 +15,9 @@ pub trait Wire: Send {
     /// Writes more of what is queued.
     fn flush(&mut self);
 
+    /// Says that nothing more will be sent. What is still queued is dropped.
+    fn finish(&mut self) {}
+
     /// How many bytes are queued and not yet written.
     fn unsent(&self) -> usize;
 
@@ -30,6 +33,12 @@ pub trait Wire: Send {
 
     /// Becomes writable when [`flush`](Wire::flush) can do more.
     fn writes(&self) -> BorrowedFd<'_>;
+
+    /// Answers what the connection itself asks for, while nobody waits for a message.
+    fn tend(&mut self) {}
+
+    /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
+    fn close(&mut self) {}
 }
 
 /// What [`Wire::receive`] found.
@@ -39,10 +48,14 @@ pub enum Received {
     Message,
     /// Not a whole message yet.
     Nothing,
+    /// What came is no message, as the sentence says; a later one may be.
+    Garbled(String),
     /// The other end is closed; so many bytes of an unfinished message came before.
     Closed(usize),
-    /// The stream breaks the framing; the sentence says how. Nothing more will come.
+    /// More than is allowed; the sentence says what. Nothing more will come.
     Broken(String),
+    /// The stream breaks its protocol; the sentence says how. Nothing more will come.
+    Illegal(String),
 }
 
 /// Lines over a pair of pipes.
@@ -129,6 +142,11 @@ impl Wire for Lines {
         }
     }
 
+    fn finish(&mut self) {
+        self.output = None;
+        self.outbox.clear();
+    }
+
     fn unsent(&self) -> usize {
         self.outbox.len()
     }
@@ -166,11 +184,11 @@ impl Wire for Lines {
     }
 }
 
-/// No connection any more.
+/// No connection, any more or yet.
 pub struct HungUp(File);
 
 impl HungUp {
-    /// In place of a connection that is dropped.
+    /// In place of a connection that is dropped, or that is not there yet.
     ///
     /// # Errors
     /// Those of the system.
@@ -269,9 +287,21 @@ mod tests {
 
     /// Our end, and the bot's two ends.
     fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
-        let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
-        let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
+        // Bots that other tests start must not hold these ends open.
+        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
+    }
+
+    /// Tries until it holds, for some seconds: a bot that another test is just starting holds the
+    /// ends of our pipes until it runs its own program.
+    fn until(mut holds: impl FnMut() -> bool) {
+        for _ in 0..500 {
+            if holds() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 
     #[test]
@@ -287,7 +317,12 @@ mod tests {
         rustix::io::write(&output, b"\ne").expect("room");
         assert_eq!(lines.receive(&mut message), Received::Nothing, "the late line feed belongs to d");
         drop(output);
-        assert_eq!(lines.receive(&mut message), Received::Closed(1));
+        let mut last = Received::Nothing;
+        until(|| {
+            last = lines.receive(&mut message);
+            last != Received::Nothing
+        });
+        assert_eq!(last, Received::Closed(1));
     }
 
     #[test]
@@ -308,7 +343,10 @@ mod tests {
         lines.send(&big);
         assert!(lines.unsent() > 0);
         drop(input);
-        lines.flush();
+        until(|| {
+            lines.flush();
+            lines.unsent() == 0
+        });
         assert_eq!(lines.unsent(), 0, "what nobody can read is forgotten");
     }
 }

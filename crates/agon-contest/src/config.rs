@@ -38,6 +38,9 @@ pub struct ContestFile {
     /// Multiplies all time limits.
     #[serde(default)]
     pub time_scale: Option<f64>,
+    /// No answer may take longer than this: `500ms`, `2s`.
+    #[serde(default)]
+    pub time_limit: Option<String>,
     /// `stop` or `allow`.
     #[serde(default)]
     pub ponder: Option<String>,

@@ -1,10 +1,11 @@
 //! Who answers for a seat.
 
-use agon_bot::{BotName, Kind, Launch, Program, StartError};
-use agon_game::{Seat, Session};
+use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
+use agon_game::{Seat, Session, Transport};
 use thiserror::Error;
 
-use crate::Ponder;
+use crate::arrival::{self, Expected};
+use crate::{Clock, Ponder};
 
 /// Who answers for a seat.
 pub enum Player {
@@ -12,11 +13,16 @@ pub enum Player {
     Builtin,
     /// A program.
     Program(Box<Program>),
+    /// A bot that dials in and is not here yet.
+    Expected(Box<Expected>),
     /// Nobody: the bot could not be started, for this reason.
     Absent(String),
 }
 
 /// Seats the bot called `name`: starts its program on `cpu`, or seats the built-in.
+///
+/// Where a game takes scripts, a file of JavaScript is one, and has a host that must know how long an
+/// answer may take: that is all the `clock` is for.
 ///
 /// A program that the system will not start is an absent player, and the match is played as the
 /// rulebook says.
@@ -28,6 +34,7 @@ pub fn seat_player(
     name: &BotName,
     seat: Seat,
     cpu: Option<usize>,
+    clock: Clock,
 ) -> Result<Player, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
         // The bot's own seed differs from match to match and from seat to seat.
@@ -35,17 +42,28 @@ pub fn seat_player(
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
-    let Some(launch) = Launch::of(name).map_err(|error| SeatError::Name(error.to_string()))? else {
-        return Err(SeatError::Name(format!(
-            "`{name}`: {} talks to its bots over standard input and output",
-            session.info().title
-        )));
+    if let Some(player) = arrival::expect(session, name, seat, cpu)? {
+        return Ok(player);
+    }
+    let launch = match script(session, name, seat, clock) {
+        Some(script) => Ok(Some(script.launch(name.js()))),
+        None => Launch::of(name),
+    };
+    let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {
+        unreachable!("a bot that is started elsewhere dials in");
     };
     match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
         Ok(program) => Ok(Player::Program(Box::new(program))),
         Err(StartError::NoProgram(why)) => Ok(Player::Absent(why)),
         Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
     }
+}
+
+/// The bot as a script, where the game takes scripts and it is one.
+fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
+    let file = (session.info().transport == Transport::Script).then(|| Script::file(name))??;
+    let (seed, limit) = (session.recipe().seed, clock.limit(session.limit_ms(seat)));
+    Some(Script { file, seed, seat: seat.number(), limit, restarts: 0, owes: false })
 }
 
 /// Why nobody could be seated.

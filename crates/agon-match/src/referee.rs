@@ -11,13 +11,16 @@ use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
 use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatTime, Void};
 use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder};
 
-/// What a bot may leave unread before it is put out of the match, in bytes.
+/// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
+/// So long bots may take, all together, to read how it ended and to end by themselves.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
 /// So many faults of a match are listed.
@@ -31,8 +34,6 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
-/// How long bots may take to read their last message, when the protocol has one.
-const FAREWELL: Duration = Duration::from_millis(50);
 /// How long we wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -43,6 +44,9 @@ pub trait Observer {
     /// # Errors
     /// Those of its output; they end the match.
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()>;
+
+    /// Bots are waited for that have not dialled in yet; called now and then.
+    fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
 /// One step, as observers see it.
@@ -104,9 +108,10 @@ pub fn play_on(
     stop: &AtomicBool,
     given: &[Vec<(Seat, PackedAnswer)>],
 ) -> MatchRecord {
+    let gathered = arrival::gather(session, players, clock, observer, stop);
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
-    let void = referee.run(observer, given).err();
+    let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
     let Referee { faults, unlisted, mut seats, .. } = referee;
     let wall = began.elapsed();
@@ -115,11 +120,15 @@ pub fn play_on(
         let facts = Facts { names: names.to_vec(), wall_ms: wall.as_millis() as u64 };
         tell_end(session, players, &facts);
     }
+    part(players);
     for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
         if let Player::Program(program) = player {
             let used = program.end();
+            if program.is_elsewhere() {
+                continue;
+            }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
-            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
             notes.extend(unassigned(seat, &state.time));
         }
     }
@@ -133,6 +142,30 @@ pub fn play_on(
         wall_us: wall.as_micros() as u64,
         notes,
     }
+}
+
+/// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
+fn part(players: &mut [Player]) {
+    let mut dialled = Vec::new();
+    for player in players {
+        if let Player::Program(program) = player
+            && program.dials_in()
+        {
+            program.family().go_on();
+            program.wire().close();
+            dialled.push(program);
+        }
+    }
+    let until = Instant::now() + FAREWELL;
+    for program in dialled {
+        program.ending(until.saturating_duration_since(Instant::now()));
+        program.listen_to_stderr();
+    }
+}
+
+/// The time an answer took, as games take it.
+fn think_ms(wall: Duration) -> u32 {
+    wall.as_millis().min(u128::from(u32::MAX)) as u32
 }
 
 /// Says so when much CPU time of a bot belongs to no turn.
@@ -150,8 +183,7 @@ fn unassigned(seat: Seat, time: &SeatTime) -> Option<String> {
 
 /// Tells the bots how it ended, where the protocol does.
 fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
-    let mut message = Vec::new();
-    let mut told = Vec::new();
+    let (mut message, mut told) = (Vec::new(), Vec::new());
     for (seat, player) in Seat::first(players.len() as u8).zip(players) {
         if let Player::Program(program) = player {
             message.clear();
@@ -164,8 +196,23 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
         }
     }
     let until = Instant::now() + FAREWELL;
+    let left = || until.saturating_duration_since(Instant::now());
+    // What does not fit into a pipe at once is written as the bots read, all of them side by side.
+    loop {
+        told.iter_mut().for_each(|program| program.wire().flush());
+        let full = told.iter().filter(|program| program.wire_ref().unsent() > 0);
+        let mut waits: Vec<PollFd<'_>> = full
+            .map(|program| PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT))
+            .collect();
+        if waits.is_empty() || left().is_zero() {
+            break;
+        }
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left().min(LAST_WORDS).subsec_nanos()) };
+        let _ = poll(&mut waits, Some(&timeout));
+    }
     for program in told {
-        program.ending(until.saturating_duration_since(Instant::now()));
+        program.wire().finish();
+        program.ending(left());
     }
 }
 
@@ -219,10 +266,14 @@ struct Waiting {
     index: usize,
     seat: Seat,
     limit: Option<Duration>,
-    /// When the question was handed over; the clock starts here.
+    /// When the question was handed over, wholly; the clock starts here.
     asked: Instant,
     /// Whether the bot's input took the whole question.
     written: bool,
+    /// How much of earlier questions it had not read when it was asked.
+    unread: usize,
+    /// Whether something nobody had asked for was here before the question.
+    early: bool,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -384,7 +435,14 @@ impl<'a> Referee<'a> {
         self.note_pondering(seat, before.cpu);
         let program = self.program(seat);
         program.family().go_on();
-        program.wire().send(&message);
+        program.wire().flush();
+        let unread = program.wire_ref().unsent();
+        // Looked for before the question is there: a quick bot's answer to it must not look unasked.
+        program.wire().tend();
+        let early = !program.wire_ref().held().is_empty();
+        if unread <= LONGEST_QUEUE {
+            program.wire().send(&message);
+        }
         let asked = Instant::now();
         let written = program.wire_ref().unsent() == 0;
         self.message = message;
@@ -395,6 +453,8 @@ impl<'a> Referee<'a> {
             limit,
             asked,
             written,
+            unread,
+            early,
             before,
             beat: None,
             beats: 0,
@@ -435,11 +495,14 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<(), Void> {
+        // A question may be longer than the bound; that it was not read is known at the next one.
+        waiting.retain_mut(|one| {
+            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
+        });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
-            let held = !self.program(waiting[index].seat).wire_ref().held().is_empty();
-            if held && self.hear(&mut waiting[index], answers, takes)? {
+            if waiting[index].early && self.hear(&mut waiting[index], answers, takes)? {
                 let one = waiting.remove(index);
                 self.seats[one.seat.index()].unasked += 1;
             } else {
@@ -468,6 +531,9 @@ impl<'a> Referee<'a> {
                     let program = self.program(one.seat);
                     program.wire().flush();
                     one.written = program.wire_ref().unsent() == 0;
+                    // The time it takes to read a question that fits into no pipe is not thinking time; until
+                    // then the limit runs from the beginning, so that reading slowly gains one limit at most.
+                    one.asked = if one.written { Instant::now() } else { one.asked };
                 }
                 let done = if let Some(cause) = one.excess.take() {
                     self.gone(one, Leaving::Sent(cause), answers, takes)
@@ -597,6 +663,13 @@ impl<'a> Referee<'a> {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Garbled(why) => {
+                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
+                    let answer = Answer::Malformed { why, think_ms };
+                    break self.answered(one, wall, answer, answers, takes)?;
+                }
                 Received::Message => None,
             };
             if let Some(leaving) = leaving {
@@ -607,7 +680,7 @@ impl<'a> Referee<'a> {
                 one.raw.push(b'\n');
             }
             one.raw.extend_from_slice(&message);
-            let think_ms = wall.as_millis().min(u128::from(u32::MAX)) as u32;
+            let think_ms = think_ms(wall);
             let answer = match self.session.hear(one.seat, &message) {
                 Heard::More => {
                     one.parts += 1;
@@ -694,9 +767,6 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        if self.program(one.seat).wire_ref().unsent() > LONGEST_QUEUE {
-            return Ok(self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes));
-        }
         let Some(allowance) = one.allowance(self.clock) else { return Ok(false) };
         let wall = one.asked.elapsed();
         if wall < allowance + one.put_off {

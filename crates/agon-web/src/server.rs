@@ -110,8 +110,7 @@ pub struct Handle(Arc<Desk>);
 impl Handle {
     /// The address to open, with the token. `place` is what to show there: `replay=...`.
     pub fn address(&self, place: &str) -> String {
-        let Desk { address, token, .. } = &*self.0;
-        let mut address = *address;
+        let (mut address, token) = (self.0.address, &self.0.token);
         if address.ip().is_unspecified() {
             // Every address of this machine is meant; this one works here.
             address.set_ip(Ipv4Addr::LOCALHOST.into());
@@ -446,10 +445,9 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
         for (number, text) in showing.enumerate() {
             piece.extend_from_slice(text.as_bytes());
             piece.push(b'\n');
-            if number < 2 || piece.len() > 64 << 10 {
-                if line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
-                    return;
-                }
+            let enough = number < 2 || piece.len() > 64 << 10;
+            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
+                return;
             }
         }
         let _ = line.blocking_send(piece.into());

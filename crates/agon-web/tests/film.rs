@@ -67,7 +67,7 @@ fn played(game: &str) -> (Replay, Vec<Value>) {
     let mut session = agon_games::find(game).unwrap().open(&header.recipe.setup()).unwrap();
     let name = BotName::parse("builtin:random").unwrap();
     let mut players: Vec<_> = Seat::first(header.recipe.seats)
-        .map(|seat| seat_player(session.as_mut(), &name, seat, None).unwrap())
+        .map(|seat| seat_player(session.as_mut(), &name, seat, None, Clock::ORIGINAL).unwrap())
         .collect();
     let labels: Vec<String> = header.seats.iter().map(|seat| seat.label.clone()).collect();
     let mut recorder = Recorder::new(Vec::new(), &header).unwrap();

@@ -165,8 +165,8 @@ fn referee(options: &BenchOptions) -> Done {
         let setup = Setup { seats: 2, seed: 1, ..Setup::default() };
         let mut session = game.open(&setup)?;
         let began = Instant::now();
-        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, Ponder::Stop, true)?;
         let clock = Clock::ORIGINAL;
+        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
         let play = |session: &mut dyn Session, players: &mut [Player], observer: &mut dyn Observer| {
             agon_match::play(session, players, &labels, clock, Ponder::Stop, observer, stop)
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_game::setup::nearest;
@@ -107,6 +107,9 @@ pub struct SetupOptions {
     /// Changes one rule; may be given several times
     #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
     pub set: Vec<String>,
+    /// Short for --set strict=true: a bot's slips end its match as in the original, in games that forgive them
+    #[arg(long, help_heading = "Match")]
+    pub strict: bool,
 }
 
 impl SetupOptions {
@@ -137,6 +140,9 @@ impl SetupOptions {
                     presets.join(", ")
                 )));
             }
+        }
+        if self.strict {
+            rules.sets.push(("strict".to_owned(), "true".to_owned()));
         }
         for set in &self.set {
             let (key, value) = set.split_once('=').ok_or_else(|| {
@@ -190,6 +196,9 @@ pub struct ClockOptions {
     /// Multiplies all time limits
     #[arg(long, value_name = "X", conflicts_with = "no_timeouts", help_heading = "Time")]
     pub time_scale: Option<f64>,
+    /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
+    #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
+    pub time_limit: Option<Duration>,
     /// How limits are applied
     #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
     pub clock: ClockKind,
@@ -228,7 +237,12 @@ impl ClockOptions {
                 "--time-scale {scale}: a number above 0, as in --time-scale 10"
             )));
         }
-        Ok(Clock { limited: !self.no_timeouts, scale, tolerant: self.clock == ClockKind::Site2026 })
+        Ok(Clock {
+            limited: !self.no_timeouts,
+            scale,
+            cap: self.time_limit,
+            tolerant: self.clock == ClockKind::Site2026,
+        })
     }
 
     /// What happens to bots that compute in their opponent's time.
@@ -237,6 +251,16 @@ impl ClockOptions {
             PonderKind::Stop => Ponder::Stop,
             PonderKind::Allow => Ponder::Allow,
         }
+    }
+}
+
+/// Reads a time like `500ms` or `2s`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
+    let ms = number("ms").or_else(|| number("s").map(|seconds| seconds * 1e3));
+    match ms {
+        Some(ms) if (1.0..=86_400_000.0).contains(&ms) => Ok(Duration::from_secs_f64(ms / 1e3)),
+        _ => Err("write a number and its unit, from 1ms to 86400s, as in 500ms or 2s".to_owned()),
     }
 }
 

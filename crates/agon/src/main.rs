@@ -4,12 +4,20 @@
 
 mod cli;
 
+mod against;
 mod bench;
+mod build;
+mod check;
 mod conform;
+mod docs;
+mod doctor;
+mod fork;
 mod import;
 mod library;
 mod new;
+mod pack;
 mod play;
+mod redact;
 mod referee;
 mod replay;
 mod watch;
@@ -24,9 +32,12 @@ mod tournament;
 
 mod common;
 mod git;
+mod here;
+mod patience;
 mod progress;
 mod screen;
 mod series;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -35,12 +46,13 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    // Two hidden lives of this program, without the cost of a command line parser.
+    // Three hidden lives of this program, without the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {
         Some(agon_bot::guard::SUBCOMMAND) => {
             agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());
             return ExitCode::SUCCESS;
         }
+        Some(agon_bot::script::SUBCOMMAND) => return agon_script::run(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}
@@ -57,8 +69,12 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::New(options) => new::run(&options),
+        Command::Pack(options) => pack::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Build(options) => build::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Watch(options) => watch::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),
@@ -70,6 +86,7 @@ fn main() -> ExitCode {
         Command::Rules(options) => library::rules(&options),
         Command::Maps(options) => library::maps(&options),
         Command::Explain(options) => library::explain(&options),
+        Command::Docs(options) => docs::run(&options),
         Command::Conform(options) => conform::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {

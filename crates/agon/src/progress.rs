@@ -112,6 +112,10 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     let at_once =
         if jobs == 1 { "1 match at a time".to_owned() } else { format!("{jobs} matches at a time") };
     eprintln!("{}", screen.dim(&format!("first seed {} · {at_once}{resumed}", header.seed)));
+    if let Some(limit) = ready.usual_limit() {
+        let note = format!("an answer may take {limit:?}, as usual in a series; --time-limit changes that");
+        eprintln!("{}", screen.dim(&note));
+    }
     eprintln!("{}", screen.dim(&format!("journal {}", ready.desk.journal_path().display())));
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Kind as BotKind, Launch, manifest::Manifest};
 use agon_contest::journal::{self, FORMAT};
@@ -12,12 +12,13 @@ use agon_contest::{
     BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
     content,
 };
-use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup};
+use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
 
 use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
 use crate::progress::Show;
+use crate::waiting::PortOptions;
 use crate::{git, screen};
 
 /// Where series go unless told otherwise.
@@ -26,6 +27,8 @@ pub const FOLDER: &str = "agon-series";
 pub const JOURNAL: &str = "journal.jsonl";
 /// Played unless told otherwise, for each pairing.
 pub const USUAL_GAMES: u64 = 100;
+/// The longest time for an answer unless told otherwise, in games whose bots are scripts.
+const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// Options of all series.
 #[derive(Args, Debug, Clone, Default)]
@@ -60,6 +63,8 @@ pub struct RunOptions {
     /// Matches played at once [default: as many as there are CPUs for]
     #[arg(long, short, value_name = "N", help_heading = "Run")]
     pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub port: PortOptions,
     /// Goes on with a series that was interrupted
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
@@ -127,13 +132,22 @@ pub struct Ready {
     /// Who hands it out and counts.
     pub desk: Desk,
     jobs: usize,
+    usual_limit: bool,
 }
 
 /// Makes everything ready, so that what can be wrong is known before the first match.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
-    let options = wanted.options;
     let game = common::game(wanted.game)?;
     let info = game.info();
+    // A rulebook that allows minutes for an answer allows weeks for a series.
+    let mut options = wanted.options.clone();
+    let usual_limit = info.transport == Transport::Script
+        && !options.clock.no_timeouts
+        && options.clock.time_limit.is_none();
+    if usual_limit {
+        options.clock.time_limit = Some(USUAL_LIMIT);
+    }
+    let options = &options;
     let jobs = options.run.jobs.unwrap_or(1);
     if !(1..=1024).contains(&jobs) {
         return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
@@ -189,11 +203,12 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         replays: (folder, relative),
     };
     let jobs = options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats));
-    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs })
+    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs, usual_limit })
 }
 
 /// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.
 pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
+    options.port.apply();
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
     if !ready.desk.wait(std::time::Duration::ZERO) {
@@ -219,6 +234,11 @@ impl Ready {
     /// How many matches are played at once.
     pub fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// The limit of an answer, where nobody chose one and the rules allow very much.
+    pub fn usual_limit(&self) -> Option<Duration> {
+        self.usual_limit.then_some(USUAL_LIMIT)
     }
 }
 
@@ -270,6 +290,7 @@ fn setups(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<
             map: Some(map).filter(|map| !map.is_empty()),
             rules: options.rules.clone(),
             set: options.set.clone(),
+            strict: false,
         };
         let setup = options.setup(game, usize::from(seats))?;
         game.open(&setup)?;
@@ -415,12 +436,15 @@ fn play_options(options: &SeriesOptions) -> Vec<String> {
     for set in &options.set {
         add("set", Some(set.clone()));
     }
-    let ClockOptions { no_timeouts, time_scale, clock, ponder } = &options.clock;
+    let ClockOptions { no_timeouts, time_scale, time_limit, clock, ponder } = &options.clock;
     if *no_timeouts {
         add("no-timeouts", None);
     }
     if let Some(scale) = time_scale {
         add("time-scale", Some(scale.to_string()));
+    }
+    if let Some(limit) = time_limit {
+        add("time-limit", Some(format!("{limit:?}")));
     }
     if *clock == ClockKind::Site2026 {
         add("clock", Some("site-2026".to_owned()));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use agon_contest::{ContestFile, End, Kind};
 use clap::{Args, ValueEnum as _};
 
-use crate::common::{ClockKind, ClockOptions, Done, Failure, PonderKind};
+use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
 use crate::gauntlet::conclude;
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
 use crate::{progress, rate, screen, site};
@@ -135,6 +135,12 @@ fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, S
         None => PonderKind::default(),
         Some(text) => PonderKind::from_str(text, false).map_err(|_| wrong("ponder", text, "stop, allow"))?,
     };
+    let time_limit = file.time_limit.as_deref().map(common::time).transpose().map_err(|why| {
+        Failure::usage(format!(
+            "{path}: time_limit = \"{}\": {why}",
+            file.time_limit.as_deref().unwrap_or_default()
+        ))
+    })?;
     let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
     let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));
     let series = SeriesOptions {
@@ -144,7 +150,7 @@ fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, S
         set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
         seats: file.seats,
         name: names.collect(),
-        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, clock, ponder },
+        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder },
         run: run.clone(),
     };
     let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();

@@ -6,9 +6,12 @@
 //! {"actions":[{"buy":{"adventurerId":"a1","itemType":"rusty_sword","equip":true}}],"state":{"n":1}}
 //! ```
 //!
+//! A bot that knows it has failed (the host of a script that threw) says so instead: `{"failed":"why"}`.
+//! That is no answer, and a fault with that sentence.
+//!
 //! The dialect keeps the `state` of each seat word for word and sends it with the next question.
 
-use agon_game::{Dialect, Heard, Seat};
+use agon_game::{Absence, Answer, Dialect, Heard, Seat};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -33,6 +36,10 @@ pub const LONGEST_NOTE: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Talk {
     states: Vec<Option<Box<str>>>,
+    /// How many answers each seat still owes: they were given up before they came.
+    owed: Vec<u32>,
+    /// Whether each seat has answered what it was last asked.
+    answered: Vec<bool>,
 }
 
 impl Talk {
@@ -44,10 +51,12 @@ impl Talk {
 
 impl Dialect<Ostibot> for Talk {
     fn new(game: &Ostibot) -> Self {
-        Self { states: vec![None; usize::from(game.seats())] }
+        let seats = usize::from(game.seats());
+        Self { states: vec![None; seats], owed: vec![0; seats], answered: vec![true; seats] }
     }
 
     fn ask(&mut self, _: &Ostibot, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
+        self.answered[seat.index()] = false;
         let phase = if view.shop { "shop" } else { "play" };
         out.extend_from_slice(b"{\"phase\":\"");
         out.extend_from_slice(phase.as_bytes());
@@ -64,6 +73,15 @@ impl Dialect<Ostibot> for Talk {
     }
 
     fn hear(&mut self, _: &Ostibot, seat: Seat, message: &[u8]) -> Heard<Order> {
+        // Lines come in the order of the questions. Without this, one late answer would put all that
+        // follow one question behind.
+        if let Some(owed) = self.owed[seat.index()].checked_sub(1) {
+            self.owed[seat.index()] = owed;
+            return Heard::Ignore(Some(
+                "an answer came after it was given up, and is not looked at".to_owned(),
+            ));
+        }
+        self.answered[seat.index()] = true;
         match read(message) {
             Ok((order, state)) => {
                 if let Some(state) = state {
@@ -73,6 +91,11 @@ impl Dialect<Ostibot> for Talk {
             }
             Err(why) => Heard::Malformed(why),
         }
+    }
+
+    fn missed(&mut self, _: &Ostibot, seat: Seat, answer: &Answer<Order>) {
+        let late = *answer == Answer::Missing(Absence::TimedOut) && !self.answered[seat.index()];
+        self.owed[seat.index()] += u32::from(late);
     }
 
     fn say(&self, _: &Ostibot, _: Seat, order: &Order, out: &mut Vec<u8>) {
@@ -85,7 +108,7 @@ impl Dialect<Ostibot> for Talk {
     }
 }
 
-/// What `shop` and `play` return (OB-BOT-3).
+/// What `shop` and `play` return (OB-BOT-3), or that they failed.
 #[derive(Deserialize)]
 struct Returned<'a> {
     #[serde(default)]
@@ -94,6 +117,8 @@ struct Returned<'a> {
     state: Option<&'a RawValue>,
     #[serde(default)]
     error: Value,
+    #[serde(default)]
+    failed: Option<String>,
 }
 
 /// `null` is a state like any other; only a missing one keeps the old.
@@ -109,6 +134,9 @@ fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), String> {
     }
     let returned: Returned<'_> = serde_json::from_slice(message)
         .map_err(|error| format!("the answer is no JSON object as asked for: {error}"))?;
+    if let Some(why) = returned.failed {
+        return Err(why.chars().take(LONGEST_NOTE).collect());
+    }
     let state = returned.state.map(RawValue::get);
     if let Some(size) = state.map(str::len).filter(|&size| size > LARGEST_STATE) {
         return Err(format!("`state` has {size} bytes; at most {LARGEST_STATE} are kept"));
