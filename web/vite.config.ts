@@ -29,6 +29,8 @@ export default defineConfig({
     rollupOptions: {
       input: here('./src/main.ts'),
       output: {
+        // A plain script: a page opened as a file may load one, but no module.
+        format: 'iife',
         entryFileNames: 'app.js',
         assetFileNames: 'app[extname]',
         codeSplitting: false,

@@ -27,7 +27,7 @@ pub const PAGE: &str = r#"<!doctype html>
 <title>Agon</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/app.css">
-<script type="module" src="/app.js"></script>
+<script defer src="/app.js"></script>
 </head>
 <body><noscript>The viewer needs JavaScript.</noscript></body>
 </html>

@@ -26,41 +26,87 @@ pub enum PageError {
     Io(#[from] io::Error),
 }
 
-/// Writes a replay as a page. Nothing in it that came from bots stands as text in the markup: the
-/// film is packed and in base64, and the title is escaped.
+/// Writes a replay as a page that needs nothing else. Nothing in it that came from bots stands as text
+/// in the markup: the film is packed and in base64, and the title is escaped.
 ///
 /// # Errors
 /// When the replay cannot be computed again, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
-    if !app::is_built() {
-        return Err(PageError::NoApp);
-    }
-    let labels: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();
-    let title = app::escape(&format!("{} · {}", labels.join(" vs "), replay.header.game));
-    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    for line in Showing::new(replay, privacy)? {
-        packer.write_all(line.as_bytes())?;
-        packer.write_all(b"\n")?;
-    }
-    let film = STANDARD.encode(packer.finish()?);
-    // The same replay gives the same page; nobody who writes into a replay knows the number beforehand.
-    let mut hasher = DefaultHasher::new();
-    film.hash(&mut hasher);
-    let nonce = format!("{:016x}", hasher.finish());
+    let film = Packed::new(replay, privacy)?;
     // A script ends at its closing tag, wherever that stands in it; a string keeps its meaning when escaped.
     let script = app::SCRIPT.replace("</script", "<\\/script").replace("<!--", "<\\!--");
-    write!(
+    let style = app::STYLE.replace("</style", "<\\/style");
+    let nonce = film.nonce();
+    film.write(
         to,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{nonce}'; \
-         style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
-         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
-         <noscript>This page needs JavaScript.</noscript>\n\
-         <script type=\"application/gzip\" id=\"film\">{film}</script>\n\
-         <script type=\"module\" nonce=\"{nonce}\">{script}</script>\n</body>\n</html>\n",
-        style = app::STYLE.replace("</style", "<\\/style"),
-    )?;
-    Ok(())
+        &format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
+        &format!("<style>{style}</style>"),
+        &format!("<script nonce=\"{nonce}\">{script}</script>"),
+    )
+}
+
+/// Writes a replay as a page of a site, which has the app in `app.js` and `app.css` in the folder `up`.
+///
+/// # Errors
+/// When the replay cannot be computed again, or the page cannot be written.
+pub fn write_linked(
+    replay: Replay,
+    privacy: Privacy,
+    up: &str,
+    to: &mut impl Write,
+) -> Result<(), PageError> {
+    let film = Packed::new(replay, privacy)?;
+    // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
+    film.write(
+        to,
+        "script-src 'self' file:; style-src 'self' file: 'unsafe-inline'",
+        &format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">"),
+        &format!("<script src=\"{up}/app.js\"></script>"),
+    )
+}
+
+/// A film, ready to lie in a page.
+struct Packed {
+    title: String,
+    film: String,
+}
+
+impl Packed {
+    fn new(replay: Replay, privacy: Privacy) -> Result<Self, PageError> {
+        if !app::is_built() {
+            return Err(PageError::NoApp);
+        }
+        let labels: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();
+        let title = app::escape(&format!("{} · {}", labels.join(" vs "), replay.header.game));
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        for line in Showing::new(replay, privacy)? {
+            packer.write_all(line.as_bytes())?;
+            packer.write_all(b"\n")?;
+        }
+        Ok(Self { title, film: STANDARD.encode(packer.finish()?) })
+    }
+
+    /// A number for the page's own script. The same replay gives the same page; nobody who writes into a
+    /// replay knows the number beforehand.
+    fn nonce(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.film.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    fn write(&self, to: &mut impl Write, policy: &str, style: &str, script: &str) -> Result<(), PageError> {
+        let Self { title, film } = self;
+        write!(
+            to,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; \
+             img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
+             <title>{title}</title>\n{style}\n</head>\n<body>\n\
+             <noscript>This page needs JavaScript.</noscript>\n\
+             <script type=\"application/gzip\" id=\"film\">{film}</script>\n{script}\n</body>\n</html>\n",
+        )?;
+        Ok(())
+    }
 }

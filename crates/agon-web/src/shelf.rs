@@ -193,6 +193,7 @@ fn summary(path: &Path, header: &Header) -> Value {
         "name": path.display().to_string(),
         "kind": header.kind.word(),
         "game": header.game,
+        "title": agon_games::find(&header.game).map_or(header.game.as_str(), |game| game.info().title),
         "rules": header.rules.name,
         "started": header.started,
         "seats": header.seats,

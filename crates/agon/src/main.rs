@@ -26,6 +26,7 @@ mod watch;
 mod gauntlet;
 mod pin;
 mod rate;
+mod site;
 mod sprt;
 mod tournament;
 

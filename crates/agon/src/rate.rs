@@ -23,7 +23,8 @@ stand in a table of their own. What the numbers mean: docs/statistics.md.
 Examples:
   agon rate agon-series/cultist-wars-tournament-1
   agon rate agon-series/*                              everything ever played here
-  agon rate mine.jsonl theirs.jsonl --csv > ratings.csv";
+  agon rate mine.jsonl theirs.jsonl --csv > ratings.csv
+  agon rate agon-series/cultist-wars-tournament-1 --html site";
 
 /// Samples of the bootstrap unless told otherwise.
 const USUAL_SAMPLES: u32 = 200;
@@ -46,6 +47,9 @@ pub struct RateOptions {
     /// Prints everything as JSON
     #[arg(long)]
     pub json: bool,
+    /// Writes a site into this folder: tables, and every match whose replay was kept
+    #[arg(long, value_name = "DIR")]
+    pub html: Option<PathBuf>,
 }
 
 /// How ratings are made.
@@ -77,6 +81,9 @@ pub fn run(options: &RateOptions) -> Done {
     let prior = (options.prior != 0.0).then_some(options.prior);
     let how = How(Options { prior_sd: prior, bootstrap_samples: options.bootstrap, ..Options::default() });
     let tables = tables(&read, &how)?;
+    if let Some(folder) = &options.html {
+        crate::site::write(folder, &tables, &paths)?;
+    }
     let mut out = io::stdout().lock();
     if options.json {
         let tables: Vec<Value> = tables.iter().map(json).collect();
@@ -161,10 +168,14 @@ fn name(bot: &BotId) -> String {
 
 /// Everything about one game under one set of rules.
 pub struct Rated {
-    title: String,
-    rules: String,
-    ratings: RatingTable,
-    cross: CrossTable,
+    /// The game's title.
+    pub title: String,
+    /// The name of the rules.
+    pub rules: String,
+    /// The ratings.
+    pub ratings: RatingTable,
+    /// Who met whom, and how it went.
+    pub cross: CrossTable,
 }
 
 /// Rates the bots of each game and set of rules.

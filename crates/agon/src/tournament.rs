@@ -1,7 +1,7 @@
 //! `agon tournament`: every bot against every other.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agon_contest::{ContestFile, End, Kind};
@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum as _};
 use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
 use crate::gauntlet::conclude;
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
-use crate::{progress, rate, screen};
+use crate::{progress, rate, screen, site};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Every pairing plays the same seeds, each in every rotation of the seats; with --seats N, every N bots meet.
@@ -42,6 +42,9 @@ pub struct TournamentOptions {
     /// Matches of each pairing, rounded up so that every seed is played in all seats [default: 100]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
+    /// Writes a site into this folder: tables, and every match whose replay was kept
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub series: SeriesOptions,
 }
@@ -52,7 +55,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
-    let TournamentOptions { game, bots, games, series } = options;
+    let TournamentOptions { game, bots, games, series, html } = options;
     let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
     let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
     let ready = series::prepare(&Wanted {
@@ -65,6 +68,9 @@ pub fn run(options: &TournamentOptions) -> Done {
     })?;
     let end = series::run(&ready, &series.run)?;
     let rated = rate::read(&[ready.desk.journal_path()])?;
+    if let Some(folder) = html.as_deref().filter(|_| !rated.is_empty()) {
+        site::write(folder, &rate::tables(&rated, &rate::How::default())?, &[ready.desk.journal_path()])?;
+    }
     if series.run.json {
         let mut result =
             ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
@@ -96,7 +102,7 @@ fn report(ready: &Ready, rated: &rate::Read) -> Done {
 
 /// What a contest.toml wants; options that it fixes may not be given beside it.
 fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, SeriesOptions), Failure> {
-    let TournamentOptions { game: path, bots, games, series } = options;
+    let TournamentOptions { game: path, bots, games, series, .. } = options;
     let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
     let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = series;
     let given = [

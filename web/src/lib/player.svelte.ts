@@ -16,6 +16,8 @@ export class Player {
   eyes = $state<number | null>(null)
   layers = $state.raw<ReadonlySet<string>>(new Set())
   zoom = $state<[number, number, number] | null>(null)
+  /** Whether it stands where its link says; not yet while the film is too short for that. */
+  settled = $state(true)
   /** Grows with the film. */
   version = $state(0)
   /** How far the movement to the picture is gone; set by the clock below. */
