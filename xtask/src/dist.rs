@@ -90,7 +90,17 @@ fn try_out_in(place: &Path, archive: &Path, name: &str) -> Result<()> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let without_rust = std::env::split_paths(&paths).filter(|path| !path.join("cargo").exists());
     let path = std::env::join_paths(without_rust)?;
-    let play = ["play", "cultist-wars", "builtin:greedy", "builtin:random", "--seed", "7", "--quiet", "--replay", "r"];
+    let play = [
+        "play",
+        "cultist-wars",
+        "builtin:greedy",
+        "builtin:random",
+        "--seed",
+        "7",
+        "--quiet",
+        "--replay",
+        "r",
+    ];
     let commands: [&[&str]; 6] = [
         &["games"],
         &["docs", "first-match"],
@@ -102,15 +112,21 @@ fn try_out_in(place: &Path, archive: &Path, name: &str) -> Result<()> {
     for arguments in commands {
         let output = Command::new(&program).args(arguments).current_dir(place).env("PATH", &path).output()?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        ensure!(output.status.success(), "the packed program fails at `agon {}`: {said}", arguments.join(" "));
+        ensure!(
+            output.status.success(),
+            "the packed program fails at `agon {}`: {said}",
+            arguments.join(" ")
+        );
     }
     Ok(())
 }
 
 /// What a program prints.
 fn said(program: &Path, arguments: &[&str]) -> Result<String> {
-    let output =
-        Command::new(program).args(arguments).output().with_context(|| format!("running {}", program.display()))?;
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .with_context(|| format!("running {}", program.display()))?;
     if !output.status.success() {
         bail!("{} {} fails", program.display(), arguments.join(" "));
     }

@@ -219,10 +219,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_str().expect("a name").to_owned();
         let write = |text: &str| std::fs::write(folder.path().join("agon.toml"), text).expect("a file");
-        for (run, missing) in [("./bot", "./bot"), ("java -cp out Player", "out"), ("java -jar bot.jar", "bot.jar")] {
+        for (run, missing) in
+            [("./bot", "./bot"), ("java -cp out Player", "out"), ("java -jar bot.jar", "bot.jar")]
+        {
             write(&format!("build = 'make'\nrun = '{run}'"));
             let why = launch(&path).unwrap_err().to_string();
-            assert!(why.contains(&format!("`{missing}` is not there yet")) && why.contains("agon build"), "{why}");
+            assert!(
+                why.contains(&format!("`{missing}` is not there yet")) && why.contains("agon build"),
+                "{why}"
+            );
             std::fs::write(folder.path().join(missing), "").expect("a file");
             launch(&path).expect("it is built now");
         }
