@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::spawn::{self, Started};
-use crate::sys::{self, Counters, ThreadTime, Used};
+use crate::sys::{self, Counters, ThreadTime};
 
 /// The variable that marks the processes of one bot.
 pub const MARK: &str = "AGON_BOT";
@@ -96,6 +96,15 @@ pub struct Family {
     busiest: Option<(Pid, Counters)>,
     stopped: bool,
     ended: Option<Used>,
+}
+
+/// What a bot's processes used from start to end, as far as they were waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: Duration,
+    /// The most memory one of them occupied, in bytes; none where they had ended before they were asked.
+    pub memory: Option<u64>,
 }
 
 /// A process that the root, or one below it, has started.
@@ -322,13 +331,15 @@ impl Family {
         let mut below = Vec::new();
         loop {
             // Again and again, because what is being killed may just have started something.
-            below.extend(sys::tree(self.root).split_off(1));
+            let tree = sys::tree(self.root);
+            used.memory = used.memory.max(tree.iter().filter_map(|process| sys::peak_memory(*process)).max());
+            below.extend(&tree[1..]);
             sys::kill_group(self.root);
             for process in &below {
                 let _ = rustix::process::kill_process(*process, Signal::KILL);
             }
-            if let Some(root) = sys::reap(self.root) {
-                used = root;
+            if let Some(cpu) = sys::reap(self.root) {
+                used.cpu = cpu;
                 break;
             }
             sys::wait(self.root, Duration::from_millis(20));
@@ -343,9 +354,8 @@ impl Family {
         }
         self.ended = Some(used);
         started().remove(&self.root.as_raw_nonzero().get());
-        while let Left::Some(more) = self.end_orphans() {
-            used.cpu += more.cpu;
-            used.memory = used.memory.max(more.memory);
+        while let Some(more) = self.end_orphans() {
+            used.cpu += more;
             if Instant::now() > until {
                 break;
             }
@@ -354,14 +364,14 @@ impl Family {
         used
     }
 
-    /// Ends what the bot left behind.
-    fn end_orphans(&self) -> Left {
+    /// Ends what the bot left behind, and gives its CPU time; none when there was nothing.
+    fn end_orphans(&self) -> Option<Duration> {
         if orphans().is_empty() {
-            return Left::Nothing;
+            return None;
         }
         // Nothing is just being started, so that every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
-        let (mut found, mut used) = (false, Used::default());
+        let mut used = None;
         for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
                 // Whose it was is not known any more; its CPU time is nobody's.
@@ -369,20 +379,13 @@ impl Family {
             } else if self.has(orphan, &stat) || is_nobodys(orphan, &stat) {
                 sys::kill_group(orphan);
                 sys::wait(orphan, Duration::from_millis(200));
-                if let Some(own) = sys::reap(orphan) {
-                    found = true;
-                    used.cpu += own.cpu;
-                    used.memory = used.memory.max(own.memory);
+                if let Some(cpu) = sys::reap(orphan) {
+                    used = Some(used.unwrap_or_default() + cpu);
                 }
             }
         }
-        if found { Left::Some(used) } else { Left::Nothing }
+        used
     }
-}
-
-enum Left {
-    Nothing,
-    Some(Used),
 }
 
 /// Children of ours that some bot must have left behind: we did not start them, and they are not in

@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::family::{self, Family};
+use crate::family::{self, Family, Used};
 use crate::launch::Launch;
 use crate::spawn::Started;
-use crate::sys::Used;
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 

@@ -45,6 +45,8 @@ pub struct Script {
     pub limit: Option<Duration>,
     /// How often the script was started before in this match.
     pub restarts: u32,
+    /// Whether it did not answer the last question: a line for it goes before the next answer.
+    pub owes: bool,
 }
 
 impl Script {
@@ -78,13 +80,14 @@ impl Script {
     /// The arguments behind [`SUBCOMMAND`].
     pub fn arguments(&self) -> Vec<OsString> {
         let limit = self.limit.map_or("none".to_owned(), |limit| limit.as_millis().to_string());
-        let numbers = [self.seed.to_string(), self.seat.to_string(), limit, self.restarts.to_string()];
+        let owes = if self.owes { "owes" } else { "new" }.to_owned();
+        let numbers = [self.seed.to_string(), self.seat.to_string(), limit, self.restarts.to_string(), owes];
         numbers.into_iter().map(OsString::from).chain([self.file.clone().into()]).collect()
     }
 
     /// Reads what [`arguments`](Self::arguments) wrote; none for anything else.
     pub fn read(arguments: &[OsString]) -> Option<Self> {
-        let [seed, seat, limit, restarts, file] = arguments else { return None };
+        let [seed, seat, limit, restarts, owes, file] = arguments else { return None };
         let limit = match limit.to_str()? {
             "none" => None,
             limit => Some(Duration::from_millis(limit.parse().ok()?)),
@@ -95,6 +98,7 @@ impl Script {
             seat: seat.to_str()?.parse().ok()?,
             limit,
             restarts: restarts.to_str()?.parse().ok()?,
+            owes: owes == "owes",
         })
     }
 
@@ -165,7 +169,8 @@ mod tests {
     #[test]
     fn arguments_are_read_as_they_were_written() {
         for limit in [None, Some(Duration::from_millis(1_000))] {
-            let script = Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3 };
+            let script =
+                Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3, owes: true };
             assert_eq!(Script::read(&script.arguments()), Some(script));
         }
         assert_eq!(Script::read(&["1".into()]), None);
@@ -174,7 +179,7 @@ mod tests {
     #[test]
     fn an_answer_is_given_up_before_the_referee_gives_up_the_bot() {
         let budget = |limit| {
-            let script = Script { file: PathBuf::new(), seed: 0, seat: 1, limit, restarts: 0 };
+            let script = Script { file: PathBuf::new(), seed: 0, seat: 1, limit, restarts: 0, owes: false };
             script.budget().map(|budget| budget.as_millis())
         };
         assert_eq!(budget(Some(Duration::from_secs(300))), Some(299_950));

@@ -15,6 +15,9 @@ pub trait Wire: Send {
     /// Writes more of what is queued.
     fn flush(&mut self);
 
+    /// Says that nothing more will be sent. What is still queued is dropped.
+    fn finish(&mut self) {}
+
     /// How many bytes are queued and not yet written.
     fn unsent(&self) -> usize;
 
@@ -137,6 +140,11 @@ impl Wire for Lines {
                 }
             }
         }
+    }
+
+    fn finish(&mut self) {
+        self.output = None;
+        self.outbox.clear();
     }
 
     fn unsent(&self) -> usize {
@@ -279,8 +287,9 @@ mod tests {
 
     /// Our end, and the bot's two ends.
     fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
-        let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
-        let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
+        // Bots that other tests start must not hold these ends open.
+        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
     }
 

@@ -63,7 +63,7 @@ pub fn seat_player(
 fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
     let file = (session.info().transport == Transport::Script).then(|| Script::file(name))??;
     let (seed, limit) = (session.recipe().seed, clock.limit(session.limit_ms(seat)));
-    Some(Script { file, seed, seat: seat.number(), limit, restarts: 0 })
+    Some(Script { file, seed, seat: seat.number(), limit, restarts: 0, owes: false })
 }
 
 /// Why nobody could be seated.

@@ -17,8 +17,10 @@ use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatTime, Void};
 use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder};
 
-/// What a bot may leave unread before it is put out of the match, in bytes.
+/// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
+/// So long bots may take, all together, to read how it ended and to end by themselves.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
 /// So many faults of a match are listed.
@@ -32,8 +34,6 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
-/// How long bots may take to read their last message, when the protocol has one.
-const FAREWELL: Duration = Duration::from_millis(50);
 /// How long we wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -128,7 +128,7 @@ pub fn play_on(
                 continue;
             }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
-            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
             notes.extend(unassigned(seat, &state.time));
         }
     }
@@ -183,8 +183,7 @@ fn unassigned(seat: Seat, time: &SeatTime) -> Option<String> {
 
 /// Tells the bots how it ended, where the protocol does.
 fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
-    let mut message = Vec::new();
-    let mut told = Vec::new();
+    let (mut message, mut told) = (Vec::new(), Vec::new());
     for (seat, player) in Seat::first(players.len() as u8).zip(players) {
         if let Player::Program(program) = player {
             message.clear();
@@ -197,8 +196,23 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
         }
     }
     let until = Instant::now() + FAREWELL;
+    let left = || until.saturating_duration_since(Instant::now());
+    // What does not fit into a pipe at once is written as the bots read, all of them side by side.
+    loop {
+        told.iter_mut().for_each(|program| program.wire().flush());
+        let full = told.iter().filter(|program| program.wire_ref().unsent() > 0);
+        let mut waits: Vec<PollFd<'_>> = full
+            .map(|program| PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT))
+            .collect();
+        if waits.is_empty() || left().is_zero() {
+            break;
+        }
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left().min(LAST_WORDS).subsec_nanos()) };
+        let _ = poll(&mut waits, Some(&timeout));
+    }
     for program in told {
-        program.ending(until.saturating_duration_since(Instant::now()));
+        program.wire().finish();
+        program.ending(left());
     }
 }
 
@@ -252,10 +266,12 @@ struct Waiting {
     index: usize,
     seat: Seat,
     limit: Option<Duration>,
-    /// When the question was handed over; the clock starts here.
+    /// When the question was handed over, wholly; the clock starts here.
     asked: Instant,
     /// Whether the bot's input took the whole question.
     written: bool,
+    /// How much of earlier questions it had not read when it was asked.
+    unread: usize,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -417,7 +433,11 @@ impl<'a> Referee<'a> {
         self.note_pondering(seat, before.cpu);
         let program = self.program(seat);
         program.family().go_on();
-        program.wire().send(&message);
+        program.wire().flush();
+        let unread = program.wire_ref().unsent();
+        if unread <= LONGEST_QUEUE {
+            program.wire().send(&message);
+        }
         let asked = Instant::now();
         let written = program.wire_ref().unsent() == 0;
         self.message = message;
@@ -428,6 +448,7 @@ impl<'a> Referee<'a> {
             limit,
             asked,
             written,
+            unread,
             before,
             beat: None,
             beats: 0,
@@ -468,6 +489,10 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<(), Void> {
+        // A question may be longer than the bound; that it was not read is known at the next one.
+        waiting.retain_mut(|one| {
+            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
+        });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
@@ -501,6 +526,9 @@ impl<'a> Referee<'a> {
                     let program = self.program(one.seat);
                     program.wire().flush();
                     one.written = program.wire_ref().unsent() == 0;
+                    // The time it takes to read a question that fits into no pipe is not thinking time; until
+                    // then the limit runs from the beginning, so that reading slowly gains one limit at most.
+                    one.asked = if one.written { Instant::now() } else { one.asked };
                 }
                 let done = if let Some(cause) = one.excess.take() {
                     self.gone(one, Leaving::Sent(cause), answers, takes)
@@ -734,9 +762,6 @@ impl<'a> Referee<'a> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        if self.program(one.seat).wire_ref().unsent() > LONGEST_QUEUE {
-            return Ok(self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes));
-        }
         let Some(allowance) = one.allowance(self.clock) else { return Ok(false) };
         let wall = one.asked.elapsed();
         if wall < allowance + one.put_off {

@@ -48,6 +48,7 @@ pub fn run(arguments: &[std::ffi::OsString]) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let mut owes = script.owes;
     let mut input = io::stdin().lock();
     let mut question = Vec::new();
     loop {
@@ -60,11 +61,12 @@ pub fn run(arguments: &[std::ffi::OsString]) -> ExitCode {
         watch.begin();
         let answered = engine.answer(&question);
         watch.claim();
-        if say(&answered.line).is_err() {
+        let owed = std::mem::take(&mut owes).then(|| watch.failure());
+        if owed.map_or(Ok(()), |owed| say(&owed)).and_then(|()| say(&answered.line)).is_err() {
             std::process::exit(0);
         }
         if answered.exhausted {
-            watch.start_afresh();
+            watch.start_afresh(false);
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
 use crate::waiting::PortOptions;
-use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
+use crate::{build, check, docs, doctor, fork, gauntlet, new, pack, pin, rate, redact, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -19,6 +19,7 @@ use crate::{docs, gauntlet, new, pack, pin, rate, sprt, tournament};
   agon games                                          what can be played
   agon new cultist-wars python my-bot                 a bot to begin with
   agon play cultist-wars my-bot builtin:greedy        one match
+  agon check cultist-wars my-bot                      does it do all it must?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -48,6 +49,12 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckOptions),
+    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildOptions),
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchOptions),
@@ -69,7 +76,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, import
+    /// Look into replays: info, verify, show, export, import, fork, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
@@ -104,6 +111,9 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
+    /// What this machine has and allows, and what to do about the rest
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
@@ -123,6 +133,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
 
@@ -145,15 +156,18 @@ Examples:
 /// Options of `agon play`.
 #[derive(Args, Debug)]
 pub struct PlayOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bots, in the order of their seats
-    #[arg(required = true, value_name = "BOT")]
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]
+    #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    /// Builds the bots first, where they changed (see `agon build`)
+    #[arg(long, help_heading = "Match")]
+    pub build: bool,
     #[command(flatten)]
     pub port: PortOptions,
     /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
@@ -171,7 +185,7 @@ pub struct PlayOptions {
     /// Writes no replay
     #[arg(long, conflicts_with = "replay", help_heading = "Output")]
     pub no_replay: bool,
-    /// Follows the match turn by turn
+    /// Follows the match turn by turn, and frame by frame in games that have frames
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
     /// Opens the match in the browser when it is over, until Ctrl-C
@@ -289,6 +303,12 @@ pub enum ReplayCommand {
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
     /// Read a replay of the original as one of agon's, and compare the engine with it
     #[command(after_help = "A record is known by its content; it may be gzip.
 Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
@@ -296,13 +316,30 @@ Exit code 0: every recorded fact is as our engine has it; 1: one differs (the re
 Example:
   agon replay import p1-01-04-2025-10-00-00.replay")]
     Import(ImportOptions),
+    /// Ask a bot what it answers to a recorded match, turn by turn, beside what was answered then
+    #[command(
+        after_help = "The bot of one seat is asked as it was then; whatever it answers, the match goes on as recorded.
+Exit code 1 when it made a fault as a program (crash, timeout, stray output).
+
+Examples:
+  agon replay feed lost.replay my/bot --seat 2             which turns it plays differently now
+  agon replay feed lost.replay my/bot --seat 2 --turn 17   both answers to one turn, and its stderr"
+    )]
+    Feed(FeedOptions),
     /// Show the board of a replay at a turn
+    #[command(after_help = "Examples:
+  agon replay show FILE --turn 12              the board before turn 12
+  agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
+  agon replay show FILE --turn 12 --frame all  every frame of turn 12")]
     Show {
         /// The replay.
         file: PathBuf,
         /// The turn, from 0 for the start [default: the last]
         #[arg(long, short)]
         turn: Option<u32>,
+        /// A frame within that turn, from 0, or `all`
+        #[arg(long, short, value_name = "F|all", requires = "turn")]
+        frame: Option<String>,
         /// As this seat sees it
         #[arg(long, value_name = "SEAT|all", default_value = "all")]
         view: String,
@@ -352,6 +389,26 @@ fn export_format(text: &str) -> Result<ExportFormat, String> {
         (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
         _ => Err("write json, html, or the name of the replay's game".to_owned()),
     }
+}
+
+/// Options of `agon replay feed`.
+#[derive(Args, Debug)]
+pub struct FeedOptions {
+    /// The replay: ours, or one of the original
+    pub file: PathBuf,
+    /// The bot
+    pub bot: String,
+    /// Whose place it takes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seat: u8,
+    /// Only this turn, with both answers whole; counted as in `replay show`
+    #[arg(long, short, value_name = "T")]
+    pub turn: Option<u32>,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    /// Prints every answer as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon replay import`.

@@ -107,6 +107,9 @@ pub struct SetupOptions {
     /// Changes one rule; may be given several times
     #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
     pub set: Vec<String>,
+    /// Short for --set strict=true: a bot's slips end its match as in the original, in games that forgive them
+    #[arg(long, help_heading = "Match")]
+    pub strict: bool,
 }
 
 impl SetupOptions {
@@ -137,6 +140,9 @@ impl SetupOptions {
                     presets.join(", ")
                 )));
             }
+        }
+        if self.strict {
+            rules.sets.push(("strict".to_owned(), "true".to_owned()));
         }
         for set in &self.set {
             let (key, value) = set.split_once('=').ok_or_else(|| {

@@ -4,14 +4,20 @@
 
 mod cli;
 
+mod against;
 mod bench;
+mod build;
+mod check;
 mod conform;
 mod docs;
+mod doctor;
+mod fork;
 mod import;
 mod library;
 mod new;
 mod pack;
 mod play;
+mod redact;
 mod referee;
 mod replay;
 mod watch;
@@ -25,6 +31,7 @@ mod tournament;
 
 mod common;
 mod git;
+mod here;
 mod patience;
 mod progress;
 mod screen;
@@ -64,6 +71,9 @@ fn main() -> ExitCode {
         Command::Pack(options) => pack::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Build(options) => build::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Watch(options) => watch::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),

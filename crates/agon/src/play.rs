@@ -18,11 +18,12 @@ use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::cli::{JsKind, PlayOptions};
-use crate::common::{self, Done, Failure};
+use crate::common::{self, Done, Failure, SetupOptions};
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
 use crate::waiting::Waiting;
 use crate::watch::Viewer;
+use crate::{build, here};
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -33,22 +34,23 @@ const TRIES: u32 = 3;
 
 /// Runs `agon play`.
 pub fn run(options: &PlayOptions) -> Done {
-    let game = common::game(&options.game)?;
+    let (game, bots, rules) = who(options)?;
+    let game = common::game(&game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
             "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
-            options.game,
-            options.bots.join(" ")
+            game.info().name,
+            bots.join(" ")
         )));
     }
     options.port.apply();
-    let mut names = common::bots(&options.bots, options.swap)?;
-    if options.js == Some(JsKind::Node) {
-        names = names.into_iter().map(BotName::under_node).collect();
+    let names = names(options, &bots)?;
+    if options.build {
+        names.iter().try_for_each(|name| build::ensure(name, options.quiet || options.json))?;
     }
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
-    let setup = options.setup.setup(game, names.len())?;
+    let setup = SetupOptions { rules, ..options.setup.clone() }.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
     let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
@@ -64,6 +66,9 @@ pub fn run(options: &PlayOptions) -> Done {
             Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
             None => None,
         };
+        if options.watch {
+            session.keep_events();
+        }
         let mut screen = Follow {
             labels: &labels,
             eyes,
@@ -74,10 +79,10 @@ pub fn run(options: &PlayOptions) -> Done {
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(camera) = &mut camera {
                 observers.push(camera);
             }
-            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
@@ -130,6 +135,32 @@ pub fn run(options: &PlayOptions) -> Done {
         return conclude(options, &record, late);
     }
     unreachable!("the last try returns")
+}
+
+/// The bots called `texts`, in the order of their seats.
+pub fn names(options: &PlayOptions, texts: &[String]) -> Result<Vec<BotName>, Failure> {
+    let names = common::bots(texts, options.swap)?;
+    Ok(match options.js {
+        Some(JsKind::Node) => names.into_iter().map(BotName::under_node).collect(),
+        Some(JsKind::Embedded) | None => names,
+    })
+}
+
+/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
+    let rules = options.setup.rules.clone();
+    let Some(game) = &options.game else {
+        let here = here::read()?;
+        let game = here::game(here.as_ref())?;
+        let here = here.unwrap_or_default();
+        return Ok((game, here::bots(&here)?, rules.or(here.defaults.rules)));
+    };
+    if options.bots.is_empty() {
+        return Err(Failure::usage(format!(
+            "no bots are named; write: agon play {game} BOT BOT, where builtin:NAME is one of ours (agon games {game})"
+        )));
+    }
+    Ok((game.clone(), options.bots.clone(), rules))
 }
 
 /// The exit code.
@@ -242,6 +273,11 @@ impl ReplayFile {
         unreachable!("some number is free")
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The open file; once.
     pub fn take(&mut self) -> File {
         self.file.take().expect("taken once")
@@ -291,7 +327,10 @@ impl Observer for Together<'_, '_> {
     }
 }
 
-/// `--watch`: the board after every step.
+/// A frame within a step is shown for this share of the time that a step is.
+const FRAME_SHARE: u32 = 5;
+
+/// `--watch`: the board after every step, and after every frame within it.
 struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
@@ -309,9 +348,7 @@ impl Observer for Follow<'_> {
         let Some(delay) = self.delay else { return Ok(()) };
         let screen = screen::output();
         let mut out = io::stdout().lock();
-        if screen.colours() {
-            write!(out, "\x1b[H\x1b[2J")?;
-        }
+        let clear = if screen.colours() { "\x1b[H\x1b[2J" } else { "" };
         let said = step.answers.iter().map(|(seat, answer)| {
             let mut text = Vec::new();
             let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
@@ -321,7 +358,14 @@ impl Observer for Follow<'_> {
             format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
         });
         let said = said.collect::<Vec<_>>().join("   ");
-        writeln!(out, "{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)))?;
+        let title =
+            format!("{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)));
+        for frame in session.frames(self.eyes) {
+            writeln!(out, "{clear}{title}\n{}", screen.picture(&frame))?;
+            out.flush()?;
+            std::thread::sleep(delay / FRAME_SHARE);
+        }
+        writeln!(out, "{clear}{title}")?;
         write!(out, "{}", screen.picture(&session.picture(self.eyes)))?;
         for fault in step.faults {
             writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;

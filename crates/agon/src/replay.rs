@@ -13,6 +13,7 @@ use crate::common::{Done, Failure};
 use crate::import::{self, Imported};
 use crate::play::{eyes, game_of};
 use crate::screen::{self, score};
+use crate::{fork, redact};
 
 /// A replay file larger than this is refused.
 const LARGEST: u64 = 1 << 30;
@@ -23,8 +24,14 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Info { file, json } => info(file, *json),
         ReplayCommand::Verify { files, json } => verify(files, *json),
         ReplayCommand::Export(options) => export(options),
+        ReplayCommand::Fork(options) => fork::run(options),
+        ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Import(options) => import::run(options),
-        ReplayCommand::Show { file, turn, view } => show(file, *turn, view),
+        ReplayCommand::Feed(options) => crate::against::run(options),
+        ReplayCommand::Show { file, turn, frame: None, view } => show(file, *turn, view),
+        ReplayCommand::Show { file, turn, frame: Some(frame), view } => {
+            show_frames(file, turn.unwrap_or_default() as usize, frame, view)
+        }
     }
 }
 
@@ -233,6 +240,44 @@ fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
         None => format!("before {}", session.moment()),
     };
     writeln!(out, "{}", screen.dim(&next))?;
+    Ok(())
+}
+
+/// Shows one frame within a turn, or all.
+fn show_frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
+    let replay = read(file)?;
+    let mut session = open(&replay)?;
+    let eyes = eyes(view, replay.header.seats.len())?;
+    if turn >= replay.steps.len() {
+        let last = replay.steps.len().saturating_sub(1);
+        return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
+    }
+    for (number, step) in replay.steps[..=turn].iter().enumerate() {
+        if number == turn {
+            session.keep_events();
+        }
+        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
+    }
+    let frames = session.frames(eyes);
+    let chosen = match frame.parse::<usize>() {
+        _ if frames.is_empty() => {
+            let info = session.info();
+            return Err(Failure::usage(format!("a {} of {} has no frames", info.step, info.title)));
+        }
+        Ok(number) if number < frames.len() => &frames[number..=number],
+        Err(_) if frame == "all" => &frames[..],
+        _ => {
+            let last = frames.len() - 1;
+            return Err(Failure::usage(format!(
+                "--frame {frame}: turn {turn} has the frames 0 to {last}, or all"
+            )));
+        }
+    };
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    chosen
+        .iter()
+        .try_for_each(|picture| writeln!(out, "{}", screen.picture(picture).trim_end_matches('\n')))?;
     Ok(())
 }
 

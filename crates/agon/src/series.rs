@@ -290,6 +290,7 @@ fn setups(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<
             map: Some(map).filter(|map| !map.is_empty()),
             rules: options.rules.clone(),
             set: options.set.clone(),
+            strict: false,
         };
         let setup = options.setup(game, usize::from(seats))?;
         game.open(&setup)?;

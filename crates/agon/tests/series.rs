@@ -14,7 +14,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")
-        .env("XDG_CACHE_HOME", folder.join("cache"));
+        .env("XDG_CACHE_HOME", folder.join("agon-replays/cache"));
     command
 }
 
@@ -65,7 +65,13 @@ fn decisive(entry: &Value) -> String {
         .join(" ")
 }
 
-/// A bot that always waits, in Python.
+/// A bot that always waits and starts quickly.
+const QUICK: &str = "
+i=0; while [ $i -lt 9 ]; do read line; i=$((i+1)); done
+while read n; do while [ $n -gt 0 ]; do read line; n=$((n-1)); done; echo WAIT; done
+";
+
+/// The same in Python.
 const WAITER: &str = "
 import sys
 def block(n):
@@ -147,8 +153,8 @@ fn the_same_command_goes_on_where_it_was() {
 #[test]
 fn what_changed_is_refused_and_named() {
     let folder = folder();
-    write(folder.path(), "a.py", WAITER);
-    let base = ["gauntlet", "cultist-wars", "a.py", "builtin:random", "-q", "-n", "2"];
+    write(folder.path(), "a.sh", QUICK);
+    let base = ["gauntlet", "cultist-wars", "a.sh", "builtin:random", "-q", "-n", "2"];
     let base = [&base[..], &["--journal", "x.jsonl", "--seed", "3", "--set", "number_of_turns=4"]].concat();
     let first = agon(folder.path(), &base);
     assert!(first.status.success(), "{}", err(&first));
@@ -173,12 +179,12 @@ fn what_changed_is_refused_and_named() {
     assert!(text.contains("seed: was 3, is 4"), "{text}");
     let text = refused_with("builtin:random", "builtin:greedy");
     assert!(text.contains("bot 2: was `builtin:random`, is `builtin:greedy`"), "{text}");
-    write(folder.path(), "a.py", &format!("{WAITER}\n# better\n"));
+    write(folder.path(), "a.sh", &format!("{QUICK}\n# better\n"));
     let text = refused(&resumed);
-    assert!(text.contains("bot 1, `a.py`, has changed") && text.contains("agon pin"), "{text}");
-    write(folder.path(), "a.py", WAITER);
+    assert!(text.contains("bot 1, `a.sh`, has changed") && text.contains("agon pin"), "{text}");
+    write(folder.path(), "a.sh", QUICK);
     assert!(agon(folder.path(), &resumed).status.success(), "the change was undone");
-    let nothing = refused(&["gauntlet", "cultist-wars", "a.py", "builtin:greedy", "--resume"]);
+    let nothing = refused(&["gauntlet", "cultist-wars", "a.sh", "builtin:greedy", "--resume"]);
     assert!(nothing.contains("begin without --resume"), "{nothing}");
 }
 
@@ -255,11 +261,11 @@ fn a_bot_is_not_better_than_itself() {
 #[test]
 fn bots_that_know_few_games_are_told_so() {
     let folder = folder();
-    write(folder.path(), "a.py", WAITER);
-    write(folder.path(), "b.py", WAITER);
+    write(folder.path(), "a.sh", QUICK);
+    write(folder.path(), "b.sh", QUICK);
     // Both answer WAIT whatever happens: the same answers in every match.
-    let arguments =
-        ["sprt", "cultist-wars", "a.py", "b.py", "--elo1", "5", "--set", "number_of_turns=2", "-q"];
+    let mut arguments = vec!["sprt", "cultist-wars", "a.sh", "b.sh", "--elo1", "5"];
+    arguments.extend(["--set", "number_of_turns=2", "-q", "--time-scale", "20"]);
     let tested = agon(folder.path(), &arguments);
     let text = out(&tested);
     assert!(tested.status.success(), "{text}{}", err(&tested));
@@ -322,7 +328,7 @@ fn a_tournament_and_its_journal_give_the_same_table() {
     let csv = out(&agon(folder.path(), &["rate", journal, "--csv"]));
     // The name of the rules holds a comma, so it stands in quotes.
     let bots = csv.lines().skip(1).filter_map(|line| line.rsplit('"').next()?.split(',').nth(3));
-    assert_eq!(bots.collect::<BTreeSet<&str>>(), BTreeSet::from(["Lucky", "greedy", "random"]), "{csv}");
+    assert_eq!(bots.collect::<BTreeSet<&str>>(), BTreeSet::from(["Lucky", "greedy", "random (2)"]), "{csv}");
     let shown = out(&agon(folder.path(), &["rate", journal]));
     assert!(shown.contains("12 matches in 6 blocks") && shown.contains("ahead-level-behind"), "{shown}");
     // Other rules stand in a table of their own; a journal that is named twice counts once.

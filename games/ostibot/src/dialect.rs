@@ -36,8 +36,10 @@ pub const LONGEST_NOTE: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Talk {
     states: Vec<Option<Box<str>>>,
-    /// How many answers each seat still owes: they were given up, and may yet come.
+    /// How many answers each seat still owes: they were given up before they came.
     owed: Vec<u32>,
+    /// Whether each seat has answered what it was last asked.
+    answered: Vec<bool>,
 }
 
 impl Talk {
@@ -50,10 +52,11 @@ impl Talk {
 impl Dialect<Ostibot> for Talk {
     fn new(game: &Ostibot) -> Self {
         let seats = usize::from(game.seats());
-        Self { states: vec![None; seats], owed: vec![0; seats] }
+        Self { states: vec![None; seats], owed: vec![0; seats], answered: vec![true; seats] }
     }
 
     fn ask(&mut self, _: &Ostibot, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
+        self.answered[seat.index()] = false;
         let phase = if view.shop { "shop" } else { "play" };
         out.extend_from_slice(b"{\"phase\":\"");
         out.extend_from_slice(phase.as_bytes());
@@ -78,6 +81,7 @@ impl Dialect<Ostibot> for Talk {
                 "an answer came after it was given up, and is not looked at".to_owned(),
             ));
         }
+        self.answered[seat.index()] = true;
         match read(message) {
             Ok((order, state)) => {
                 if let Some(state) = state {
@@ -90,9 +94,8 @@ impl Dialect<Ostibot> for Talk {
     }
 
     fn missed(&mut self, _: &Ostibot, seat: Seat, answer: &Answer<Order>) {
-        if let Answer::Missing(Absence::TimedOut) = answer {
-            self.owed[seat.index()] += 1;
-        }
+        let late = *answer == Answer::Missing(Absence::TimedOut) && !self.answered[seat.index()];
+        self.owed[seat.index()] += u32::from(late);
     }
 
     fn say(&self, _: &Ostibot, _: Seat, order: &Order, out: &mut Vec<u8>) {

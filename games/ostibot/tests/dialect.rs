@@ -1,6 +1,6 @@
 //! Messages as bots write them, and hostile ones.
 
-use agon_game::{Dialect, Game, Heard, Picture, Seat, Setup};
+use agon_game::{Absence, Answer, Dialect, Game, Heard, Picture, Seat, Setup};
 use ostibot::Ostibot;
 use ostibot::dialect::{LARGEST_STATE, LONGEST_NOTE, Talk};
 use ostibot::geometry::Direction;
@@ -112,4 +112,39 @@ fn the_scene_is_json_with_everything_in_it() {
     assert_eq!(scene["adventurers"].as_array().map(Vec::len), Some(6));
     assert_eq!(scene["sight"].as_array().map(Vec::len), Some(2));
     assert_eq!(scene["phase"], "shop");
+}
+
+#[test]
+fn a_bot_may_say_that_it_failed() {
+    let long = "x".repeat(1_000);
+    assert_eq!(
+        hear(r#"{"failed":"play threw RangeError: no"}"#),
+        Err("play threw RangeError: no".to_owned())
+    );
+    assert_eq!(hear(&format!("{{\"failed\":\"{long}\"}}")), Err("x".repeat(LONGEST_NOTE)));
+}
+
+/// Lines come in the order of the questions: what comes for one that was given up answers no other.
+#[test]
+fn an_answer_that_comes_too_late_is_dropped() {
+    let game = match_for_two();
+    let (mut talk, state) = (Talk::new(&game), game.start());
+    let (first, second) = (Seat::new(0), Seat::new(1));
+    let ask = |talk: &mut Talk, seat| talk.ask(&game, seat, &game.view(&state, seat), &mut Vec::new());
+    let late = Answer::Missing(Absence::TimedOut);
+    ask(&mut talk, first);
+    talk.missed(&game, first, &late);
+    ask(&mut talk, first);
+    assert!(matches!(talk.hear(&game, first, b"{\"state\":1}"), Heard::Ignore(Some(_))));
+    assert_eq!(talk.state(first), None);
+    assert!(matches!(talk.hear(&game, first, b"{\"state\":2}"), Heard::Answer(_)));
+    assert_eq!(talk.state(first), Some("2"));
+    // One that came, but after the limit, is not owed any more. Nor is that of a seat that is gone.
+    talk.missed(&game, first, &late);
+    ask(&mut talk, second);
+    talk.missed(&game, second, &Answer::Missing(Absence::Gone));
+    for seat in [first, second] {
+        ask(&mut talk, seat);
+        assert!(matches!(talk.hear(&game, seat, b"{}"), Heard::Answer(_)), "seat {seat}");
+    }
 }

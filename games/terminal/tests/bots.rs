@@ -1,7 +1,7 @@
-//! The example programs play a match over the original protocol, without a fault.
+//! The example programs are built, tested, and play whole matches over the original protocol without a fault.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use agon_game::{Answer, Dialect as _, Facts, Game as _, Heard, Seat, Setup, Sink};
@@ -16,15 +16,51 @@ struct Bot {
     from: BufReader<ChildStdout>,
 }
 
-/// Starts an example as the original starts a bot; `None` where its language is not installed.
-fn start(name: &str, interpreter: &str) -> Option<Bot> {
-    Command::new(interpreter)
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status()
-        .ok()
-        .filter(|done| done.success())?;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bots").join(name);
+/// Whether a language's program is there; says so when not.
+fn installed(program: &str) -> bool {
+    let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let there = asked.is_ok_and(|done| done.success());
+    if !there {
+        eprintln!("SKIPPED: {program} is not installed");
+    }
+    there
+}
+
+/// The folder of an example in the project.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bots").join(name)
+}
+
+/// A copy of an example, so that building it leaves nothing behind, after its build command and own tests.
+fn built(name: &str, tests: &[&str]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    copy(&example(name), place.path());
+    let manifest = std::fs::read_to_string(place.path().join("agon.toml")).expect("an agon.toml");
+    let build = manifest.lines().find_map(|line| line.strip_prefix("build = ")).expect("a build command");
+    let build: Vec<&str> = build.trim_matches('"').split(' ').collect();
+    for words in [&build, tests] {
+        let done = Command::new(words[0]).args(&words[1..]).current_dir(place.path()).output();
+        let done = done.expect("an installed language");
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    place
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if !path.is_dir() {
+            std::fs::copy(path, copied).expect("a copy");
+        } else if !["target", "out"].contains(&entry.file_name().to_string_lossy().as_ref()) {
+            std::fs::create_dir(&copied).expect("a new folder");
+            copy(&path, &copied);
+        }
+    }
+}
+
+/// Starts a bot's folder as the original does.
+fn start(folder: &Path) -> Bot {
     let mut child = Command::new("sh")
         .arg(folder.join("run.sh"))
         .current_dir(folder)
@@ -33,7 +69,7 @@ fn start(name: &str, interpreter: &str) -> Option<Bot> {
         .spawn()
         .expect("a shell");
     let (to, from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-    Some(Bot { child, to, from: BufReader::new(from) })
+    Bot { child, to, from: BufReader::new(from) }
 }
 
 /// Passes frames to the dialect; the examples must not be refused anything.
@@ -65,12 +101,42 @@ fn answer(game: &Terminal, dialect: &mut Wire, seat: Seat, bot: &mut Bot) -> Com
 }
 
 #[test]
-fn the_examples_play_a_whole_match() {
-    let (Some(one), Some(two)) = (start("python", "python3"), start("javascript", "node")) else {
-        eprintln!("SKIPPED: python3 and node are needed");
-        return;
-    };
-    let mut bots = [one, two];
+fn python_and_javascript_play_each_other() {
+    if installed("python3") && installed("node") {
+        play_a_match([start(&example("python")), start(&example("javascript"))]);
+    }
+}
+
+#[test]
+fn rust_is_built_and_tested_and_plays_both_seats() {
+    if installed("cargo") && installed("python3") {
+        let rust = built("rust", &["cargo", "test", "--quiet", "--target-dir", "target"]);
+        play_a_match([start(rust.path()), start(&example("python"))]);
+        play_a_match([start(&example("python")), start(rust.path())]);
+    }
+}
+
+#[test]
+fn java_is_built_and_tested_and_plays_both_seats() {
+    if installed("javac") && installed("python3") {
+        let java = built("java", &["java", "-cp", "out", "Tests"]);
+        play_a_match([start(java.path()), start(&example("python"))]);
+        play_a_match([start(&example("python")), start(java.path())]);
+    }
+}
+
+#[test]
+fn an_example_that_is_not_built_says_how() {
+    for name in ["rust", "java"] {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        copy(&example(name), place.path());
+        let run = Command::new("sh").arg(place.path().join("run.sh")).output().expect("a shell");
+        assert!(!run.status.success());
+        assert!(String::from_utf8_lossy(&run.stderr).contains("build it first: cd "), "{run:?}");
+    }
+}
+
+fn play_a_match(mut bots: [Bot; 2]) {
     let game = Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default setup");
     let (mut state, mut work, mut dialect) = (game.start(), Default::default(), Wire::new(&game));
     let mut chance = agon_game::Seeded::stream(0, "play");
@@ -91,11 +157,13 @@ fn the_examples_play_a_whole_match() {
     }
     let outcome = game.outcome(&state).expect("the match is over");
     println!("{outcome:?} after turn {}", state.turn);
-    for seat in Seat::first(2) {
+    for (seat, Bot { mut child, mut to, .. }) in Seat::first(2).zip(bots) {
         let mut message = Vec::new();
         dialect.end(&game, seat, &outcome, &Facts::default(), &mut message);
         message.push(b'\n');
-        bots[seat.index()].to.write_all(&message).expect("a bot that reads");
-        assert!(bots[seat.index()].child.wait().expect("a child").success(), "seat {seat} ends well");
+        to.write_all(&message).expect("a bot that reads");
+        // Some bots end with the last line, others with their input.
+        drop(to);
+        assert!(child.wait().expect("a child").success(), "seat {seat} ends well");
     }
 }

@@ -1,0 +1,422 @@
+//! Terminal as its authors meet it: folders with run.sh, odd programs, and replay files of the original.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use agon_testkit::golden;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Runs agon in `folder`.
+fn agon(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_agon"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("agon starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What the bots below begin with: the states of a match, one by one; `say` answers.
+const KIT: &str = "
+import json, os, sys, time
+
+def states(phase):
+    for line in sys.stdin:
+        if '\"turnInfo\":[%d' % phase in line:
+            yield json.loads(line)
+
+def say(build=[], deploy=[]):
+    print(json.dumps(build))
+    print(json.dumps(deploy), flush=True)
+";
+
+/// A folder as the original wants it, with `strategy` behind the kit. Its run.sh may not be executed.
+fn bot(place: &TempDir, name: &str, strategy: &str) {
+    let folder = place.path().join(name);
+    std::fs::create_dir(&folder).expect("a new folder");
+    let write = |file: &str, text: &str| std::fs::write(folder.join(file), text).expect("a file is written");
+    write("algo.json", "{\"language\": \"python\"}");
+    write("run.sh", "#!/bin/sh\nexec python3 -u \"$(dirname \"$0\")/strategy.py\"\n");
+    write("strategy.py", &format!("{KIT}{strategy}"));
+}
+
+/// Plays a match and gives the result object.
+fn play(place: &TempDir, bots: [&str; 2], more: &[&str]) -> Value {
+    let mut arguments = vec!["play", "terminal", bots[0], bots[1], "--seed", "1", "--json"];
+    arguments.extend_from_slice(more);
+    if !more.contains(&"--replay") {
+        arguments.push("--no-replay");
+    }
+    let played = agon(place.path(), &arguments);
+    serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}{}", out(&played), err(&played)))
+}
+
+/// The kinds of the faults of a seat, with their messages.
+fn faults(result: &Value, seat: usize) -> Vec<(&str, &str)> {
+    let list = result["seats"][seat - 1]["faults"].as_array().expect("a list of faults");
+    list.iter()
+        .map(|fault| (fault["kind"].as_str().unwrap_or(""), fault["message"].as_str().unwrap_or("")))
+        .collect()
+}
+
+fn place() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+#[test]
+fn a_folder_of_the_original_runs_as_it_is_and_reads_the_end() {
+    let place = place();
+    let strategy = "
+for state in states(0):
+    if state['turnInfo'][1] == 2: break
+    say([['DF', 13, 13]], [['PI', 13, 0]])
+say([['XX', 1, 1]], [])
+for state in states(2):
+    with open('end.json', 'w') as file: json.dump(state, file)
+    break
+";
+    bot(&place, "one", strategy);
+    bot(&place, "two", strategy);
+    let arguments = ["play", "terminal", "one", "two", "--set", "maxTurns=3", "--json", "--no-replay"];
+    let played = agon(place.path(), &arguments);
+    assert!(err(&played).contains("run.sh has no exit bit; it is started with sh"), "{}", err(&played));
+    let result: Value = serde_json::from_slice(&played.stdout).expect("a result");
+    assert_eq!(result["turns"], 3, "{result}");
+    assert_eq!(result["seats"][0]["faults"][0]["rule"], "TM-BUILD-2", "{result}");
+    for (own, other, winner) in [("one", "two", 1), ("two", "one", 2)] {
+        let text = std::fs::read_to_string(place.path().join(own).join("end.json")).expect("it saw the end");
+        let end: Value = serde_json::from_str(&text).expect("a line of JSON");
+        let stats = &end["endStats"];
+        assert_eq!((&stats["player1"]["name"], &stats["player2"]["name"]), (&own.into(), &other.into()));
+        assert_eq!(stats["turns"], 3);
+        let own_is_winner = stats["winner"] == 1;
+        assert_eq!(own_is_winner, result["outcome"]["winner"] == winner, "{stats}\n{result}");
+    }
+}
+
+#[test]
+fn a_stray_print_is_skipped_and_told_and_strict_makes_it_a_crash() {
+    let place = place();
+    bot(&place, "chatty", "for state in states(0): print('thinking hard'); say([['FF', 13, 13]])");
+    let result = play(&place, ["chatty", "builtin:idle"], &["--set", "maxTurns=2"]);
+    let (kind, message) = faults(&result, 1)[0];
+    assert_eq!(kind, "stray");
+    assert!(message.contains("you printed to stdout; use stderr: \"thinking hard\""), "{message}");
+    assert_eq!((&result["turns"], &result["seats"][0]["score"]), (&2.into(), &30.0.into()), "{result}");
+    let result = play(&place, ["chatty", "builtin:idle"], &["--strict"]);
+    let (kind, message) = faults(&result, 1)[0];
+    assert_eq!(kind, "malformed");
+    assert!(message.contains("in strict mode that is a crash"), "{message}");
+    assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&1.into(), &2.into()), "{result}");
+    assert_eq!(result["rules"], "document, strict=true");
+}
+
+#[test]
+fn garbage_is_skipped_up_to_a_bound() {
+    let place = place();
+    bot(&place, "garbage", "for state in states(0): print('{\"build\": [[[\\n\\0\\n' * 70, flush=True)");
+    let result = play(&place, ["builtin:idle", "garbage"], &[]);
+    let found = faults(&result, 2);
+    assert!(found.iter().any(|(kind, _)| *kind == "stray"), "{result}");
+    let (kind, message) = found.last().expect("a fault");
+    assert_eq!(*kind, "malformed");
+    assert!(message.contains("more than 100 lines of a turn are no answer"), "{message}");
+    assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&1.into(), &1.into()), "{result}");
+}
+
+#[test]
+fn a_crash_costs_the_match_at_its_turn() {
+    let place = place();
+    let strategy = "
+for state in states(0):
+    if state['turnInfo'][1] == 4:
+        print('no such tile', file=sys.stderr)
+        os._exit(3)
+    say()
+";
+    bot(&place, "crashing", strategy);
+    let result = play(&place, ["crashing", "builtin:rush"], &["--replay", "m.replay"]);
+    let (kind, message) = faults(&result, 1)[0];
+    assert_eq!(kind, "crash");
+    assert!(message.contains("exit code 3") && message.contains("`no such tile`"), "{message}");
+    assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&5.into(), &2.into()), "{result}");
+    // In the original's file, too, it is a crash in the last turn.
+    let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]);
+    let last = out(&exported).lines().last().map(str::to_owned).expect("an end line");
+    let end: Value = serde_json::from_str(&last).expect("a line of JSON");
+    assert_eq!((&end["turnInfo"][1], &end["endStats"]["player1"]["crashed"]), (&4.into(), &true.into()));
+}
+
+#[test]
+fn a_bot_that_reaches_the_maximum_is_stopped_for_time() {
+    let place = place();
+    bot(&place, "sleepy", "for state in states(0):\n    if state['turnInfo'][1]: time.sleep(600)\n    say()");
+    let limits = ["--set", "waitTimeBotSoft=500", "--set", "waitTimeBotMax=2600", "--replay", "m.replay"];
+    // Where this machine was late itself, the match is void and says nothing.
+    let mut tries = (0..5).map(|_| play(&place, ["sleepy", "builtin:idle"], &limits));
+    let Some(result) = tries.find(|result| result["void"].is_null()) else {
+        eprintln!("SKIPPED: this machine is too busy to time a bot");
+        return;
+    };
+    let (kind, message) = faults(&result, 1)[0];
+    assert_eq!(kind, "timeout");
+    assert!(message.starts_with("no whole answer within 2600 ms"), "{message}");
+    // Two whole seconds beyond the soft limit in turn 1, and a crash in turn 2.
+    assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&3.into(), &2.into()), "{result}");
+    let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]);
+    let text = out(&exported);
+    let frame = text.lines().find(|line| line.contains("\"turnInfo\":[1,1,0,")).expect("a frame of turn 1");
+    assert!(frame.contains("\"p1Stats\":[28.0,"), "{frame}");
+    assert!(
+        text.contains("\"timeout_death\":true,\"time_damage_taken\":2"),
+        "{}",
+        text.lines().last().unwrap_or("")
+    );
+}
+
+/// Rules under which scouts crawl, so that a turn has thousands of frames.
+const CRAWL: &str = "PI.speed=0.01";
+
+#[test]
+fn who_never_reads_is_put_out_after_a_bounded_queue() {
+    let place = place();
+    let deaf = place.path().join("deaf.sh");
+    std::fs::write(&deaf, "while :; do echo '[]'; done\n").expect("a file is written");
+    bot(&place, "walker", "for state in states(0): say([], [['PI', 13, 0]])");
+    let result = play(&place, ["deaf.sh", "walker"], &["--set", CRAWL]);
+    let (kind, message) = faults(&result, 1)[0];
+    assert_eq!(kind, "deaf");
+    assert!(message.contains("more than 8 MiB of unread input"), "{message}");
+    assert_eq!(result["outcome"]["winner"], 2, "{result}");
+    assert!(faults(&result, 2).is_empty(), "{result}");
+    assert!(result["turns"].as_u64().is_some_and(|turns| turns > 2), "it takes several turns: {result}");
+}
+
+#[test]
+fn the_clock_starts_when_the_deploy_line_is_wholly_in_the_pipe() {
+    let place = place();
+    let strategy = "
+for state in states(0):
+    say([], [['PI', 13, 0]])
+    if state['turnInfo'][1] == 0: time.sleep(4)
+";
+    bot(&place, "late-reader", strategy);
+    // The frames of turn 0 are more than any pipe holds, so that the question of turn 1 is in it, wholly,
+    // only after the bot reads again.
+    let rules = ["--set", CRAWL, "--set", "maxTurns=2", "--replay", "m.replay"];
+    let result = play(&place, ["late-reader", "builtin:idle"], &rules);
+    assert!(faults(&result, 1).is_empty(), "{result}");
+    let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "json"]);
+    let export: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+    let frames = export["steps"][0]["events"].as_array().expect("events").len();
+    assert!(frames > 2_000, "{frames} frames");
+    let wall_us = export["steps"][1]["answers"][0]["wall_us"].as_u64().expect("a time");
+    assert!(wall_us < 4_000_000, "the four seconds before it read are not on its clock: {wall_us} µs");
+}
+
+/// A match between two built-ins, in `m.replay`.
+fn recorded_match(place: &TempDir) {
+    play(
+        place,
+        ["builtin:fortress", "builtin:rush"],
+        &["--set", "maxTurns=12", "--set", "startingHP=500", "--replay", "m.replay"],
+    );
+}
+
+#[test]
+fn a_match_goes_to_the_originals_format_and_back() {
+    let place = place();
+    recorded_match(&place);
+    let run = |arguments: &[&str]| {
+        let output = agon(place.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {}{}", out(&output), err(&output));
+        out(&output)
+    };
+    run(&["replay", "export", "m.replay", "--format", "terminal", "-o", "theirs.replay"]);
+    assert!(run(&["conform", "terminal", "theirs.replay"]).contains("1 records, 0 differences"));
+    assert!(run(&["replay", "verify", "theirs.replay"]).contains("verified: 12 steps"));
+    let imported = run(&["replay", "import", "theirs.replay"]);
+    assert!(imported.contains("Terminal · 12 turns") && imported.contains("0 of "), "{imported}");
+    let back = "agon-replays/theirs.replay";
+    assert!(run(&["replay", "verify", back]).contains("verified: 12 steps"));
+    let board = |file: &str| run(&["replay", "show", file, "--turn", "7"]);
+    assert_eq!(board(back), board("m.replay"));
+    assert_eq!(board("theirs.replay"), board("m.replay"), "every command takes the original's file");
+    assert!(run(&["replay", "info", back]).contains("from a record of the original"));
+    run(&["replay", "export", back, "--format", "terminal", "-o", "again.replay"]);
+    let read = |file: &str| std::fs::read_to_string(place.path().join(file)).expect("a file");
+    let without_end = |text: &str| text.lines().rev().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(without_end(&read("again.replay")), without_end(&read("theirs.replay")));
+    // A second import writes a second file; a record that our engine contradicts is told apart.
+    assert!(run(&["replay", "import", "theirs.replay"]).contains("agon-replays/theirs-2.replay"));
+    let altered = read("theirs.replay").replacen("\"p1Stats\":[500.0,", "\"p1Stats\":[499.0,", 3);
+    std::fs::write(place.path().join("altered.replay"), altered).expect("a file is written");
+    let verified = agon(place.path(), &["replay", "verify", "altered.replay"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(
+        out(&verified).contains("differs from the original: line 0 [0, 0, -1, 0], "),
+        "{}",
+        out(&verified)
+    );
+}
+
+#[test]
+fn what_cannot_be_imported_or_exported_says_why() {
+    let place = place();
+    recorded_match(&place);
+    let refused = |arguments: &[&str]| {
+        let output = agon(place.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
+        err(&output)
+    };
+    assert!(refused(&["replay", "import", "m.replay"]).contains("is a replay of agon already"));
+    std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
+    assert!(refused(&["replay", "import", "note.txt"]).contains("no recorded match"));
+    assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
+    assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
+    let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));
+    std::fs::write(place.path().join("cut.replay"), &theirs[..theirs.len() / 2]).expect("a file is written");
+    assert!(
+        refused(&["replay", "import", "cut.replay"])
+            .contains("Terminal: this recorded match is damaged: state line")
+    );
+    let bad = theirs.replacen("\"startHealth\":60", "\"startHealth\":-60", 1);
+    assert_ne!(bad, theirs);
+    std::fs::write(place.path().join("bad.replay"), bad).expect("a file is written");
+    assert!(refused(&["replay", "import", "bad.replay"]).contains("startHealth"));
+    std::fs::write(place.path().join("theirs.replay"), &theirs).expect("a file is written");
+    let own = ["replay", "import", "theirs.replay", "-o", "theirs.replay"];
+    assert!(refused(&own).contains("this is the record itself"));
+    assert!(
+        refused(&["replay", "export", "m.replay", "--format", "deerhunt"]).contains("a replay of Terminal")
+    );
+    assert!(
+        refused(&["replay", "export", "m.replay", "--format", "xml"]).contains("write json, or the name")
+    );
+    agon(
+        place.path(),
+        &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--replay", "c.replay", "-q"],
+    );
+    assert!(
+        refused(&["replay", "export", "c.replay", "--format", "cultist-wars"])
+            .contains("writes no replay files")
+    );
+}
+
+#[test]
+fn the_originals_records_come_through_unharmed() {
+    let Some(folder) = golden::folder("terminal") else { return };
+    let place = place();
+    for (number, file) in golden::files(&folder).expect("a folder").into_iter().enumerate().step_by(12) {
+        let (file, theirs) = (file.display().to_string(), format!("{number}.replay"));
+        let imported = agon(place.path(), &["replay", "import", &file, "-o", "ours.replay", "--json"]);
+        assert!(imported.status.success(), "{}", err(&imported));
+        let said: Value = serde_json::from_slice(&imported.stdout).expect("JSON");
+        assert_eq!(said["notes"], Value::Array(Vec::new()), "{file}");
+        assert!(agon(place.path(), &["replay", "verify", "ours.replay"]).status.success());
+        let arguments = ["replay", "export", "ours.replay", "--format", "terminal", "-o", &theirs];
+        assert!(agon(place.path(), &arguments).status.success());
+        assert!(agon(place.path(), &["conform", "terminal", &theirs]).status.success(), "{file}");
+    }
+}
+
+#[test]
+fn a_bot_is_fed_a_recorded_match() {
+    let place = place();
+    recorded_match(&place);
+    let fed = |arguments: &[&str]| {
+        let mut all = vec!["replay", "feed", "m.replay"];
+        all.extend_from_slice(arguments);
+        agon(place.path(), &all)
+    };
+    // The same bot answers the same.
+    let same = fed(&["builtin:fortress"]);
+    assert!(same.status.success(), "{}", err(&same));
+    assert!(out(&same).contains("12 answers: 12 as then, 0 different, no fault"), "{}", out(&same));
+    // Another one is shown beside it, and the match goes on as recorded: the bot sees turn 11.
+    let strategy = "
+for state in states(0):
+    print('seen', state['turnInfo'][1], file=sys.stderr)
+    say([['DF', 3, 12]])
+";
+    bot(&place, "other", strategy);
+    let other = fed(&["other", "--seat", "2"]);
+    let text = out(&other);
+    assert!(other.status.success() && text.contains("seat 2, then rush"), "{text}");
+    assert!(text.contains("only now   [\"DF\",3,12]") && text.contains("turn 11"), "{text}");
+    let whole = fed(&["other", "--seat", "2", "--turn", "11", "--json"]);
+    let fed_once: Value = serde_json::from_slice(&whole.stdout).expect("JSON");
+    assert_eq!(fed_once["turns"].as_array().map(Vec::len), Some(1));
+    assert_eq!(fed_once["turns"][0]["now"], "[[\"DF\", 3, 12]]\n[]");
+    assert_eq!(fed_once["turns"][0]["stderr"], "seen 11\n");
+    // The orders of then that were refused are no fault of this bot; its own crash is.
+    bot(&place, "short", "for state in states(0):\n    if state['turnInfo'][1] == 3: sys.exit(4)\n    say()");
+    let crashed = fed(&["short"]);
+    assert_eq!(crashed.status.code(), Some(1));
+    let text = out(&crashed);
+    assert!(text.contains("exit code 4") && text.contains("the last 8 turns were not fed"), "{text}");
+    // The original's file is fed as it is.
+    agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "theirs.replay"]);
+    let theirs = agon(place.path(), &["replay", "feed", "theirs.replay", "builtin:fortress"]);
+    assert!(out(&theirs).contains("12 answers"), "{}", out(&theirs));
+    for (arguments, why) in [
+        (&["other", "--seat", "3"][..], "a seat from 1 to 2"),
+        (&["other", "--turn", "12"], "the turns 0 to 11"),
+        (&["nothing"], "no such file"),
+    ] {
+        let refused = fed(arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(err(&refused).contains(why), "{}", err(&refused));
+    }
+}
+
+#[test]
+fn a_match_is_drawn_frame_by_frame() {
+    let place = place();
+    recorded_match(&place);
+    let show = |arguments: &[&str]| {
+        let mut all = vec!["replay", "show", "m.replay"];
+        all.extend_from_slice(arguments);
+        agon(place.path(), &all)
+    };
+    let first = out(&show(&["--turn", "4", "--frame", "0"]));
+    assert!(first.starts_with("turn 4 frame 0\n"), "{first}");
+    let third = out(&show(&["--turn", "4", "--frame", "3"]));
+    assert!(
+        third.starts_with("turn 4 frame 3\n") && third.lines().skip(3).ne(first.lines().skip(3)),
+        "{third}"
+    );
+    let all = out(&show(&["--turn", "4", "--frame", "all"]));
+    let frames = all.matches("turn 4 frame").count();
+    assert!(frames > 10 && all.contains(&first), "{frames} frames");
+    let turned = out(&show(&["--turn", "4", "--frame", "0", "--view", "2"]));
+    assert_ne!(turned, first);
+    for (arguments, why) in [
+        (&["--turn", "4", "--frame", "9999"][..], "turn 4 has the frames 0 to"),
+        (&["--turn", "12", "--frame", "0"], "the last turn with frames is 11"),
+        (&["--turn", "4", "--frame", "x"], "or all"),
+    ] {
+        let refused = show(arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(err(&refused).contains(why), "{}", err(&refused));
+    }
+    let arguments = ["play", "terminal", "builtin:rush", "builtin:idle", "--set", "maxTurns=2", "--watch"];
+    let watched = agon(place.path(), &[&arguments[..], &["--delay", "0", "--no-replay"]].concat());
+    assert!(out(&watched).contains("turn 1 frame 1\n"), "{}", out(&watched));
+    // Games without frames say so.
+    agon(
+        place.path(),
+        &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--replay", "c.replay", "-q"],
+    );
+    let none = agon(place.path(), &["replay", "show", "c.replay", "--turn", "1", "--frame", "0"]);
+    assert!(err(&none).contains("a turn of Cultist Wars has no frames"), "{}", err(&none));
+}

@@ -1,0 +1,9 @@
+//! Foreign bytes as Terminal's config reader meets them.
+
+#![no_main]
+
+#[path = "../../games/terminal/tests/hostile/mod.rs"]
+#[allow(dead_code)]
+mod hostile;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hostile::config(bytes));
