@@ -109,10 +109,10 @@ fn each_mistake_is_found_and_said() {
         ("sleep 1000", "answers every turn", "no whole answer within", None),
     ];
     std::thread::scope(|scope| {
-        for (does, what, words, rule) in cases {
+        for (number, (does, what, words, rule)) in cases.into_iter().enumerate() {
             let author = &author;
             scope.spawn(move || {
-                let file = format!("bad-{}.sh", does.len());
+                let file = format!("bad-{number}.sh");
                 author.write(&file, &WAITER.replacen("turn=0", &format!("turn=0; set -- '{does}'"), 1));
                 let (code, report) = author.check(&file);
                 let found = finding(&report, what);
