@@ -158,6 +158,8 @@ impl Wire for Connection {
         while self.kept.len() < MOST_KEPT.0 && kept < MOST_KEPT.1 {
             let mut message = Vec::new();
             if self.read(&mut message) != Received::Message {
+                // All that is here was read.
+                self.more = false;
                 return;
             }
             kept += message.len();

@@ -272,6 +272,8 @@ struct Waiting {
     written: bool,
     /// How much of earlier questions it had not read when it was asked.
     unread: usize,
+    /// Whether something nobody had asked for was here before the question.
+    early: bool,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -435,6 +437,9 @@ impl<'a> Referee<'a> {
         program.family().go_on();
         program.wire().flush();
         let unread = program.wire_ref().unsent();
+        // Looked for before the question is there: a quick bot's answer to it must not look unasked.
+        program.wire().tend();
+        let early = !program.wire_ref().held().is_empty();
         if unread <= LONGEST_QUEUE {
             program.wire().send(&message);
         }
@@ -449,6 +454,7 @@ impl<'a> Referee<'a> {
             asked,
             written,
             unread,
+            early,
             before,
             beat: None,
             beats: 0,
@@ -496,8 +502,7 @@ impl<'a> Referee<'a> {
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
-            let held = !self.program(waiting[index].seat).wire_ref().held().is_empty();
-            if held && self.hear(&mut waiting[index], answers, takes)? {
+            if waiting[index].early && self.hear(&mut waiting[index], answers, takes)? {
                 let one = waiting.remove(index);
                 self.seats[one.seat.index()].unasked += 1;
             } else {
