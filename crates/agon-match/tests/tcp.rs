@@ -381,5 +381,6 @@ while length := stream.read(10):
     assert_eq!(played_own.faults(0), []);
     assert!(played_own.printed[0].contains("not the protocol"));
     let played_other = played([path(&other), "builtin:idle"], "document", SHORT, |_| {}).expect("seats");
-    assert!(matches!(played_other.faults(0)[..], [(FaultKind::Crash, _)]), "it speaks lines");
+    let faults = played_other.faults(0);
+    assert!(matches!(faults[..], [(FaultKind::Crash, _)]), "it speaks lines: {faults:?}");
 }

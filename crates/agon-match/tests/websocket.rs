@@ -391,7 +391,7 @@ fn floods_end_their_own_team_only() {
             },
             "without end",
         ),
-        ("no WebSocket any more", &|bot| drop(raw(bot, b"GET / HTTP/1.1\r\n\r\n")), "no WebSocket message"),
+        ("no WebSocket any more", &|bot| assert!(raw(bot, b"GET / HTTP/1.1\r\n\r\n")), "no WebSocket message"),
     ];
     let before = sys::memory(rustix::process::getpid());
     for (what, flood, words) in floods {
@@ -470,10 +470,11 @@ fn who_does_not_register_is_sent_away() {
 fn two_matches_share_a_port() {
     let one = Table { ticks: 30, ..Table::new(&["ws", "builtin:idle"]) };
     let other = Table { port: one.port, seats: one.seats.clone(), ticks: 20 };
+    let (one, other) = (&one, &other);
     let mut lengths = thread::scope(|scope| {
-        let bot = || move |port| drop(Bot::register(port).play(Bot::pass));
-        let first = scope.spawn(|| one.play(bot()));
-        let second = other.play(bot());
+        let bot = |port| drop(Bot::register(port).play(Bot::pass));
+        let first = scope.spawn(move || one.play(bot));
+        let second = other.play(bot);
         [first.join().expect("no panic"), second].map(|record| {
             assert_eq!(faults(&record, 0), []);
             record.steps
