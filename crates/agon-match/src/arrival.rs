@@ -22,8 +22,9 @@ use crate::player::SeatError;
 use crate::record::Void;
 use crate::{Clock, Observer, Player};
 
-/// How long a bot that runs elsewhere is waited for: as long as the original waited for its players.
-pub const ELSEWHERE: Duration = Duration::from_secs(500);
+/// How long a bot that runs elsewhere is waited for, in milliseconds: as long as the original waited for
+/// its players.
+pub const ELSEWHERE_MS: u32 = 500_000;
 /// How often those who watch are told that we wait, and connections are tended.
 const BEAT: Duration = Duration::from_millis(200);
 /// Last words of a program that ended too soon, in characters.
@@ -309,7 +310,7 @@ impl Expected {
     fn limit(&self, clock: Clock) -> Option<Duration> {
         match self.limit_ms {
             Some(limit) => clock.limit(limit),
-            None => clock.limited.then_some(ELSEWHERE),
+            None => clock.limit(ELSEWHERE_MS),
         }
     }
 

@@ -6,7 +6,7 @@ mod kit;
 mod message;
 mod reply;
 
-use agon_game::{Dialect as DialectTrait, Heard, Seat};
+use agon_game::{Answer, Dialect as DialectTrait, Heard, Seat};
 
 use crate::DeerhuntOf;
 use crate::orders::Moves;
@@ -47,6 +47,13 @@ impl<const BLOCKS: usize> DialectTrait<DeerhuntOf<BLOCKS>> for Dialect {
         match read_reply(message) {
             Ok(moves) => Heard::Answer(moves),
             Err(why) => Heard::Malformed(why),
+        }
+    }
+
+    /// A reply that the transport could not read has answered all the same.
+    fn missed(&mut self, _: &DeerhuntOf<BLOCKS>, seat: Seat, answer: &Answer<Moves>) {
+        if matches!(answer, Answer::Malformed { .. }) {
+            self.unanswered[seat.index()] = 0;
         }
     }
 
