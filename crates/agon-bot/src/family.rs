@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::spawn::{self, Started};
-use crate::sys::{self, Counters, ThreadTime, Used};
+use crate::sys::{self, Counters, ThreadTime};
 
 /// The variable that marks the processes of one bot.
 pub const MARK: &str = "AGON_BOT";
@@ -41,9 +41,9 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
 ///
 /// # Errors
 /// Those of the system.
-pub fn start_bot(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
+pub fn start_bot(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
     let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
-    let process = spawn::spawn(command, cpu)?;
+    let process = spawn::spawn(command, cpu, joined)?;
     started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
     Ok(process)
 }
@@ -96,6 +96,15 @@ pub struct Family {
     busiest: Option<(Pid, Counters)>,
     stopped: bool,
     ended: Option<Used>,
+}
+
+/// What a bot's processes used from start to end, as far as they were waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: Duration,
+    /// The most memory one of them occupied, in bytes; none where they had ended before they were asked.
+    pub memory: Option<u64>,
 }
 
 /// A process that the root, or one below it, has started.
@@ -163,6 +172,25 @@ impl Family {
         }
     }
 
+    /// The family of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    pub fn unknown() -> Self {
+        Self {
+            limits: Limits::default(),
+            root: rustix::process::getpid(),
+            mark: String::new(),
+            others: Vec::new(),
+            gone: Duration::ZERO,
+            busiest: None,
+            stopped: false,
+            ended: Some(Used::default()),
+        }
+    }
+
+    /// Whether nothing of it is left, or nothing is known of it.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// What the environment of all of them holds under [`MARK`].
     pub fn mark(&self) -> &str {
         &self.mark
@@ -174,7 +202,9 @@ impl Family {
     }
 
     fn all(&self) -> impl Iterator<Item = Pid> {
-        std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid))
+        let all = std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid));
+        // The numbers of ended processes may be those of others by now.
+        all.filter(|_| !self.is_over())
     }
 
     /// Looks for processes and threads that have come or gone.
@@ -260,7 +290,7 @@ impl Family {
 
     /// Whether the first process was stopped, and not by us.
     pub fn stopped_itself(&self) -> bool {
-        !self.stopped && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
+        !self.stopped && !self.is_over() && sys::stat(self.root).is_some_and(|stat| stat.state == b'T')
     }
 
     /// Stops all known processes, so that they cannot think in the opponent's time.
@@ -277,6 +307,9 @@ impl Family {
     }
 
     fn signal(&self, signal: Signal) {
+        if self.is_over() {
+            return;
+        }
         sys::signal_group(self.root, signal);
         for other in &self.others {
             let _ = rustix::process::kill_process(other.pid, signal);
@@ -298,13 +331,15 @@ impl Family {
         let mut below = Vec::new();
         loop {
             // Again and again, because what is being killed may just have started something.
-            below.extend(sys::tree(self.root).split_off(1));
+            let tree = sys::tree(self.root);
+            used.memory = used.memory.max(tree.iter().filter_map(|process| sys::peak_memory(*process)).max());
+            below.extend(&tree[1..]);
             sys::kill_group(self.root);
             for process in &below {
                 let _ = rustix::process::kill_process(*process, Signal::KILL);
             }
-            if let Some(root) = sys::reap(self.root) {
-                used = root;
+            if let Some(cpu) = sys::reap(self.root) {
+                used.cpu = cpu;
                 break;
             }
             sys::wait(self.root, Duration::from_millis(20));
@@ -319,9 +354,8 @@ impl Family {
         }
         self.ended = Some(used);
         started().remove(&self.root.as_raw_nonzero().get());
-        while let Left::Some(more) = self.end_orphans() {
-            used.cpu += more.cpu;
-            used.memory = used.memory.max(more.memory);
+        while let Some(more) = self.end_orphans() {
+            used.cpu += more;
             if Instant::now() > until {
                 break;
             }
@@ -330,14 +364,14 @@ impl Family {
         used
     }
 
-    /// Ends what the bot left behind.
-    fn end_orphans(&self) -> Left {
+    /// Ends what the bot left behind, and gives its CPU time; none when there was nothing.
+    fn end_orphans(&self) -> Option<Duration> {
         if orphans().is_empty() {
-            return Left::Nothing;
+            return None;
         }
         // Nothing is just being started, so that every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
-        let (mut found, mut used) = (false, Used::default());
+        let mut used = None;
         for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
                 // Whose it was is not known any more; its CPU time is nobody's.
@@ -345,20 +379,13 @@ impl Family {
             } else if self.has(orphan, &stat) || is_nobodys(orphan, &stat) {
                 sys::kill_group(orphan);
                 sys::wait(orphan, Duration::from_millis(200));
-                if let Some(own) = sys::reap(orphan) {
-                    found = true;
-                    used.cpu += own.cpu;
-                    used.memory = used.memory.max(own.memory);
+                if let Some(cpu) = sys::reap(orphan) {
+                    used = Some(used.unwrap_or_default() + cpu);
                 }
             }
         }
-        if found { Left::Some(used) } else { Left::Nothing }
+        used
     }
-}
-
-enum Left {
-    Nothing,
-    Some(Used),
 }
 
 /// Children of ours that some bot must have left behind: we did not start them, and they are not in

@@ -20,6 +20,8 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// The folder it runs in: the bot's own.
     pub folder: Option<PathBuf>,
+    /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
+    pub dials_in: bool,
     /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
     pub notes: Vec<String>,
 }
@@ -48,6 +50,14 @@ pub enum LaunchError {
         /// A command that does.
         how: String,
     },
+    /// What its `agon.toml` builds is not there.
+    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
+    NotBuilt {
+        /// The bot.
+        bot: String,
+        /// What its command needs.
+        missing: String,
+    },
     /// `agon.toml` is wrong.
     #[error("{0}")]
     Manifest(String),
@@ -75,23 +85,28 @@ impl Launch {
         }
     }
 
-    fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
+    /// These words, run in `folder`.
+    pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {
             program: words[0].clone().into(),
             arguments: words[1..].iter().map(OsString::from).collect(),
             environment,
             folder,
+            dials_in: false,
             notes: Vec::new(),
         }
     }
 
     fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
-        if let Some(Manifest { run: Some(run), env, .. }) = own {
+        if let Some(Manifest { run: Some(run), build, env, .. }) = own {
             let place = folder.join(manifest::FILE);
             let words = run
                 .words()
                 .map_err(|why| LaunchError::Manifest(format!("{}: run: {why}", place.display())))?;
+            if let Some(missing) = unbuilt(&words, folder).filter(|_| build.is_some()) {
+                return Err(LaunchError::NotBuilt { bot: bot.to_owned(), missing: missing.to_owned() });
+            }
             return Ok(Self::command(&words, Some(folder.to_owned()), env.into_iter().collect()));
         }
         if let Some(file) = known_file(folder) {
@@ -113,6 +128,7 @@ impl Launch {
             arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
             environment: Vec::new(),
             folder: folder.clone(),
+            dials_in: false,
             notes: Vec::new(),
         };
         let compile = |language, how: &str| {
@@ -127,6 +143,7 @@ impl Launch {
                     arguments: Vec::new(),
                     environment: Vec::new(),
                     folder: folder.clone(),
+                    dials_in: false,
                     notes: Vec::new(),
                 }),
                 _ => compile(language, "agon build FILE"),
@@ -153,6 +170,7 @@ impl Launch {
                 arguments: Vec::new(),
                 environment: Vec::new(),
                 folder,
+                dials_in: false,
                 notes: Vec::new(),
             }),
         }
@@ -165,6 +183,16 @@ pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
         .map(|known| folder.join(known))
         .into_iter()
         .find(|file| file.is_file())
+}
+
+/// What a command needs in the bot's folder and does not find: its program, or what Java runs.
+fn unbuilt<'a>(words: &'a [String], folder: &Path) -> Option<&'a str> {
+    let of_java = |word: &str| ["-cp", "-classpath", "--class-path", "-jar"].contains(&word);
+    let needed = words.iter().enumerate().filter(|&(index, word)| match index.checked_sub(1) {
+        None => word.contains('/'),
+        Some(before) => of_java(&words[before]) && !word.contains([':', '*']),
+    });
+    needed.map(|(_, word)| word.as_str()).find(|word| !folder.join(word).exists())
 }
 
 #[cfg(test)]
@@ -184,6 +212,27 @@ mod tests {
         assert_eq!(found.program, "python3");
         assert_eq!(found.arguments, [OsString::from("-u"), bot.into_os_string()]);
         assert_eq!(found.folder.as_deref(), Some(folder.path()));
+    }
+
+    #[test]
+    fn what_was_never_built_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name").to_owned();
+        let write = |text: &str| std::fs::write(folder.path().join("agon.toml"), text).expect("a file");
+        for (run, missing) in
+            [("./bot", "./bot"), ("java -cp out Player", "out"), ("java -jar bot.jar", "bot.jar")]
+        {
+            write(&format!("build = 'make'\nrun = '{run}'"));
+            let why = launch(&path).unwrap_err().to_string();
+            assert!(
+                why.contains(&format!("`{missing}` is not there yet")) && why.contains("agon build"),
+                "{why}"
+            );
+            std::fs::write(folder.path().join(missing), "").expect("a file");
+            launch(&path).expect("it is built now");
+        }
+        write("run = './elsewhere'");
+        launch(&path).expect("without a build command the system says what is wrong");
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub mod program;
 pub mod script;
 pub mod wire;
 
+pub mod door;
+pub mod peer;
+pub mod tcp;
+pub mod websocket;
+
 pub mod family;
 pub mod guard;
 pub mod scratch;

@@ -22,7 +22,8 @@ pub struct BotName {
 pub enum Kind {
     /// A file or folder; `node:` in front has a script run under Node.
     Path(PathBuf),
-    /// `cmd:` a command line, split like a shell would but run without one.
+    /// `cmd:` a command line, split like a shell would but run without one; `lines:` likewise, for a
+    /// bot that talks in lines where those of its game usually dial in.
     Command(Vec<String>),
     /// `builtin:` a bot inside the program, with its options in order.
     Builtin {
@@ -43,10 +44,13 @@ impl BotName {
     /// # Errors
     /// A sentence for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let kind = if let Some(command) = text.strip_prefix("cmd:") {
+        let command = text.strip_prefix("cmd:").or_else(|| text.strip_prefix("lines:"));
+        let kind = if let Some(command) = command {
             let words = shlex::split(command).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
             if words.is_empty() {
-                return Err(format!("`{text}` names no command; write cmd:PROGRAM ARGUMENTS"));
+                return Err(format!(
+                    "`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"
+                ));
             }
             Kind::Command(words)
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
@@ -67,6 +71,27 @@ impl BotName {
             Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
         Ok(Self { text: text.to_owned(), kind })
+    }
+
+    /// The port in `ws:8765` or `tcp:5000`; none in `ws:`.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn port(&self) -> Result<Option<u16>, String> {
+        match self.text.split_once(':') {
+            None | Some((_, "")) => Ok(None),
+            Some((way, port)) => match port.parse() {
+                Ok(port) if port > 0 => Ok(Some(port)),
+                _ => Err(format!(
+                    "`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535"
+                )),
+            },
+        }
+    }
+
+    /// Whether the name itself says that the bot talks in lines.
+    pub fn says_lines(&self) -> bool {
+        self.text.starts_with("lines:")
     }
 
     /// Which engine runs it, if it is a script.

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use rustix::process::Pid;
 
-use crate::sys;
+use crate::{family, sys};
 
 /// The socket of the peer `theirs` of our end `ours`; none when it is not on this machine.
 pub fn socket(theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
@@ -52,11 +52,27 @@ pub fn holds(pid: Pid, socket: u64) -> bool {
     files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == &*name))
 }
 
-/// Whether a socket is held by the process `root`, one below it, or one that carries `mark`
-/// (`NAME=value`) in its environment.
-pub fn belongs(socket: u64, root: Pid, mark: &str) -> bool {
+/// Whether a socket is held by a process or one below it.
+pub fn is_below(socket: u64, root: Pid) -> bool {
     sys::tree(root).into_iter().any(|pid| holds(pid, socket))
-        || sys::marked(mark).into_iter().any(|pid| holds(pid, socket))
+}
+
+/// The mark of the bot that holds a socket; none when who holds it is no bot that this program, or
+/// another run of it, has started, or cannot be seen.
+pub fn mark(socket: u64) -> Option<String> {
+    processes().filter(|pid| holds(*pid, socket)).find_map(|pid| sys::variable(pid, family::MARK))
+}
+
+fn processes() -> impl Iterator<Item = Pid> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?))
+}
+
+/// Whether who listens at a port is another run of this program.
+pub fn is_own_program(port: u16) -> bool {
+    let own = std::env::current_exe().ok();
+    let other = holder(port).and_then(|(pid, _)| std::fs::read_link(format!("/proc/{pid}/exe")).ok());
+    own.is_some() && own == other
 }
 
 /// Why nobody can listen at an address, with the process that does already, where that can be known.
@@ -84,11 +100,7 @@ pub fn holder(port: u16) -> Option<(i32, String)> {
             listens.then(|| words.get(9)?.parse().ok()).flatten()
         })
     })?;
-    let processes = std::fs::read_dir("/proc").ok()?;
-    let mut pids = processes.flatten().filter_map(|process| {
-        Pid::from_raw(process.file_name().to_str()?.parse().ok()?).filter(|pid| holds(*pid, socket))
-    });
-    let pid = pids.next()?.as_raw_nonzero().get();
+    let pid = processes().find(|pid| holds(*pid, socket))?.as_raw_nonzero().get();
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
     let line = words.map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
@@ -110,7 +122,7 @@ mod tests {
         let (_ours, peer) = listener.accept().expect("somebody");
         let own = rustix::process::getpid();
         let found = socket(peer, address).expect("it stands in the table");
-        assert!(holds(own, found) && belongs(found, own, "AGON_BOT=none"));
+        assert!(holds(own, found) && is_below(found, own));
         let init = Pid::from_raw(1).expect("a process");
         assert!(!holds(init, found));
         let (pid, _) = holder(address.port()).expect("we listen there");
@@ -124,7 +136,8 @@ mod tests {
     fn a_socket_of_the_sixth_version_that_talks_to_the_fourth_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", address.port()).parse().expect("an address");
+        let mapped: SocketAddr =
+            format!("[::ffff:127.0.0.1]:{}", address.port()).parse().expect("an address");
         let Ok(theirs) = TcpStream::connect(mapped) else {
             println!("SKIPPED: this machine has no IPv6");
             return;

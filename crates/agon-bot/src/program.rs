@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::family::{self, Family};
+use crate::family::{self, Family, Used};
 use crate::launch::Launch;
 use crate::spawn::Started;
-use crate::sys::Used;
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
@@ -33,6 +32,8 @@ pub struct Program {
     said_in_all: usize,
     lost: usize,
     folder: Option<PathBuf>,
+    dials_in: bool,
+    elsewhere: bool,
 }
 
 /// Why a program was not started.
@@ -110,19 +111,47 @@ impl Program {
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
-        let process = start_patiently(&command, cpu, &mark).map_err(|error| {
+        let process = start_patiently(&command, cpu, launch.dials_in, &mark).map_err(|error| {
             folder.iter().cloned().for_each(scratch::give_back);
             cannot_start(launch, &error)
         })?;
         let Started { pid, input, output, error: stderr } = process;
         let mut family = Family::new(pid, mark);
-        let wire = sys::never_block(&stderr).and_then(|()| Lines::new(output, input, longest));
-        let wire = Box::new(wire.map_err(|error| {
+        let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
+            true => HungUp::new().map(|wire| Box::new(wire) as _),
+            false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
+        };
+        let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
             family.end();
             StartError::NoRoom(error.to_string())
-        })?);
-        let (stderr, said) = (Some(File::from(stderr)), Vec::new());
-        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder })
+        })?;
+        let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
+        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
+    }
+
+    /// A bot that was started elsewhere and dialled in.
+    pub fn elsewhere(wire: Box<dyn Wire>) -> Self {
+        Self {
+            family: Family::unknown(),
+            wire,
+            stderr: None,
+            said: Vec::new(),
+            said_in_all: 0,
+            lost: 0,
+            folder: None,
+            dials_in: true,
+            elsewhere: true,
+        }
+    }
+
+    /// Whether it was started elsewhere.
+    pub fn is_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
+    /// Whether it dials in over a socket.
+    pub fn dials_in(&self) -> bool {
+        self.dials_in
     }
 
     /// The connection to it.
@@ -152,6 +181,16 @@ impl Program {
     /// Its standard error, while open.
     pub fn stderr(&self) -> Option<BorrowedFd<'_>> {
         self.stderr.as_ref().map(File::as_fd)
+    }
+
+    /// Its first process.
+    pub fn root(&self) -> rustix::process::Pid {
+        self.family.root()
+    }
+
+    /// The mark that all its processes carry in their environment, as [`family::MARK`].
+    pub fn mark(&self) -> &str {
+        self.family.mark()
     }
 
     /// Its processes.
@@ -195,7 +234,7 @@ impl Program {
 
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
     pub fn ending(&mut self, patience: Duration) -> Ending {
-        if !patience.is_zero() {
+        if !patience.is_zero() && !self.family.is_over() {
             sys::wait(self.family.root(), patience);
         }
         match self.family.status() {
@@ -208,6 +247,7 @@ impl Program {
 
     /// Ends the bot and everything it started, and says what all of them used together.
     pub fn end(&mut self) -> Used {
+        self.wire.close();
         let used = self.family.end();
         self.folder.take().into_iter().for_each(scratch::give_back);
         used
@@ -222,16 +262,16 @@ impl Drop for Program {
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started
 /// elsewhere may still hold it open for writing.
-fn start_patiently(command: &Command, cpu: Option<usize>, mark: &str) -> io::Result<Started> {
+fn start_patiently(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
-        match family::start_bot(command, cpu, mark) {
+        match family::start_bot(command, cpu, joined, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return done,
         }
     }
-    family::start_bot(command, cpu, mark)
+    family::start_bot(command, cpu, joined, mark)
 }
 
 /// The file of a program; a name without a folder is looked up by the system and not here.

@@ -43,6 +43,27 @@ pub fn give_back(folder: PathBuf) {
     }
 }
 
+/// A folder with these files, made once a run and shared by all bots of it.
+///
+/// # Errors
+/// Those of the system.
+pub fn shared(name: &str, files: &[(&str, &str)]) -> std::io::Result<PathBuf> {
+    static MADE: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = MADE.lock().unwrap_or_else(|poison| poison.into_inner());
+    let folder = root().join(name);
+    if !folder.is_dir() {
+        // It gets its name when it is whole.
+        let draft = root().join(format!("{name}.new"));
+        let mut private = std::fs::DirBuilder::new();
+        private.recursive(true).mode(0o700).create(&draft)?;
+        for (file, text) in files {
+            std::fs::write(draft.join(file), text)?;
+        }
+        std::fs::rename(&draft, &folder)?;
+    }
+    Ok(folder)
+}
+
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }

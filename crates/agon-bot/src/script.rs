@@ -133,7 +133,7 @@ impl Script {
         // Dates are shown in the same place everywhere.
         let environment = vec![("TZ".to_owned(), "UTC".to_owned())];
         let folder = self.file.parent().map(PathBuf::from);
-        Launch { program, arguments, environment, folder, notes: Vec::new() }
+        Launch { program, arguments, environment, folder, dials_in: false, notes: Vec::new() }
     }
 }
 
@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn arguments_are_read_as_they_were_written() {
         for limit in [None, Some(Duration::from_millis(1_000))] {
-            let script = Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3, owes: true };
+            let script =
+                Script { file: "mein böt.js".into(), seed: -5, seat: 2, limit, restarts: 3, owes: true };
             assert_eq!(Script::read(&script.arguments()), Some(script));
         }
         assert_eq!(Script::read(&["1".into()]), None);

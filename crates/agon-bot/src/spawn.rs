@@ -57,11 +57,12 @@ struct Plan {
 /// Starts a process with three pipes, contained as [`sys::contain`] says and on `cpu`. Of `command` it
 /// takes program, arguments, environment and folder.
 ///
-/// The calling thread must live as long as the process.
+/// The calling thread must live as long as the process. What a `joined` process writes on standard
+/// output goes where its errors go.
 ///
 /// # Errors
 /// Those of the system, as [`Command::spawn`] gives them.
-pub fn spawn(command: &Command, cpu: Option<usize>) -> io::Result<Started> {
+pub fn spawn(command: &Command, cpu: Option<usize>, joined: bool) -> io::Result<Started> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
     let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -97,13 +98,14 @@ pub fn spawn(command: &Command, cpu: Option<usize>) -> io::Result<Started> {
         set.set(cpu);
         set
     });
+    let said = if joined { &error.1 } else { &output.1 };
     let plan = Plan {
         arguments: pointers(&arguments),
         environment: pointers(&environment),
         shell: shell.into_iter().chain(rest).chain([std::ptr::null()]).collect(),
         program,
         folder: folder.map(|folder| text(folder.as_os_str())).transpose()?,
-        pipes: [input.0.as_raw_fd(), output.1.as_raw_fd(), error.1.as_raw_fd()],
+        pipes: [input.0.as_raw_fd(), said.as_raw_fd(), error.1.as_raw_fd()],
         cpus,
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         failed: AtomicI32::new(0),
@@ -211,7 +213,7 @@ mod tests {
     use super::*;
 
     fn said(command: &Command) -> (String, i32) {
-        let started = spawn(command, None).expect("it starts");
+        let started = spawn(command, None, false).expect("it starts");
         File::from(started.input).write_all(b"hello\n").expect("it reads");
         let mut text = String::new();
         File::from(started.output).read_to_string(&mut text).expect("it writes");
@@ -243,12 +245,12 @@ mod tests {
 
     #[test]
     fn what_cannot_start_says_why() {
-        let error = |program: &str| spawn(&Command::new(program), None).unwrap_err().raw_os_error();
+        let error = |program: &str| spawn(&Command::new(program), None, false).unwrap_err().raw_os_error();
         assert_eq!(error("no-such-program-anywhere"), Some(libc::ENOENT));
         assert_eq!(error("/etc/passwd"), Some(libc::EACCES));
         let mut elsewhere = Command::new("true");
         elsewhere.current_dir("/no/such/folder");
-        assert_eq!(spawn(&elsewhere, None).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        assert_eq!(spawn(&elsewhere, None, false).unwrap_err().raw_os_error(), Some(libc::ENOENT));
     }
 
     #[test]

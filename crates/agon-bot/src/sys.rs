@@ -270,27 +270,23 @@ pub fn wait(pid: Pid, patience: Duration) -> bool {
     rustix::event::poll(&mut waits, patience.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-/// What an ended process and its waited-for descendants used in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
-    /// CPU time.
-    pub cpu: Duration,
-    /// The most memory one of them occupied, in bytes.
-    pub memory: u64,
+/// The most memory a process has occupied so far, in bytes; none when it is gone.
+pub fn peak_memory(pid: Pid) -> Option<u64> {
+    // Not `ru_maxrss`, which begins with what we occupied when we started it.
+    let text = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Forgets a child that has ended, and says what it used; none while it lives.
-pub fn reap(child: Pid) -> Option<Used> {
+/// Forgets a child that has ended, and gives the CPU time of it and all it waited for; none while it lives.
+pub fn reap(child: Pid) -> Option<Duration> {
     let mut status = 0;
     // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both places are valid for the answers.
     let found = unsafe { libc::wait4(child.as_raw_nonzero().get(), &mut status, libc::WNOHANG, &mut usage) };
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    (found > 0).then(|| Used {
-        cpu: time(usage.ru_utime) + time(usage.ru_stime),
-        memory: usage.ru_maxrss as u64 * 1_024,
-    })
+    (found > 0).then(|| time(usage.ru_utime) + time(usage.ru_stime))
 }
 
 /// All processes whose environment holds the entry `NAME=value`.

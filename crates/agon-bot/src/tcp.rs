@@ -1,10 +1,10 @@
 //! Messages over TCP, each behind its length in ten characters.
 
+use std::io;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, Weak};
-use std::{io, mem};
 
 use rustix::io::Errno;
 
@@ -181,7 +181,8 @@ impl Listener {
     }
 
     fn new(address: SocketAddr) -> Result<Self, String> {
-        let socket = TcpListener::bind(address).map_err(|error| crate::peer::cannot_listen(address, &error))?;
+        let socket =
+            TcpListener::bind(address).map_err(|error| crate::peer::cannot_listen(address, &error))?;
         let address = socket.local_addr().map_err(|error| error.to_string())?;
         socket.set_nonblocking(true).map_err(|error| error.to_string())?;
         Ok(Self { socket: Arc::new(socket), address })

@@ -30,6 +30,12 @@ pub trait Wire: Send {
 
     /// Becomes writable when [`flush`](Wire::flush) can do more.
     fn writes(&self) -> BorrowedFd<'_>;
+
+    /// Answers what the connection itself asks for, while nobody waits for a message.
+    fn tend(&mut self) {}
+
+    /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
+    fn close(&mut self) {}
 }
 
 /// What [`Wire::receive`] found.
@@ -39,10 +45,14 @@ pub enum Received {
     Message,
     /// Not a whole message yet.
     Nothing,
+    /// What came is no message, as the sentence says; a later one may be.
+    Garbled(String),
     /// The other end is closed; so many bytes of an unfinished message came before.
     Closed(usize),
-    /// The stream breaks the framing; the sentence says how. Nothing more will come.
+    /// More than is allowed; the sentence says what. Nothing more will come.
     Broken(String),
+    /// The stream breaks its protocol; the sentence says how. Nothing more will come.
+    Illegal(String),
 }
 
 /// Lines over a pair of pipes.
@@ -166,11 +176,11 @@ impl Wire for Lines {
     }
 }
 
-/// No connection any more.
+/// No connection, any more or yet.
 pub struct HungUp(File);
 
 impl HungUp {
-    /// In place of a connection that is dropped.
+    /// In place of a connection that is dropped, or that is not there yet.
     ///
     /// # Errors
     /// Those of the system.
@@ -269,8 +279,9 @@ mod tests {
 
     /// Our end, and the bot's two ends.
     fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
-        let (their_input, our_output) = rustix::pipe::pipe().expect("a pipe");
-        let (our_input, their_output) = rustix::pipe::pipe().expect("a pipe");
+        // Bots that other tests start must not hold these ends open.
+        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
     }
 

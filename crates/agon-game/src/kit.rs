@@ -20,6 +20,8 @@ pub enum Kit {
 pub struct WebSocketKit {
     /// The port that the bots of the contest dial.
     pub port: u16,
+    /// How long a program that was started may take to connect, in milliseconds.
+    pub connect_ms: u32,
     /// The variable that gives a bot the token by which it is known.
     pub token: &'static str,
     /// Reads the first message of a bot: the token in it, if it names one. What is no such message is

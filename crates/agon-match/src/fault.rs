@@ -72,6 +72,11 @@ impl FaultKind {
         self != Self::Rejected
     }
 
+    /// Whether no answer, or none that can be played, came by it.
+    pub fn breaks(self) -> bool {
+        !matches!(self, Self::Rejected | Self::Stray | Self::Pondering)
+    }
+
     /// The word for tables.
     pub fn word(self) -> &'static str {
         match self {

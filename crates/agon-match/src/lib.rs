@@ -6,6 +6,7 @@
 // In reading order.
 pub mod referee;
 
+pub mod arrival;
 pub mod cause;
 pub mod clock;
 pub mod fault;

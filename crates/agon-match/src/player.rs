@@ -4,6 +4,7 @@ use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
 use agon_game::{Seat, Session, Transport};
 use thiserror::Error;
 
+use crate::arrival::{self, Expected};
 use crate::{Clock, Ponder};
 
 /// Who answers for a seat.
@@ -12,6 +13,8 @@ pub enum Player {
     Builtin,
     /// A program.
     Program(Box<Program>),
+    /// A bot that dials in and is not here yet.
+    Expected(Box<Expected>),
     /// Nobody: the bot could not be started, for this reason.
     Absent(String),
 }
@@ -39,15 +42,15 @@ pub fn seat_player(
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
+    if let Some(player) = arrival::expect(session, name, seat, cpu)? {
+        return Ok(player);
+    }
     let launch = match script(session, name, seat, clock) {
         Some(script) => Ok(Some(script.launch(name.js()))),
         None => Launch::of(name),
     };
     let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {
-        return Err(SeatError::Name(format!(
-            "`{name}`: {} talks to its bots over standard input and output",
-            session.info().title
-        )));
+        unreachable!("a bot that is started elsewhere dials in");
     };
     match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
         Ok(program) => Ok(Player::Program(Box::new(program))),

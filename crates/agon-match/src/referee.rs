@@ -11,6 +11,7 @@ use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
 use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatTime, Void};
@@ -43,6 +44,9 @@ pub trait Observer {
     /// # Errors
     /// Those of its output; they end the match.
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()>;
+
+    /// Bots are waited for that have not dialled in yet; called now and then.
+    fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
 /// One step, as observers see it.
@@ -104,9 +108,10 @@ pub fn play_on(
     stop: &AtomicBool,
     given: &[Vec<(Seat, PackedAnswer)>],
 ) -> MatchRecord {
+    let gathered = arrival::gather(session, players, clock, observer, stop);
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
-    let void = referee.run(observer, given).err();
+    let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
     let Referee { faults, unlisted, mut seats, .. } = referee;
     let wall = began.elapsed();
@@ -115,11 +120,15 @@ pub fn play_on(
         let facts = Facts { names: names.to_vec(), wall_ms: wall.as_millis() as u64 };
         tell_end(session, players, &facts);
     }
+    part(players);
     for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
         if let Player::Program(program) = player {
             let used = program.end();
+            if program.is_elsewhere() {
+                continue;
+            }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
-            state.time.memory_mib = Some(used.memory as f64 / f64::from(1 << 20));
+            state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
             notes.extend(unassigned(seat, &state.time));
         }
     }
@@ -133,6 +142,30 @@ pub fn play_on(
         wall_us: wall.as_micros() as u64,
         notes,
     }
+}
+
+/// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
+fn part(players: &mut [Player]) {
+    let mut dialled = Vec::new();
+    for player in players {
+        if let Player::Program(program) = player
+            && program.dials_in()
+        {
+            program.family().go_on();
+            program.wire().close();
+            dialled.push(program);
+        }
+    }
+    let until = Instant::now() + FAREWELL;
+    for program in dialled {
+        program.ending(until.saturating_duration_since(Instant::now()));
+        program.listen_to_stderr();
+    }
+}
+
+/// The time an answer took, as games take it.
+fn think_ms(wall: Duration) -> u32 {
+    wall.as_millis().min(u128::from(u32::MAX)) as u32
 }
 
 /// Says so when much CPU time of a bot belongs to no turn.
@@ -597,6 +630,13 @@ impl<'a> Referee<'a> {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Garbled(why) => {
+                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
+                    let answer = Answer::Malformed { why, think_ms };
+                    break self.answered(one, wall, answer, answers, takes)?;
+                }
                 Received::Message => None,
             };
             if let Some(leaving) = leaving {
@@ -607,7 +647,7 @@ impl<'a> Referee<'a> {
                 one.raw.push(b'\n');
             }
             one.raw.extend_from_slice(&message);
-            let think_ms = wall.as_millis().min(u128::from(u32::MAX)) as u32;
+            let think_ms = think_ms(wall);
             let answer = match self.session.hear(one.seat, &message) {
                 Heard::More => {
                     one.parts += 1;

@@ -117,7 +117,8 @@ fn match_of(bots: [&str; 2], cpu: usize, clock: Clock) -> MatchRecord {
     let setup = Setup { seats: 2, seed: 7, ..Setup::default() };
     let mut session = Face::<CultistWars>::new().open(&setup).expect("a game");
     sys::stay_on(&[cpu]);
-    let seat = |(seat, name)| seat_player(session.as_mut(), name, seat, Some(cpu), Clock::ORIGINAL).expect("it can be seated");
+    let seat =
+        |(seat, name)| seat_player(session.as_mut(), name, seat, Some(cpu), clock).expect("it can be seated");
     let mut players: Vec<_> = Seat::first(2).zip(&names).map(seat).collect();
     let labels = ["a".to_owned(), "b".to_owned()];
     play(session.as_mut(), &mut players, &labels, clock, Ponder::Stop, &mut (), &AtomicBool::new(false))

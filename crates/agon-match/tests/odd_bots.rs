@@ -345,7 +345,8 @@ fn match_of(bots: [&str; 2]) -> (MatchRecord, Vec<String>) {
         let mut players = Vec::new();
         let mut marks = Vec::new();
         for (seat, name) in Seat::first(2).zip(&names) {
-            let mut player = seat_player(session.as_mut(), name, seat, None, Clock::ORIGINAL).expect("it can be seated");
+            let mut player =
+                seat_player(session.as_mut(), name, seat, None, Clock::ORIGINAL).expect("it can be seated");
             if let Player::Program(program) = &mut player {
                 program.family().limits = Limits { memory: 200 << 20, processes: 60 };
                 marks.push(program.family().mark().to_owned());

@@ -9,6 +9,7 @@
 
 // In reading order.
 pub mod data;
+pub mod redact;
 
 mod chunk;
 mod reader;
@@ -17,6 +18,7 @@ mod writer;
 
 pub use data::{End, Header, Note, Replay, SeatInfo, Step, Timing};
 pub use reader::ReplayError;
+pub use redact::redact;
 pub use writer::Writer;
 
 /// The first bytes of every replay.

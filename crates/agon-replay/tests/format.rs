@@ -117,3 +117,49 @@ fn foreign_and_newer_files_are_told_apart() {
     assert_eq!(Replay::read(b"AGONRPL2 something"), Err(ReplayError::Newer));
     assert!(matches!(Replay::read(b"AGONRPL1"), Err(ReplayError::Damaged(_))));
 }
+
+#[test]
+fn what_belongs_to_a_seat_can_be_taken_out() {
+    let mut writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
+    for (number, answers) in steps(120, false).into_iter().enumerate() {
+        for seat in 0..2 {
+            writer.note(Seat::new(seat), "stderr", &format!("secret of {seat}"));
+        }
+        writer.timing(Seat::new(0), Timing { wall_us: 12, cpu_us: None });
+        writer.step(&answers, number as u64).expect("a vector takes all");
+    }
+    let fault = |seat: u8| serde_json::json!({ "seat": seat, "kind": "crash", "message": format!("secret of {}", seat - 1) });
+    let end = End {
+        steps: 0,
+        outcome: None,
+        state: "0".to_owned(),
+        chain: String::new(),
+        facts: serde_json::json!({ "faults": [fault(1), fault(2)], "void": null }),
+    };
+    let whole = writer.finish(end).expect("a vector takes all");
+    let before = Replay::read(&whole).expect("a good replay");
+    for (keep, secrets, gone) in
+        [(&[][..], [false, false], (240, 2)), (&[Seat::new(1)][..], [false, true], (120, 1))]
+    {
+        let (bytes, redacted) = agon_replay::redact(&whole, keep).expect("a good replay");
+        assert_eq!((redacted.notes, redacted.sentences), gone);
+        let after = Replay::read(&bytes).expect("a good replay");
+        assert_eq!(
+            (&after.header, &after.steps, &after.timing),
+            (&before.header, &before.steps, &before.timing)
+        );
+        assert_eq!(after.chain, before.chain);
+        let end = after.end.clone().expect("it has an end");
+        assert_eq!(end.chain, before.end.as_ref().expect("it has an end").chain);
+        let all = format!("{after:?}");
+        assert_eq!([all.contains("secret of 0"), all.contains("secret of 1")], secrets);
+        assert_eq!(
+            agon_replay::redact(&bytes, keep).expect("a good replay").1,
+            Default::default(),
+            "nothing is left"
+        );
+    }
+    // One that was cut off stays readable as far as it went.
+    let (cut, _) = agon_replay::redact(&whole[..whole.len() - 3], &[]).expect("a cut replay");
+    assert!(Replay::read(&cut).expect("a cut replay").end.is_none());
+}

@@ -407,7 +407,7 @@ mod tests {
 
     fn same(input: &str) {
         let question = format!("{{\"phase\":\"play\",\"input\":{input}}}");
-        assert_eq!(seen(&question), [const { () }; 3].map(|()| Ok(input.to_owned())), "{input}");
+        assert_eq!(seen(&question), std::array::from_fn(|_| Ok(input.to_owned())), "{input}");
     }
 
     #[test]

@@ -110,7 +110,11 @@ pub struct Handle(Arc<Desk>);
 impl Handle {
     /// The address to open, with the token. `place` is what to show there: `replay=...`.
     pub fn address(&self, place: &str) -> String {
-        let Desk { address, token, .. } = &*self.0;
+        let (mut address, token) = (self.0.address, &self.0.token);
+        if address.ip().is_unspecified() {
+            // Every address of this machine is meant; this one works here.
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         let hash = if place.is_empty() { String::new() } else { format!("#{place}") };
         format!("http://{address}/?token={token}{hash}")
     }
@@ -226,29 +230,7 @@ fn routes(desk: Arc<Desk>) -> Router {
 
 /// Lets in who knows the token and means this server.
 async fn gate(State(desk): State<Arc<Desk>>, request: HttpRequest, next: Next) -> Response {
-    let headers = request.headers();
-    if !host_is_ours(headers, desk.address) {
-        let text = "This server answers only to its own address, the one agon printed.";
-        return refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text);
-    }
-    let query = request.uri().query().unwrap_or_default();
-    let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
-    if let Some(given) = given {
-        if !same(given, &desk.token) {
-            let text =
-                "The token in this address belongs to another run of agon. Open the address it printed last.";
-            return refuse(StatusCode::FORBIDDEN, "Old address", text);
-        }
-        if request.uri().path() == "/" {
-            let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", desk.cookie(), desk.token);
-            return ([(header::SET_COOKIE, cookie)], page().await).into_response();
-        }
-    } else if !headers.get_all(header::COOKIE).iter().any(|value| carries(value, &desk)) {
-        let text = "This viewer may show private output of bots and can start programs, so it opens only with \
-                    the address that agon printed, the one with `token=` in it.";
-        return refuse(StatusCode::FORBIDDEN, "Open the address that agon printed", text);
-    }
-    let mut answer = next.run(request).await;
+    let mut answer = admit(&desk, request, next).await;
     let headers = answer.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -262,18 +244,43 @@ async fn gate(State(desk): State<Arc<Desk>>, request: HttpRequest, next: Next) -
     answer
 }
 
+async fn admit(desk: &Desk, request: HttpRequest, next: Next) -> Response {
+    let headers = request.headers();
+    if !host_is_ours(headers, desk.address) {
+        let text = "This server answers only to its own address, the one agon printed.";
+        return refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text);
+    }
+    let query = request.uri().query().unwrap_or_default();
+    let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+    if let Some(given) = given {
+        if !same(given, &desk.token) {
+            let text =
+                "The token in this address belongs to another run of agon. Open the address it printed last.";
+            return refuse(StatusCode::FORBIDDEN, "Old address", text);
+        }
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", desk.cookie(), desk.token);
+        return ([(header::SET_COOKIE, cookie)], next.run(request).await).into_response();
+    }
+    if !headers.get_all(header::COOKIE).iter().any(|value| carries(value, desk)) {
+        let text = "This viewer may show private output of bots and can start programs, so it opens only with \
+                    the address that agon printed, the one with `token=` in it.";
+        return refuse(StatusCode::FORBIDDEN, "Open the address that agon printed", text);
+    }
+    next.run(request).await
+}
+
 /// The app loads nothing from elsewhere and runs no script that is written into a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: \
                       blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Whether the browser meant this server: a name of the loopback, or an address, with our port.
+/// Whether the browser meant this server. On the loopback only names of the loopback do: a name that
+/// somebody else can point there does not.
 fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let Some((name, port)) = host.rsplit_once(':') else { return false };
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    let known = name == "localhost"
-        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || !address.ip().is_loopback());
-    known && port.parse() == Ok(address.port())
+    let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    (local || !address.ip().is_loopback()) && port.parse() == Ok(address.port())
 }
 
 fn carries(cookies: &HeaderValue, desk: &Desk) -> bool {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::common::{ClockOptions, SetupOptions};
-use crate::{gauntlet, new, pin, rate, sprt, tournament};
+use crate::waiting::PortOptions;
+use crate::{build, check, docs, doctor, fork, gauntlet, new, pack, pin, rate, redact, sprt, tournament};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -18,11 +19,13 @@ use crate::{gauntlet, new, pin, rate, sprt, tournament};
   agon games                                          what can be played
   agon new cultist-wars python my-bot                 a bot to begin with
   agon play cultist-wars my-bot builtin:greedy        one match
+  agon check cultist-wars my-bot                      does it do all it must?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
   agon rules cultist-wars                             the rulebook
   agon explain CW-SHOOT-3                             one rule, its code and its test
+  agon docs                                           the guide
 
 Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
     propagate_version = true,
@@ -46,6 +49,12 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = REFEREE_EXAMPLES)]
     Referee(RefereeOptions),
+    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckOptions),
+    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildOptions),
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchOptions),
@@ -64,7 +73,10 @@ pub enum Command {
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Look into replays: info, verify, show, export, import
+    /// Pack a bot in the form its contest takes
+    #[command(after_help = pack::EXAMPLES)]
+    Pack(pack::PackOptions),
+    /// Look into replays: info, verify, show, export, import, fork, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
@@ -82,6 +94,9 @@ pub enum Command {
     /// Explain one rule: its text, where the code decides it, where it is tested
     #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
     Explain(ExplainOptions),
+    /// Read the guide
+    #[command(after_help = docs::EXAMPLES)]
+    Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(after_help = "Files and folders are searched for records; a record is known by its content.
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
@@ -96,6 +111,9 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(BenchOptions),
+    /// What this machine has and allows, and what to do about the rest
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
@@ -115,6 +133,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
 
@@ -137,15 +156,20 @@ Examples:
 /// Options of `agon play`.
 #[derive(Args, Debug)]
 pub struct PlayOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bots, in the order of their seats
-    #[arg(required = true, value_name = "BOT")]
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]
+    #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
+    /// Builds the bots first, where they changed (see `agon build`)
+    #[arg(long, help_heading = "Match")]
+    pub build: bool,
+    #[command(flatten)]
+    pub port: PortOptions,
     /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
     pub js: Option<JsKind>,
@@ -247,6 +271,8 @@ pub struct RefereeOptions {
     pub serve: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
 }
 
 /// Commands of `agon replay`.
@@ -277,6 +303,12 @@ pub enum ReplayCommand {
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
     /// Read a replay of the original as one of agon's, and compare the engine with it
     #[command(after_help = "A record is known by its content; it may be gzip.
 Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).

@@ -5,11 +5,18 @@
 mod cli;
 
 mod bench;
+mod build;
+mod check;
 mod conform;
+mod docs;
+mod doctor;
+mod fork;
 mod import;
 mod library;
 mod new;
+mod pack;
 mod play;
+mod redact;
 mod referee;
 mod replay;
 mod watch;
@@ -22,11 +29,13 @@ mod sprt;
 mod tournament;
 
 mod common;
-mod patience;
 mod git;
+mod here;
+mod patience;
 mod progress;
 mod screen;
 mod series;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -58,8 +67,12 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::New(options) => new::run(&options),
+        Command::Pack(options) => pack::run(&options),
         Command::Play(options) => play::run(&options),
         Command::Referee(options) => referee::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Build(options) => build::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Watch(options) => watch::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),
@@ -71,6 +84,7 @@ fn main() -> ExitCode {
         Command::Rules(options) => library::rules(&options),
         Command::Maps(options) => library::maps(&options),
         Command::Explain(options) => library::explain(&options),
+        Command::Docs(options) => docs::run(&options),
         Command::Conform(options) => conform::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {

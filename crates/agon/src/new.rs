@@ -46,10 +46,13 @@ struct Starter {
     files: &'static [(&'static str, &'static str)],
 }
 
-/// The files of a folder of `games`, as they are.
+/// The files of a folder of `games`, as they are, and files from elsewhere in `games` under another name.
 macro_rules! files {
-    ($folder:literal: $($file:literal)+) => {
-        &[$(($file, include_str!(concat!("../../../games/", $folder, "/", $file)))),+]
+    ($folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
+        &[
+            $(($file, include_str!(concat!("../../../games/", $folder, "/", $file))),)+
+            $(($name, include_str!(concat!("../../../games/", $path))),)*
+        ]
     };
 }
 
@@ -75,6 +78,78 @@ const STARTERS: &[Starter] = &[
         strategy: "bot.cpp",
         test: "g++ -std=c++17 -Wall -o test/run test/test.cpp && test/run",
         files: files!("cultist-wars/bots/cpp": "README.md" "agon.toml" ".gitignore" "bot.cpp" "test/test.cpp" "test/input.txt"),
+    },
+    Starter {
+        game: "cultist-wars",
+        language: Language::Rust,
+        strategy: "bot.rs",
+        test: "cargo test --target-dir target",
+        files: files!("cultist-wars/bots/rust": "README.md" "agon.toml" ".gitignore" "Cargo.toml" "bot.rs" "test/test.rs" "test/input.txt"),
+    },
+    Starter {
+        game: "cultist-wars",
+        language: Language::Java,
+        strategy: "Player.java",
+        test: "javac -d out Player.java test/PlayerTest.java && java -cp out PlayerTest",
+        files: files!("cultist-wars/bots/java": "README.md" "agon.toml" ".gitignore" "Player.java" "test/PlayerTest.java" "test/input.txt"),
+    },
+    Starter {
+        game: "deerhunt",
+        language: Language::Python,
+        strategy: "grid_player.py",
+        test: "python3 test/test_grid_player.py",
+        files: files!("deerhunt/bots/python": "README.md" "agon.toml" ".gitignore" "grid_player.py" "test/test_grid_player.py" "test/input.txt",
+            "test/client/helper_classes.py" from "deerhunt/client/2019/helper_classes.py",
+            "test/client/move.py" from "deerhunt/client/2019/move.py"),
+    },
+    Starter {
+        game: "deerhunt",
+        language: Language::JavaScript,
+        strategy: "strategy.js",
+        test: "node test/strategy.test.js",
+        files: files!("deerhunt/bots/javascript": "README.md" "agon.toml" ".gitignore" "strategy.js" "bot.js" "test/strategy.test.js" "test/input.txt"),
+    },
+    Starter {
+        game: "jungle-blitz",
+        language: Language::Python,
+        strategy: "brain.py",
+        test: "python3 test/test_brain.py",
+        files: files!("jungle-blitz/bots/python": "README.md" "agon.toml" ".gitignore" "brain.py" "game.py" "application.py" "websocket.py" "test/test_brain.py" "test/input.txt"),
+    },
+    Starter {
+        game: "jungle-blitz",
+        language: Language::JavaScript,
+        strategy: "brain.js",
+        test: "node test/brain.test.js",
+        files: files!("jungle-blitz/bots/javascript": "README.md" "agon.toml" ".gitignore" "package.json" "brain.js" "game.js" "bot.js" "test/brain.test.js" "test/input.txt"),
+    },
+    Starter {
+        game: "ostibot",
+        language: Language::JavaScript,
+        strategy: "bot.js",
+        test: "node test/bot.test.js",
+        files: files!("ostibot/bots/javascript": "README.md" "agon.toml" ".gitignore" "package.json" "bot.js" "ostibot.d.ts" "test/bot.test.js" "test/input.txt"),
+    },
+    Starter {
+        game: "ostibot",
+        language: Language::Python,
+        strategy: "strategy.py",
+        test: "python3 test/test_strategy.py",
+        files: files!("ostibot/bots/python": "README.md" "agon.toml" ".gitignore" "strategy.py" "game.py" "test/test_strategy.py" "test/input.txt"),
+    },
+    Starter {
+        game: "terminal",
+        language: Language::Python,
+        strategy: "strategy.py",
+        test: "python3 test/test_strategy.py",
+        files: files!("terminal/bots/python": "README.md" "agon.toml" ".gitignore" "algo.json" "run.sh" "strategy.py" "terminal.py" "test/test_strategy.py" "test/input.txt"),
+    },
+    Starter {
+        game: "terminal",
+        language: Language::JavaScript,
+        strategy: "strategy.js",
+        test: "node test/strategy.test.js",
+        files: files!("terminal/bots/javascript": "README.md" "agon.toml" ".gitignore" "algo.json" "run.sh" "strategy.js" "terminal.js" "test/strategy.test.js" "test/input.txt"),
     },
 ];
 
@@ -215,6 +290,7 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         for (name, _) in starter.files {
             let _ = fs::remove_file(folder.join(name));
         }
+        let _ = fs::remove_dir(folder.join("test/client"));
         let _ = fs::remove_dir(folder.join("test"));
         if !made_before {
             let _ = fs::remove_dir_all(folder);
@@ -383,6 +459,7 @@ mod tests {
                         "bot",
                         "out",
                         "test/run",
+                        "Cargo.lock",
                         "agon-replays",
                     ];
                     if !ignored.contains(&name.as_str()) && !name.ends_with("__pycache__") {

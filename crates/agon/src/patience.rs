@@ -164,7 +164,8 @@ mod tests {
     #[test]
     fn a_long_wait_says_for_whom_and_how_to_shorten_it() {
         let game = agon_games::find("ostibot").expect("a game");
-        let session = game.open(&agon_game::Setup { seats: 2, seed: 1, ..Default::default() }).expect("a match");
+        let session =
+            game.open(&agon_game::Setup { seats: 2, seed: 1, ..Default::default() }).expect("a match");
         let labels = ["slow.js".to_owned(), "other\x1b.py".to_owned()];
         let screen = Screen::default();
         let (long, out) = (Duration::from_millis(1), Box::new(screen.clone()));

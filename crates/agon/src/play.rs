@@ -9,17 +9,21 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
+use agon_match::arrival::Awaited;
 use agon_match::{
-    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place, seat_player,
+    Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
+    seat_player,
 };
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::cli::{JsKind, PlayOptions};
-use crate::common::{self, Done, Failure};
+use crate::common::{self, Done, Failure, SetupOptions};
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
+use crate::waiting::Waiting;
 use crate::watch::Viewer;
+use crate::{build, here};
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -30,18 +34,23 @@ const TRIES: u32 = 3;
 
 /// Runs `agon play`.
 pub fn run(options: &PlayOptions) -> Done {
-    let game = common::game(&options.game)?;
+    let (game, bots, rules) = who(options)?;
+    let game = common::game(&game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
             "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
-            options.game,
-            options.bots.join(" ")
+            game.info().name,
+            bots.join(" ")
         )));
     }
-    let names = names(options)?;
+    options.port.apply();
+    let names = names(options, &bots)?;
+    if options.build {
+        names.iter().try_for_each(|name| build::ensure(name, options.quiet || options.json))?;
+    }
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
-    let setup = options.setup.setup(game, names.len())?;
+    let setup = SetupOptions { rules, ..options.setup.clone() }.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
     let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
@@ -61,6 +70,7 @@ pub fn run(options: &PlayOptions) -> Done {
             labels: &labels,
             eyes,
             delay: options.watch.then(|| Duration::from_millis(options.delay)),
+            waiting: Waiting::default(),
         };
         let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
@@ -124,13 +134,30 @@ pub fn run(options: &PlayOptions) -> Done {
     unreachable!("the last try returns")
 }
 
-/// The bots, in the order of their seats.
-pub fn names(options: &PlayOptions) -> Result<Vec<BotName>, Failure> {
-    let names = common::bots(&options.bots, options.swap)?;
+/// The bots called `texts`, in the order of their seats.
+pub fn names(options: &PlayOptions, texts: &[String]) -> Result<Vec<BotName>, Failure> {
+    let names = common::bots(texts, options.swap)?;
     Ok(match options.js {
         Some(JsKind::Node) => names.into_iter().map(BotName::under_node).collect(),
         Some(JsKind::Embedded) | None => names,
     })
+}
+
+/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
+    let rules = options.setup.rules.clone();
+    let Some(game) = &options.game else {
+        let here = here::read()?;
+        let game = here::game(here.as_ref())?;
+        let here = here.unwrap_or_default();
+        return Ok((game, here::bots(&here)?, rules.or(here.defaults.rules)));
+    };
+    if options.bots.is_empty() {
+        return Err(Failure::usage(format!(
+            "no bots are named; write: agon play {game} BOT BOT, where builtin:NAME is one of ours (agon games {game})"
+        )));
+    }
+    Ok((game.clone(), options.bots.clone(), rules))
 }
 
 /// The exit code.
@@ -243,6 +270,11 @@ impl ReplayFile {
         unreachable!("some number is free")
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The open file; once.
     pub fn take(&mut self) -> File {
         self.file.take().expect("taken once")
@@ -283,6 +315,10 @@ fn make_room(newest: &Path) {
 struct Together<'a, 'b>(&'a mut Vec<&'b mut dyn Observer>);
 
 impl Observer for Together<'_, '_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
     }
@@ -293,10 +329,16 @@ struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
     delay: Option<Duration>,
+    waiting: Waiting,
 }
 
 impl Observer for Follow<'_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.waiting.show(seats, waited);
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.waiting.done();
         let Some(delay) = self.delay else { return Ok(()) };
         let screen = screen::output();
         let mut out = io::stdout().lock();

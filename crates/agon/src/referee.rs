@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Kind};
 use agon_game::{MapChoice, RulesChoice, Seat, Session, Setup};
+use agon_match::arrival::Awaited;
 use agon_match::{Observer, StepReport};
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ use crate::cli::RefereeOptions;
 use crate::common::{self, Done, Failure};
 use crate::play::seat_all;
 use crate::screen::score;
+use crate::waiting::Waiting;
 
 /// The original's `-p1` is two letters after one dash; ours is `--p1`.
 pub fn spell_out(arguments: &mut [OsString]) {
@@ -45,9 +47,11 @@ pub fn run(options: &RefereeOptions) -> Done {
         seats: names.len() as u8,
         seed: seed(&options.params)?,
     };
+    options.port.apply();
     let mut session = game.open(&setup)?;
-    let mut players = seat_all(session.as_mut(), &names, options.clock.clock()?, options.clock.ponder(), true)?;
-    let mut log = Log(options.log.is_some().then(Vec::new));
+    let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+    let mut players = seat_all(session.as_mut(), &names, clock, ponder, true)?;
+    let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
     let record = agon_match::play(
         session.as_mut(),
         &mut players,
@@ -67,7 +71,7 @@ pub fn run(options: &RefereeOptions) -> Done {
             fault.message
         );
     }
-    if let (Some(path), Some(answers)) = (&options.log, log.0) {
+    if let (Some(path), Some(answers)) = (&options.log, log.answers) {
         let result = record.result(session.as_ref(), &labels, None);
         let text = json!({ "result": result, "answers": answers }).to_string();
         std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
@@ -106,11 +110,19 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
 }
 
 /// Keeps every answer for the log.
-struct Log(Option<Vec<Value>>);
+struct Log {
+    answers: Option<Vec<Value>>,
+    waiting: Waiting,
+}
 
 impl Observer for Log {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.waiting.show(seats, waited);
+    }
+
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        let Some(answers) = &mut self.0 else { return Ok(()) };
+        self.waiting.done();
+        let Some(answers) = &mut self.answers else { return Ok(()) };
         for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
             answers.push(json!({
                 "turn": step.step,

@@ -13,6 +13,7 @@ use crate::common::{Done, Failure};
 use crate::import::{self, Imported};
 use crate::play::{eyes, game_of};
 use crate::screen::{self, score};
+use crate::{fork, redact};
 
 /// A replay file larger than this is refused.
 const LARGEST: u64 = 1 << 30;
@@ -23,6 +24,8 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Info { file, json } => info(file, *json),
         ReplayCommand::Verify { files, json } => verify(files, *json),
         ReplayCommand::Export(options) => export(options),
+        ReplayCommand::Fork(options) => fork::run(options),
+        ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Import(options) => import::run(options),
         ReplayCommand::Show { file, turn, view } => show(file, *turn, view),
     }

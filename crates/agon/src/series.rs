@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 
 use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
 use crate::progress::Show;
+use crate::waiting::PortOptions;
 use crate::{git, screen};
 
 /// Where series go unless told otherwise.
@@ -62,6 +63,8 @@ pub struct RunOptions {
     /// Matches played at once [default: as many as there are CPUs for]
     #[arg(long, short, value_name = "N", help_heading = "Run")]
     pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub port: PortOptions,
     /// Goes on with a series that was interrupted
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
@@ -205,6 +208,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
 
 /// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.
 pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
+    options.port.apply();
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
     if !ready.desk.wait(std::time::Duration::ZERO) {

@@ -130,7 +130,10 @@ fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, S
         Some(text) => PonderKind::from_str(text, false).map_err(|_| wrong("ponder", text, "stop, allow"))?,
     };
     let time_limit = file.time_limit.as_deref().map(common::time).transpose().map_err(|why| {
-        Failure::usage(format!("{path}: time_limit = \"{}\": {why}", file.time_limit.as_deref().unwrap_or_default()))
+        Failure::usage(format!(
+            "{path}: time_limit = \"{}\": {why}",
+            file.time_limit.as_deref().unwrap_or_default()
+        ))
     })?;
     let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
     let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));

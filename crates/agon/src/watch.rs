@@ -196,8 +196,9 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
             "this is no match that can be played: check the seed, and that each seat has a bot".to_owned()
         );
     };
-    let game = common::game(&options.game).map_err(sentence)?;
-    let names = play::names(&options).map_err(sentence)?;
+    let game = options.game.as_deref().ok_or("no game is named")?;
+    let game = common::game(game).map_err(sentence)?;
+    let names = play::names(&options, &options.bots).map_err(sentence)?;
     let labels = common::labels(&names, &options.name).map_err(sentence)?;
     let setup = options.setup.setup(game, names.len()).map_err(sentence)?;
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;

@@ -276,7 +276,7 @@ fn a_match_of_javascript_and_python_is_played_by_one_command() {
         return;
     }
     let folder = folder();
-    let bots = [&*example("looter.js"), &*example("looter.py")];
+    let bots = [&*example("javascript/bot.js"), &*example("python/bot.py")];
     let (result, code) = play(&folder, &bots, &["--fail-on-fault", "--replay", "match.replay"]);
     assert_eq!(code, Some(0), "{result}");
     for seat in 0..2 {
@@ -329,7 +329,7 @@ fn node_gives_the_same_match_for_the_same_seed() {
         return;
     }
     let folder = folder();
-    let mut bots = vec![example("looter.js")];
+    let mut bots = vec![example("javascript/bot.js")];
     for (name, source) in CORPUS {
         write(&folder, name, source);
         bots.push(name.to_owned());

@@ -34,18 +34,20 @@ fn typed(folder: &Path, line: &str) {
     assert!(output.status.success(), "`{line}` fails: {}", String::from_utf8_lossy(&said));
 }
 
-/// Plays a match in which no program may make a fault.
-fn play(folder: &Path, game: &str, seats: [&str; 2], more: &[&str]) {
+/// Plays a match in which the starter, in `seat` from 0, may make no fault.
+fn play(folder: &Path, game: &str, seats: [&str; 2], seat: usize) {
     // The clock is wide: what is tested here is what the bots say, on whatever machine this runs.
     let common =
         ["play", game, seats[0], seats[1], "--seed", "5", "--json", "--no-replay", "--time-scale", "20"];
-    let result = json(&agon(folder, &[&common, more].concat()));
-    for seat in result["seats"].as_array().expect("a list of seats") {
-        let faults = seat["faults"].as_array().expect("a list of faults");
-        // On a machine with work to do, a runtime's threads may run a little late.
-        let faults: Vec<_> = faults.iter().filter(|fault| fault["kind"] != "pondering").collect();
-        assert!(faults.is_empty(), "{game} {seats:?}: {faults:?}");
-        assert!(seat["score"].is_number(), "{result}");
+    let result = json(&agon(folder, &common));
+    let own = &result["seats"][seat];
+    assert!(own["score"].is_number(), "{result}");
+    for fault in own["faults"].as_array().expect("a list of faults") {
+        let kind = text(fault, "kind");
+        // On a machine with work to do, a runtime's threads may run a little late. And where all teams move in a tick,
+        // one cannot know where the others will stand.
+        let harmless = kind == "pondering" || game == "jungle-blitz" && kind == "rejected";
+        assert!(harmless, "{game} {seats:?}: {fault}");
     }
 }
 
@@ -64,8 +66,8 @@ fn walk(folder: &TempDir, starter: &Value) {
     assert!(said.contains(text(starter, "test")), "it is said how to test: {said}");
     typed(&bot, text(starter, "test"));
     let opponent = starter["opponents"][0].as_str().expect("an opponent");
-    play(&bot, game, [".", opponent], &[]);
-    play(&bot, game, [opponent, "."], &[]);
+    play(&bot, game, [".", opponent], 0);
+    play(&bot, game, [opponent, "."], 1);
 }
 
 /// Walks through all starters of one game.
@@ -92,15 +94,40 @@ fn cultist_wars() {
     walk_all("cultist-wars");
 }
 
-/// The match whose input is the fixture of a game's starters: its bots, options, and how often seat 1 is asked.
-const RECORDED: &[(&str, &[&str], &str)] =
-    &[("cultist-wars", &["builtin:greedy", "builtin:hunter?nodes=500", "--seed", "11"], "40")];
+#[test]
+fn deerhunt() {
+    walk_all("deerhunt");
+}
+
+#[test]
+fn jungle_blitz() {
+    walk_all("jungle-blitz");
+}
+
+#[test]
+fn ostibot() {
+    walk_all("ostibot");
+}
+
+#[test]
+fn terminal() {
+    walk_all("terminal");
+}
+
+/// The match whose input is the fixture of a game's starters: its bots and seed, and how often seat 1 is asked.
+const RECORDED: &[(&str, [&str; 4], &str)] = &[
+    ("cultist-wars", ["builtin:greedy", "builtin:hunter?nodes=500", "--seed", "11"], "40"),
+    ("deerhunt", ["builtin:miner", "builtin:rusher", "--seed", "3"], "3"),
+    ("jungle-blitz", ["builtin:collector", "builtin:raider", "--seed=3", "--map=easy-pond"], "5"),
+    ("ostibot", ["builtin:looter", "builtin:fighter", "--seed=3", "--map=cloister"], "6"),
+    ("terminal", ["builtin:rush", "builtin:fortress", "--seed", "3"], "3"),
+];
 
 #[test]
 fn fixtures_are_what_the_referee_sends() {
     let folder = tempfile::tempdir().expect("a folder");
     for (game, options, until) in RECORDED {
-        let played = agon(folder.path(), &[&["play", game, "-q", "--replay", "it"], *options].concat());
+        let played = agon(folder.path(), &[&["play", game, "-q", "--replay", "it"], &options[..]].concat());
         assert!(played.status.success(), "{game}");
         let input =
             agon(folder.path(), &["replay", "export", "it", "--input", "--seat", "1", "--until", until])

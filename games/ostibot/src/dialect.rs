@@ -77,7 +77,9 @@ impl Dialect<Ostibot> for Talk {
         // follow one question behind.
         if let Some(owed) = self.owed[seat.index()].checked_sub(1) {
             self.owed[seat.index()] = owed;
-            return Heard::Ignore(Some("an answer came after it was given up, and is not looked at".to_owned()));
+            return Heard::Ignore(Some(
+                "an answer came after it was given up, and is not looked at".to_owned(),
+            ));
         }
         self.answered[seat.index()] = true;
         match read(message) {

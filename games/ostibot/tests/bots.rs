@@ -55,9 +55,9 @@ impl Drop for Bot {
 fn bots() -> Option<[Bot; 2]> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bots");
     let mut node = Command::new("node");
-    node.args(["--input-type=module", "-e", NODE_HOST]).arg(folder.join("looter.js"));
+    node.args(["--input-type=module", "-e", NODE_HOST]).arg(folder.join("javascript/bot.js"));
     let mut python = Command::new("python3");
-    python.arg(folder.join("looter.py"));
+    python.arg(folder.join("python/strategy.py"));
     Some([Bot::start(node)?, Bot::start(python)?])
 }
 

@@ -117,7 +117,10 @@ fn the_scene_is_json_with_everything_in_it() {
 #[test]
 fn a_bot_may_say_that_it_failed() {
     let long = "x".repeat(1_000);
-    assert_eq!(hear(r#"{"failed":"play threw RangeError: no"}"#), Err("play threw RangeError: no".to_owned()));
+    assert_eq!(
+        hear(r#"{"failed":"play threw RangeError: no"}"#),
+        Err("play threw RangeError: no".to_owned())
+    );
     assert_eq!(hear(&format!("{{\"failed\":\"{long}\"}}")), Err("x".repeat(LONGEST_NOTE)));
 }
 

@@ -1,68 +1,33 @@
-// A first bot without the Python helpers: each line on standard input is the state as JSON, each line on
-// standard output is the list of moves as JSON. Workers mine, everybody hits what stands beside it, melees
-// hold the centre.
+// The conversation: each line on standard input is what you see, each line on standard output is your list of moves, both as
+// JSON. What it decides is in strategy.js.
 "use strict";
 
-const STEPS = { UP: [0, -1], DOWN: [0, 1], LEFT: [-1, 0], RIGHT: [1, 0] };
+/**
+ * @typedef {object} Unit
+ * @property {number} id
+ * @property {"worker" | "melee"} type
+ * @property {number} x
+ * @property {number} y
+ * @property {number} [hp] under the rules of the document
+ * @property {number} [mining_status] half-turns until it has mined; 0 when it does not
+ * @property {number} [duplication_status] likewise
+ * @property {number} [stun_status] likewise, in the rules of 2021
+ */
+/**
+ * @typedef {object} State
+ * @property {("X" | "R" | " ")[][]} map map[y][x]: wall, resource, ground
+ * @property {Unit[]} my_units
+ * @property {Unit[]} their_units those you see
+ * @property {number} my_resources
+ * @property {number} turns_left
+ */
+/** A unit's id and what it does: `[3, ["UP"]]`, `[3, ["ATTACK", "LEFT"]]`, `[3, ["MINE"]]`. @typedef {[number, string[]]} Move */
 
-const key = (x, y) => x + "," + y;
-const busy = (unit) =>
-  ["mining_status", "duplication_status", "stun_status"].some((timer) => (unit[timer] ?? 0) > 0);
+const { createInterface } = require("node:readline");
+const { decide } = require("./strategy.js");
 
-/** The first step of a shortest way to one of the goals, around walls and units; null where there is none. */
-function stepTowards(unit, isGoal, isFree) {
-  const seen = new Set([key(unit.x, unit.y)]);
-  let open = [[unit.x, unit.y, null]];
-  while (open.length > 0) {
-    const next = [];
-    for (const [x, y, first] of open) {
-      for (const [word, [dx, dy]] of Object.entries(STEPS)) {
-        const [toX, toY] = [x + dx, y + dy];
-        if (seen.has(key(toX, toY)) || !isFree(toX, toY)) continue;
-        if (isGoal(toX, toY)) return first ?? word;
-        seen.add(key(toX, toY));
-        next.push([toX, toY, first ?? word]);
-      }
-    }
-    open = next;
-  }
-  return null;
-}
-
-function decide(state) {
-  const { map, my_units: mine, their_units: theirs } = state;
-  const taken = new Set([...mine, ...theirs].map((unit) => key(unit.x, unit.y)));
-  const health = new Map(theirs.map((unit) => [key(unit.x, unit.y), unit.hp ?? 1]));
-  const tile = (x, y) => map[y]?.[x] ?? "X";
-  const isFree = (x, y) => tile(x, y) !== "X" && !taken.has(key(x, y));
-  const isResource = (x, y) => tile(x, y) === "R";
-  const [middleX, middleY] = [map[0].length >> 1, map.length >> 1];
-  const isCentre = (x, y) => Math.abs(x - middleX) + Math.abs(y - middleY) <= 2;
-
-  const moves = [];
-  for (const unit of mine.filter((unit) => !busy(unit))) {
-    // Under the document's rules, whose units have health, only melees can attack.
-    const fights = unit.type === "melee" || unit.hp === undefined;
-    const target = Object.entries(STEPS).find(([, [dx, dy]]) => health.get(key(unit.x + dx, unit.y + dy)) > 0);
-    if (fights && target) {
-      const [word, [dx, dy]] = target;
-      const place = key(unit.x + dx, unit.y + dy);
-      health.set(place, health.get(place) - 1);
-      moves.push([unit.id, ["ATTACK", word]]);
-    } else if (unit.type === "worker" && isResource(unit.x, unit.y)) {
-      moves.push([unit.id, ["MINE"]]);
-    } else {
-      const word = stepTowards(unit, unit.type === "worker" ? isResource : isCentre, isFree);
-      if (word === null || (unit.type === "melee" && isCentre(unit.x, unit.y))) continue;
-      const [dx, dy] = STEPS[word];
-      taken.delete(key(unit.x, unit.y));
-      taken.add(key(unit.x + dx, unit.y + dy));
-      moves.push([unit.id, [word]]);
-    }
-  }
-  return moves;
-}
-
-require("node:readline")
-  .createInterface({ input: process.stdin })
-  .on("line", (line) => process.stdout.write(JSON.stringify(decide(JSON.parse(line))) + "\n"));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  /** @type {State} */
+  const state = JSON.parse(line);
+  process.stdout.write(JSON.stringify(decide(state)) + "\n");
+});

@@ -1,6 +1,6 @@
 """A first bot: workers mine, everybody hits what stands beside it, melees go and look for trouble.
 
-It works under all three rule presets; the helper modules come with the program.
+It works under all three rule presets; the helper modules come with the program. `agon rules deerhunt` shows the rules.
 """
 
 from helper_classes import *

@@ -1,20 +1,37 @@
-// Plays Jungle Blitz over WebSocket, with Node's own WebSocket (Node 22) or the package `ws`.
+// Plays Jungle Blitz over WebSocket. What it decides is in brain.js.
+//
+// `node bot.js --lines` speaks the same messages over standard input and output, one a line: with a pipe instead of a
+// socket there is less between you and a debugger.
+
+import { createInterface } from "node:readline";
 
 import { decide } from "./brain.js";
 
-const Socket = globalThis.WebSocket ?? (await import("ws")).WebSocket;
-const socket = new Socket(process.env.AGON_ADDRESS ?? "ws://127.0.0.1:8765");
-const token = process.env.TOKEN;
+const { AGON_ADDRESS: address = "ws://127.0.0.1:8765", TOKEN: token } = process.env;
 
-socket.addEventListener("open", () => {
-  const who = token ? { token } : { teamName: "JavaScript raider" };
-  socket.send(JSON.stringify({ type: "REGISTER", ...who }));
-});
+// The first message. A server that knows its teams gives each a token.
+const register = JSON.stringify({ type: "REGISTER", ...(token ? { token } : { teamName: "JavaScript raider" }) });
 
-socket.addEventListener("message", ({ data }) => {
-  const tick = JSON.parse(data);
-  socket.send(JSON.stringify({ type: "COMMAND", tick: tick.tick, actions: decide(tick) }));
-});
+// The answer to a TICK message.
+function answer(message) {
+  const tick = JSON.parse(message);
+  return JSON.stringify({ type: "COMMAND", tick: tick.tick, actions: decide(tick) });
+}
 
-// The server closes the connection when the match is over.
-socket.addEventListener("close", () => process.exit(0));
+if (process.argv.includes("--lines")) {
+  console.log(register);
+  createInterface({ input: process.stdin }).on("line", (message) => console.log(answer(message)));
+} else if (!globalThis.WebSocket) {
+  console.error("this Node has no WebSocket yet: take Node 22, or start it with `node --experimental-websocket bot.js`");
+  process.exit(1);
+} else {
+  const socket = new WebSocket(address);
+  socket.addEventListener("open", () => socket.send(register));
+  socket.addEventListener("message", ({ data }) => socket.send(answer(data)));
+  // The server closes the connection when the match is over.
+  socket.addEventListener("close", () => process.exit(0));
+  socket.addEventListener("error", () => {
+    console.error(`no connection to ${address}`);
+    process.exit(1);
+  });
+}

@@ -20,6 +20,7 @@ pub use hear::{Registration, register};
 /// The port that all kits of the contest dial, and the token that stands for a seat (JB-WIRE-1).
 pub(crate) const KIT: WebSocketKit = WebSocketKit {
     port: 8765,
+    connect_ms: 30_000,
     token: "TOKEN",
     register: |message| {
         register(message).map(|registration| match registration {

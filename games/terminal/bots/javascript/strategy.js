@@ -1,4 +1,5 @@
 // A small strategy: turrets at the corners and in the middle, and demolishers and scouts when there are enough points.
+// `agon rules terminal` shows the rules; what a turn offers is in terminal.js.
 
 'use strict';
 
@@ -24,4 +25,6 @@ class Strategy {
   }
 }
 
-terminal.run(new Strategy());
+module.exports = { Strategy };
+
+if (require.main === module) terminal.run(new Strategy());

@@ -99,10 +99,13 @@ class Turn {
   }
 }
 
-/** Plays a match. `strategy` may have start(config), frame(state), end(state); it must have turn(turn). */
-function run(strategy) {
+/**
+ * What answers the lines of a match. `strategy` may have start(config), frame(state), end(state); it must have
+ * turn(turn). `say` takes what goes to the game.
+ */
+function talk(strategy, say) {
   let config;
-  readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  return (line) => {
     if (!line.trim()) return;
     const message = JSON.parse(line);
     if (message.unitInformation) {
@@ -114,14 +117,19 @@ function run(strategy) {
     if (phase === 0) {
       const turn = new Turn(config, message);
       strategy.turn(turn);
-      process.stdout.write(`${JSON.stringify(turn.buildStack)}\n${JSON.stringify(turn.deployStack)}\n`);
+      say(`${JSON.stringify(turn.buildStack)}\n${JSON.stringify(turn.deployStack)}\n`);
     } else if (phase === 1) {
       strategy.frame?.(message);
     } else if (phase === 2) {
       strategy.end?.(message);
-      process.exit(0);
     }
-  });
+  };
 }
 
-module.exports = { inside, run };
+/** Plays a match over standard input and output; it ends with the input. */
+function run(strategy) {
+  const hear = talk(strategy, (answer) => process.stdout.write(answer));
+  readline.createInterface({ input: process.stdin }).on('line', hear);
+}
+
+module.exports = { inside, run, talk };

@@ -1,4 +1,7 @@
-"""A small strategy: turrets at the corners and in the middle, and scouts when there are enough of them."""
+"""A small strategy: turrets at the corners and in the middle, and scouts when there are enough of them.
+
+`agon rules terminal` shows the rules; what a turn offers is in terminal.py.
+"""
 
 import terminal
 

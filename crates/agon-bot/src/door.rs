@@ -1,0 +1,554 @@
+//! The port at which bots dial in over WebSocket, and the seats that wait for them.
+//!
+//! One thread owns the port for as long as this program runs. It shakes hands, reads the first
+//! message of a client, and hands the connection to the seat that waits for it: by the token in
+//! the message, else by the process that connects, else to the first seat that takes anybody. A
+//! connected seat has its connection to itself; nothing that happens at the door reaches it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
+
+use agon_game::WebSocketKit;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::process::Pid;
+use rustix::time::Timespec;
+use tungstenite::HandshakeError;
+use tungstenite::handshake::MidHandshake;
+use tungstenite::handshake::server::{NoCallback, ServerHandshake};
+
+use crate::peer;
+use crate::websocket::{self, Connection, Stream};
+use crate::wire::{Received, Wire as _};
+
+mod shared;
+
+use shared::Company;
+
+/// How long a client may take from connecting to its first message.
+const TO_REGISTER: Duration = Duration::from_secs(5);
+/// So many clients may be on their way; one more, and the oldest has to go.
+const MOST_CLIENTS: usize = 256;
+/// A longer first message is refused.
+const LONGEST_GREETING: usize = 16 << 10;
+/// What is answered to a browser.
+const NO_PAGE: &str = "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: close\r\n\
+                       Content-Type: text/plain\r\nContent-Length: 54\r\n\r\nBots connect here, over WebSocket. There is no page.\r\n\r\n";
+
+/// Where bots dial in instead of the usual port of this machine; set by `--port`.
+static ADDRESS: OnceLock<(Option<IpAddr>, u16)> = OnceLock::new();
+
+/// Says where bots dial in: a port, at an address other than this machine's own when one is given.
+pub fn use_address(ip: Option<IpAddr>, port: u16) {
+    let _ = ADDRESS.set((ip, port));
+}
+
+/// Where bots dial in: at the port they were named with, at the one of [`use_address`], or at the usual one.
+pub fn address(named: Option<u16>, usual: Option<u16>) -> Option<SocketAddr> {
+    let (ip, port) = ADDRESS.get().map_or((None, None), |(ip, port)| (*ip, Some(*port)));
+    let port = named.or(port).or(usual)?;
+    Some(SocketAddr::new(ip.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), port))
+}
+
+/// A seat that waits for its bot.
+pub struct Seat {
+    door: Arc<Door>,
+    number: u64,
+    token: String,
+    event: Arc<OwnedFd>,
+}
+
+impl Seat {
+    /// A seat for a program that will be started, with a token of its own.
+    ///
+    /// # Errors
+    /// A sentence for the user: why nobody can listen there.
+    pub fn for_program(kit: &WebSocketKit, longest: usize) -> Result<Self, String> {
+        Self::open(kit, None, longest, new_token())
+    }
+
+    /// A seat for anybody who connects.
+    ///
+    /// # Errors
+    /// A sentence for the user: why nobody can listen there.
+    pub fn for_anybody(kit: &WebSocketKit, port: Option<u16>, longest: usize) -> Result<Self, String> {
+        Self::open(kit, port, longest, String::new())
+    }
+
+    fn open(kit: &WebSocketKit, port: Option<u16>, longest: usize, token: String) -> Result<Self, String> {
+        let address = address(port, Some(kit.port)).expect("there is a usual port");
+        let door = Door::at(address, kit.register)?;
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(|error| format!("too many open files ({error})"))?;
+        let event = Arc::new(event);
+        let place = Place {
+            token: token.clone(),
+            owner: None,
+            longest,
+            event: Arc::clone(&event),
+            arrival: None,
+            trouble: None,
+        };
+        let number = door.add(place);
+        Ok(Self { door, number, token, event })
+    }
+
+    /// The token that stands for this seat; empty when anybody may have it.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What bots dial.
+    pub fn address(&self) -> String {
+        format!("ws://{}", self.door.address)
+    }
+
+    /// The program of this seat was started: its first process, and the mark of all of them.
+    pub fn belongs_to(&self, root: Pid, mark: &str) {
+        self.door.change(self.number, |place| place.owner = Some(Owner { root, mark: mark.to_owned() }));
+    }
+
+    /// Becomes readable when there is something to take, or trouble.
+    pub fn reads(&self) -> BorrowedFd<'_> {
+        self.event.as_fd()
+    }
+
+    /// The connection of the bot and its first message, when it is here.
+    pub fn take(&self) -> Option<(Connection, Vec<u8>)> {
+        let _ = rustix::io::read(&self.event, &mut [0; 8]);
+        let mut inner = self.door.lock();
+        inner.places.get_mut(&self.number)?.arrival.take()
+    }
+
+    /// What went wrong when its bot tried to connect.
+    pub fn trouble(&self) -> Option<String> {
+        self.door.lock().places.get_mut(&self.number)?.trouble.clone()
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.door.remove(self.number);
+    }
+}
+
+/// A token that nobody guesses.
+fn new_token() -> String {
+    let mut bytes = [0; 16];
+    let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    read.expect("every Linux has random numbers");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The process of a seat's program, and the mark of all it starts.
+#[derive(Clone, Debug)]
+struct Owner {
+    root: Pid,
+    mark: String,
+}
+
+/// What the door knows of a seat.
+struct Place {
+    /// Empty when anybody may have it.
+    token: String,
+    owner: Option<Owner>,
+    longest: usize,
+    event: Arc<OwnedFd>,
+    arrival: Option<(Connection, Vec<u8>)>,
+    trouble: Option<String>,
+}
+
+impl Place {
+    /// Whether nobody has come.
+    fn is_free(&self) -> bool {
+        self.arrival.is_none()
+    }
+
+    fn ring(&self) {
+        let _ = rustix::io::write(&self.event, &1u64.to_ne_bytes());
+    }
+}
+
+/// A port, and who waits behind it.
+struct Door {
+    address: SocketAddr,
+    register: fn(&[u8]) -> Result<Option<String>, String>,
+    inner: Mutex<Inner>,
+    /// Wakes the thread.
+    wake: OwnedFd,
+}
+
+#[derive(Default)]
+struct Inner {
+    places: BTreeMap<u64, Place>,
+    /// Changes of the places that other programs have to be told, in order.
+    news: Vec<News>,
+}
+
+/// What became of a seat of ours.
+enum News {
+    Waits { number: u64, token: String },
+    Belongs { number: u64, owner: Owner },
+    Left { number: u64 },
+}
+
+/// The doors of this program; they stay open as long as it runs.
+static DOORS: Mutex<Option<HashMap<SocketAddr, Arc<Door>>>> = Mutex::new(None);
+
+impl Door {
+    /// The door at an address; opens it.
+    fn at(
+        address: SocketAddr,
+        register: fn(&[u8]) -> Result<Option<String>, String>,
+    ) -> Result<Arc<Self>, String> {
+        let mut doors = DOORS.lock().unwrap_or_else(|poison| poison.into_inner());
+        let doors = doors.get_or_insert_default();
+        if let Some(door) = doors.get(&address) {
+            return Ok(Arc::clone(door));
+        }
+        let company = Company::join(address)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(|error| format!("too many open files ({error})"))?;
+        let door = Arc::new(Self { address, register, inner: Mutex::default(), wake });
+        let own = Arc::clone(&door);
+        let keeper = move || Keeper { door: own, company, clients: Vec::new() }.run();
+        std::thread::Builder::new()
+            .name(format!("port {}", address.port()))
+            .spawn(keeper)
+            .map_err(|error| format!("cannot start a thread ({error})"))?;
+        doors.insert(address, Arc::clone(&door));
+        Ok(door)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn add(&self, place: Place) -> u64 {
+        let mut inner = self.lock();
+        let number = inner.places.last_key_value().map_or(0, |(number, _)| number + 1);
+        inner.news.push(News::Waits { number, token: place.token.clone() });
+        inner.places.insert(number, place);
+        drop(inner);
+        self.wake();
+        number
+    }
+
+    fn change(&self, number: u64, change: impl FnOnce(&mut Place)) {
+        let mut inner = self.lock();
+        if let Some(place) = inner.places.get_mut(&number) {
+            change(place);
+            if let Some(owner) = place.owner.clone() {
+                inner.news.push(News::Belongs { number, owner });
+            }
+        }
+        drop(inner);
+        self.wake();
+    }
+
+    fn remove(&self, number: u64) {
+        let mut inner = self.lock();
+        let place = inner.places.remove(&number);
+        inner.news.push(News::Left { number });
+        drop(inner);
+        drop(place);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+}
+
+type Shaking = MidHandshake<ServerHandshake<Stream, NoCallback>>;
+
+/// A client on its way.
+struct Client {
+    stage: Stage,
+    theirs: SocketAddr,
+    socket: Arc<TcpStream>,
+    since: Instant,
+}
+
+enum Stage {
+    Shaking(Option<Box<Shaking>>),
+    /// It has shaken hands and must say who it is.
+    Greeting(Box<Connection>),
+    /// It said who it is, but a program that has just been started is not known yet.
+    Known(Box<Connection>, Vec<u8>),
+}
+
+/// What became of a client.
+enum Step {
+    Stays(Client),
+    Gone,
+}
+
+/// For whom a client is.
+enum Whose {
+    /// A seat of ours.
+    Ours(u64),
+    /// A seat of another program.
+    Others(shared::Guest),
+    /// It may turn out in a moment.
+    Unclear,
+    Nobody(String),
+}
+
+/// The thread that keeps a door.
+struct Keeper {
+    door: Arc<Door>,
+    company: Company,
+    clients: Vec<Client>,
+}
+
+impl Keeper {
+    fn run(mut self) {
+        loop {
+            let news = std::mem::take(&mut self.door.lock().news);
+            self.company.tell(&news);
+            self.company.note_clients(self.clients.len());
+            let ready = self.wait();
+            if ready.woken {
+                let _ = rustix::io::read(&self.door.wake, &mut [0; 8]);
+            }
+            for (connection, greeting, number) in self.company.listen(&self.door) {
+                self.deliver(number, connection, greeting);
+            }
+            if ready.knocks {
+                self.accept();
+            }
+            let now = Instant::now();
+            for (index, client) in std::mem::take(&mut self.clients).into_iter().enumerate() {
+                let is_ready = ready.clients.get(index).copied().unwrap_or(true);
+                let waits_for_news = matches!(client.stage, Stage::Known(..));
+                let late = now.duration_since(client.since) >= TO_REGISTER;
+                let step = match is_ready || waits_for_news || late {
+                    true => self.advance(client, late),
+                    false => Step::Stays(client),
+                };
+                if let Step::Stays(client) = step {
+                    self.clients.push(client);
+                }
+            }
+        }
+    }
+
+    /// Sleeps until something happens.
+    fn wait(&self) -> Ready {
+        let mut descriptors = vec![PollFd::new(&self.door.wake, PollFlags::IN)];
+        if let Some(listener) = self.company.listener() {
+            descriptors.push(PollFd::new(listener, PollFlags::IN));
+        }
+        let first = descriptors.len();
+        for client in &self.clients {
+            let waits_for_news = matches!(client.stage, Stage::Known(..));
+            let flags = if waits_for_news { PollFlags::empty() } else { PollFlags::IN };
+            descriptors.push(PollFd::new(&*client.socket, flags));
+        }
+        let last = descriptors.len();
+        let others = self.company.watched();
+        descriptors.extend(others.into_iter().map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
+        let ends = self.clients.iter().map(|client| match client.stage {
+            // What it waits for is told within a moment.
+            Stage::Known(..) => Instant::now() + Duration::from_millis(5),
+            _ => client.since + TO_REGISTER,
+        });
+        let patience = ends.min().map(|end| end.saturating_duration_since(Instant::now()));
+        let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
+        if poll(&mut descriptors, patience.as_ref()).is_err() {
+            // Interrupted, or out of memory: look again in a moment.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let is_ready = |descriptor: &PollFd<'_>| !descriptor.revents().is_empty();
+        Ready {
+            woken: is_ready(&descriptors[0]),
+            knocks: descriptors[1..first].iter().any(is_ready),
+            clients: descriptors[first..last].iter().map(is_ready).collect(),
+        }
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..MOST_CLIENTS {
+            let Some(listener) = self.company.listener() else { return };
+            let (socket, theirs) = match listener.accept() {
+                Ok(found) => found,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    // Too many open files, say: those who have connected wait in the system's queue.
+                    std::thread::sleep(Duration::from_millis(10));
+                    return;
+                }
+            };
+            if self.clients.len() >= MOST_CLIENTS {
+                self.clients.remove(0);
+            }
+            let Ok(stream) = Stream::new(socket, LONGEST_GREETING) else { continue };
+            let socket = stream.socket();
+            let config = Some(websocket::config(LONGEST_GREETING));
+            let shaking = ServerHandshake::start(stream, NoCallback, config);
+            let (stage, since) = (Stage::Shaking(Some(Box::new(shaking))), Instant::now());
+            self.clients.push(Client { stage, theirs, socket, since });
+        }
+    }
+
+    /// Does what can be done for a client without waiting.
+    fn advance(&mut self, mut client: Client, late: bool) -> Step {
+        loop {
+            match client.stage {
+                Stage::Shaking(ref mut shaking) => {
+                    let shaking = shaking.take().expect("put back");
+                    match shaking.handshake() {
+                        Ok(mut socket) => {
+                            socket.get_mut().remember();
+                            client.stage = Stage::Greeting(Box::new(Connection::new(socket)));
+                        }
+                        Err(HandshakeError::Interrupted(shaking)) if !late => {
+                            client.stage = Stage::Shaking(Some(Box::new(shaking)));
+                            return Step::Stays(client);
+                        }
+                        Err(HandshakeError::Interrupted(_)) => {
+                            return self
+                                .refuse(&client, "it connected, but did not begin to speak WebSocket");
+                        }
+                        Err(HandshakeError::Failure(error)) => {
+                            let _ = (&*client.socket).write(NO_PAGE.as_bytes());
+                            let why = format!("it connected, but does not speak WebSocket: {error}");
+                            return self.refuse(&client, &why);
+                        }
+                    }
+                }
+                Stage::Greeting(ref mut connection) => {
+                    let mut greeting = Vec::new();
+                    match connection.receive(&mut greeting) {
+                        Received::Message => {
+                            let Stage::Greeting(connection) = client.stage else { unreachable!() };
+                            client.stage = Stage::Known(connection, greeting);
+                        }
+                        Received::Nothing if !late => return Step::Stays(client),
+                        Received::Nothing => {
+                            let why = format!(
+                                "it connected, but did not register within {} s",
+                                TO_REGISTER.as_secs()
+                            );
+                            return self.refuse(&client, &why);
+                        }
+                        Received::Closed(_) => {
+                            return self.refuse(&client, "it connected and went away again");
+                        }
+                        Received::Broken(why) | Received::Illegal(why) | Received::Garbled(why) => {
+                            return self.refuse(&client, &format!("instead of registering it sent {why}"));
+                        }
+                    }
+                }
+                Stage::Known(mut connection, greeting) => {
+                    let token = (self.door.register)(&greeting);
+                    match token.map(|token| self.whose(token.as_deref(), client.theirs)) {
+                        Err(why) => {
+                            client.stage = Stage::Greeting(connection);
+                            return self.refuse(&client, &why);
+                        }
+                        Ok(Whose::Unclear) if !late => {
+                            client.stage = Stage::Known(connection, greeting);
+                            return Step::Stays(client);
+                        }
+                        Ok(Whose::Unclear) => return Step::Gone,
+                        Ok(Whose::Nobody(why)) => {
+                            client.stage = Stage::Greeting(connection);
+                            return self.refuse(&client, &why);
+                        }
+                        Ok(Whose::Ours(number)) => {
+                            connection.stream().recall();
+                            self.deliver(number, *connection, greeting);
+                        }
+                        Ok(Whose::Others(guest)) => {
+                            let read = connection.stream().recall();
+                            self.company.pass(guest, &client.socket, &read);
+                            connection.let_go();
+                        }
+                    }
+                    return Step::Gone;
+                }
+            }
+        }
+    }
+
+    /// For whom a client is that has registered.
+    fn whose(&self, token: Option<&str>, theirs: SocketAddr) -> Whose {
+        let inner = self.door.lock();
+        let free = || inner.places.iter().filter(|(_, place)| place.is_free());
+        if let Some(token) = token {
+            let ours = free().find(|(_, place)| place.token == token).map(|(number, _)| Whose::Ours(*number));
+            let others = || self.company.with_token(token).map(Whose::Others);
+            let unknown = "its token stands for no seat that waits here".to_owned();
+            return ours.or_else(others).unwrap_or(Whose::Nobody(unknown));
+        }
+        let ours: Vec<(u64, Owner)> =
+            free().filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
+        let unclear = self.company.is_unclear()
+            || free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());
+        let anybody = free().find(|(_, place)| place.token.is_empty()).map(|(number, _)| *number);
+        drop(inner);
+        // A program of ours has its own seat and no other.
+        if let Some(socket) = peer::socket(theirs, self.door.address) {
+            let find = |has: &dyn Fn(&Owner) -> bool| {
+                let ours = ours.iter().find(|(_, owner)| has(owner)).map(|(number, _)| Whose::Ours(*number));
+                ours.or_else(|| self.company.with_owner(has).map(Whose::Others))
+            };
+            if let Some(whose) = find(&|owner| peer::is_below(socket, owner.root)) {
+                return whose;
+            }
+            if let Some(mark) = peer::mark(socket) {
+                let taken = || Whose::Nobody("its seat is taken, or its match is over".to_owned());
+                let later = || if unclear { Whose::Unclear } else { taken() };
+                return find(&|owner| owner.mark == mark).unwrap_or_else(later);
+            }
+        }
+        let others = || self.company.for_anybody().map(Whose::Others);
+        let nobody = "no seat waits for it".to_owned();
+        anybody.map(Whose::Ours).or_else(others).unwrap_or(Whose::Nobody(nobody))
+    }
+
+    /// Gives a connection to a seat. When the seat is gone meanwhile, the connection is closed.
+    fn deliver(&self, number: u64, mut connection: Connection, greeting: Vec<u8>) {
+        let mut inner = self.door.lock();
+        if let Some(place) = inner.places.get_mut(&number).filter(|place| place.is_free()) {
+            connection.set_longest(place.longest);
+            place.arrival = Some((connection, greeting));
+            place.ring();
+        }
+    }
+
+    /// Sends a client away; if it belongs to a seat, the seat learns why.
+    fn refuse(&mut self, client: &Client, why: &str) -> Step {
+        if let Some(socket) = peer::socket(client.theirs, self.door.address) {
+            let inner = self.door.lock();
+            let owners: Vec<(u64, Owner)> = inner
+                .places
+                .iter()
+                .filter_map(|(number, place)| Some((*number, place.owner.clone()?)))
+                .collect();
+            drop(inner);
+            let mark = peer::mark(socket);
+            let own = owners
+                .iter()
+                .find(|(_, owner)| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root));
+            let mut inner = self.door.lock();
+            if let Some(place) = own.and_then(|(number, _)| inner.places.get_mut(number)) {
+                place.trouble = Some(why.to_owned());
+                place.ring();
+            }
+        }
+        Step::Gone
+    }
+}
+
+/// What happened while we slept.
+struct Ready {
+    woken: bool,
+    knocks: bool,
+    clients: Vec<bool>,
+}

@@ -1,0 +1,384 @@
+//! One port for several runs of this program.
+//!
+//! The first run that opens a port hosts it; the others are its guests. They meet at a local socket
+//! whose name ends with the host, however that ends. A guest gets a copy of the listening socket
+//! when it comes, so that the port stays open when the host goes: then one of the guests hosts it.
+//! A guest tells the host whom it waits for; the host passes it those clients' connections, with all that
+//! was read from them since they shook hands.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::{
+    self, AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+use rustix::process::Pid;
+
+use super::{Door, LONGEST_GREETING, News, Owner};
+use crate::websocket::Connection;
+use crate::wire::{Received, Wire as _};
+use crate::{family, peer, sys};
+
+/// So many other runs may share a port.
+const MOST_GUESTS: usize = 64;
+/// Longer messages between runs are none of ours.
+const LONGEST: usize = 160 << 10;
+/// So long a run waits for another one to say or take something.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Clients that a host with guests has in hand; it does not go before they are served.
+static IN_HAND: AtomicUsize = AtomicUsize::new(0);
+/// Whether this run is about to end.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// The runs that share a port.
+pub(super) struct Company {
+    address: SocketAddr,
+    listener: TcpListener,
+    role: Role,
+}
+
+enum Role {
+    /// We accept; the others come to `meet`, if that could be opened.
+    Host { meet: Option<OwnedFd>, guests: Vec<Link> },
+    /// Another run accepts.
+    Guest { host: OwnedFd },
+}
+
+/// A guest of ours.
+struct Link {
+    socket: OwnedFd,
+    waiting: Vec<Wanted>,
+}
+
+/// Whom a guest waits for.
+struct Wanted {
+    number: u64,
+    token: String,
+    owner: Option<Owner>,
+}
+
+/// A seat of another run.
+pub(super) struct Guest {
+    link: usize,
+    number: u64,
+}
+
+impl Company {
+    /// Opens a port, or joins the run that has it.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub(super) fn join(address: SocketAddr) -> Result<Self, String> {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| sys::at_exit(leave));
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let error = match TcpListener::bind(address) {
+                Ok(listener) => {
+                    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+                    let role = Role::Host { meet: open(address).ok(), guests: Vec::new() };
+                    return Ok(Self { address, listener, role });
+                }
+                Err(error) => error,
+            };
+            if error.kind() != io::ErrorKind::AddrInUse {
+                return Err(peer::cannot_listen(address, &error));
+            }
+            if let Ok((host, listener)) = visit(address) {
+                return Ok(Self { address, listener, role: Role::Guest { host } });
+            }
+            // A host that is just coming or going may be there in a moment; another program will not go.
+            if Instant::now() > until || !peer::is_own_program(address.port()) {
+                return Err(peer::cannot_listen(address, &error));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Where clients knock, if they are ours to let in.
+    pub(super) fn listener(&self) -> Option<&TcpListener> {
+        match self.role {
+            Role::Host { .. } if !LEAVING.load(Ordering::Relaxed) => Some(&self.listener),
+            _ => None,
+        }
+    }
+
+    /// What else to watch for reading.
+    pub(super) fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        match &self.role {
+            Role::Host { meet, guests } => {
+                meet.iter().map(AsFd::as_fd).chain(guests.iter().map(|guest| guest.socket.as_fd())).collect()
+            }
+            Role::Guest { host } => vec![host.as_fd()],
+        }
+    }
+
+    /// Notes how many clients are on their way.
+    pub(super) fn note_clients(&self, count: usize) {
+        let has_guests = matches!(&self.role, Role::Host { guests, .. } if !guests.is_empty());
+        IN_HAND.store(if has_guests { count } else { 0 }, Ordering::Relaxed);
+    }
+
+    /// Tells the host what became of our seats.
+    pub(super) fn tell(&mut self, news: &[News]) {
+        if let Role::Guest { host } = &self.role {
+            for one in news {
+                let text = match one {
+                    News::Waits { number, token } => format!("waits {number} {token}"),
+                    News::Belongs { number, owner } => {
+                        format!("belongs {number} {} {}", owner.root.as_raw_nonzero(), owner.mark)
+                    }
+                    News::Left { number } => format!("left {number}"),
+                };
+                // A host that is gone is noticed when listening.
+                let _ = net::send(host, text.as_bytes(), SendFlags::NOSIGNAL);
+            }
+        }
+    }
+
+    /// Hears the others: what a host passes to our seats comes back as `(connection, first message, seat)`.
+    pub(super) fn listen(&mut self, door: &Arc<Door>) -> Vec<(Connection, Vec<u8>, u64)> {
+        let mut arrivals = Vec::new();
+        match &mut self.role {
+            Role::Host { meet, guests } => {
+                for meet in meet.iter() {
+                    while let Some(guest) = welcome(meet, &self.listener) {
+                        if guests.len() < MOST_GUESTS {
+                            guests.push(guest);
+                        }
+                    }
+                }
+                guests.retain_mut(Link::hear);
+            }
+            Role::Guest { host } => {
+                let mut message = vec![0; LONGEST];
+                loop {
+                    match take(host, &mut message, RecvFlags::DONTWAIT) {
+                        Ok((0, _)) | Err(None) => break self.succeed(door),
+                        Ok((length, Some(socket))) => {
+                            arrivals.extend(received(&message[..length], socket));
+                        }
+                        Ok((_, None)) => {}
+                        Err(Some(())) => break,
+                    }
+                }
+            }
+        }
+        arrivals
+    }
+
+    /// The host has gone: one of us hosts the port from now on, the others are its guests.
+    fn succeed(&mut self, door: &Arc<Door>) {
+        loop {
+            if let Ok(meet) = open(self.address) {
+                self.role = Role::Host { meet: Some(meet), guests: Vec::new() };
+                return;
+            }
+            if let Ok((host, _)) = visit(self.address) {
+                self.role = Role::Guest { host };
+                let inner = door.lock();
+                let mut news = Vec::new();
+                for (number, place) in inner.places.iter().filter(|(_, place)| place.is_free()) {
+                    news.push(News::Waits { number: *number, token: place.token.clone() });
+                    if let Some(owner) = place.owner.clone() {
+                        news.push(News::Belongs { number: *number, owner });
+                    }
+                }
+                drop(inner);
+                self.tell(&news);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = (Guest, &Wanted)> {
+        let guests = match &self.role {
+            Role::Host { guests, .. } => guests.as_slice(),
+            Role::Guest { .. } => &[],
+        };
+        guests.iter().enumerate().flat_map(|(link, guest)| {
+            guest.waiting.iter().map(move |wanted| (Guest { link, number: wanted.number }, wanted))
+        })
+    }
+
+    /// The seat of another run that a token stands for.
+    pub(super) fn with_token(&self, token: &str) -> Option<Guest> {
+        self.wanted().find(|(_, wanted)| wanted.token == token).map(|(guest, _)| guest)
+    }
+
+    /// The seat of another run whose program is meant.
+    pub(super) fn with_owner(&self, is_meant: impl Fn(&Owner) -> bool) -> Option<Guest> {
+        self.wanted().find(|(_, wanted)| wanted.owner.as_ref().is_some_and(&is_meant)).map(|(guest, _)| guest)
+    }
+
+    /// Whether another run waits for a program that it is just starting.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.wanted().any(|(_, wanted)| !wanted.token.is_empty() && wanted.owner.is_none())
+    }
+
+    /// The first seat of another run that takes anybody.
+    pub(super) fn for_anybody(&self) -> Option<Guest> {
+        self.with_token("")
+    }
+
+    /// Passes a connection to another run, with what was read from it.
+    pub(super) fn pass(&mut self, guest: Guest, socket: &TcpStream, read: &[u8]) {
+        let Role::Host { guests, .. } = &mut self.role else { return };
+        let link = &mut guests[guest.link];
+        link.waiting.retain(|wanted| wanted.number != guest.number);
+        let mut message = guest.number.to_le_bytes().to_vec();
+        message.extend_from_slice(read);
+        // If the guest is gone, its bot is too.
+        let _ = give(&link.socket, &message, socket.as_fd());
+    }
+}
+
+impl Link {
+    /// Reads what a guest says. Whether it is still there.
+    fn hear(&mut self) -> bool {
+        let mut message = [0; 512];
+        loop {
+            match net::recv(&self.socket, &mut message[..], RecvFlags::DONTWAIT) {
+                Ok((_, 0)) => return false,
+                Ok((_, length)) if length <= message.len() => {
+                    // What nobody understands is left alone.
+                    let _ = self.note(&message[..length]);
+                }
+                Ok(_) => {}
+                Err(rustix::io::Errno::AGAIN) => return true,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn note(&mut self, message: &[u8]) -> Option<()> {
+        let mut words = std::str::from_utf8(message).ok()?.split(' ');
+        let (what, number) = (words.next()?, words.next()?.parse().ok()?);
+        match what {
+            "waits" if self.waiting.len() < 10_000 => {
+                let token = words.next().unwrap_or("").to_owned();
+                self.waiting.push(Wanted { number, token, owner: None });
+            }
+            "belongs" => {
+                let root = Pid::from_raw(words.next()?.parse().ok()?)?;
+                let mark = words.next()?.to_owned();
+                let wanted = self.waiting.iter_mut().find(|wanted| wanted.number == number)?;
+                wanted.owner = Some(Owner { root, mark });
+            }
+            "left" => self.waiting.retain(|wanted| wanted.number != number),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// Before this run ends, the clients it has in hand are passed on.
+extern "C" fn leave() {
+    LEAVING.store(true, Ordering::Relaxed);
+    let until = Instant::now() + Duration::from_secs(1);
+    while IN_HAND.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn name(address: SocketAddr) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(format!("agon-door-{address}").as_bytes())
+}
+
+fn new_socket() -> rustix::io::Result<OwnedFd> {
+    net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+/// Opens the place where guests come.
+fn open(address: SocketAddr) -> rustix::io::Result<OwnedFd> {
+    let socket = new_socket()?;
+    net::bind(&socket, &name(address)?)?;
+    net::listen(&socket, 16)?;
+    Ok(socket)
+}
+
+/// Goes to the host of a port; gives the way to it and a copy of the listening socket.
+fn visit(address: SocketAddr) -> io::Result<(OwnedFd, TcpListener)> {
+    let socket = new_socket()?;
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+    set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
+    net::connect(&socket, &name(address)?)?;
+    if !is_one_of_us(&socket) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    match take(&socket, &mut [0; 16], RecvFlags::empty()) {
+        Ok((_, Some(listener))) => Ok((socket, TcpListener::from(listener))),
+        _ => Err(io::ErrorKind::ConnectionAborted.into()),
+    }
+}
+
+/// Lets a guest in and gives it a copy of the listening socket.
+fn welcome(meet: &OwnedFd, listener: &TcpListener) -> Option<Link> {
+    sys::never_block(meet).ok()?;
+    loop {
+        let socket = net::accept_with(meet, SocketFlags::CLOEXEC).ok()?;
+        let _ = set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE));
+        if is_one_of_us(&socket) && give(&socket, b"welcome", listener.as_fd()).is_ok() {
+            return Some(Link { socket, waiting: Vec::new() });
+        }
+    }
+}
+
+/// Whether the other end belongs to our user and is no bot.
+fn is_one_of_us(socket: &OwnedFd) -> bool {
+    socket_peercred(socket).is_ok_and(|other| {
+        other.uid == rustix::process::getuid() && sys::variable(other.pid, family::MARK).is_none()
+    })
+}
+
+/// Sends a message with a descriptor.
+fn give(to: &OwnedFd, message: &[u8], descriptor: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    let descriptors = [descriptor];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&descriptors));
+    net::sendmsg(to, &[IoSlice::new(message)], &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
+/// Receives a message, and the descriptor that came with it. `Err(Some)` when there is none yet.
+fn take(
+    from: &OwnedFd,
+    message: &mut [u8],
+    flags: RecvFlags,
+) -> Result<(usize, Option<OwnedFd>), Option<()>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let received = net::recvmsg(from, &mut [IoSliceMut::new(message)], &mut control, flags);
+    match received {
+        Ok(received) => {
+            let descriptors = control.drain().filter_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+                _ => None,
+            });
+            let descriptor = { descriptors }.next();
+            Ok((received.bytes, descriptor))
+        }
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Err(Some(())),
+        Err(_) => Err(None),
+    }
+}
+
+/// A connection that a host has passed to us.
+fn received(message: &[u8], socket: OwnedFd) -> Option<(Connection, Vec<u8>, u64)> {
+    let (number, read) = message.split_first_chunk()?;
+    let mut connection = Connection::resume(TcpStream::from(socket), read.to_vec(), LONGEST_GREETING).ok()?;
+    let mut greeting = Vec::new();
+    let found = connection.receive(&mut greeting);
+    (found == Received::Message).then(|| (connection, greeting, u64::from_le_bytes(*number)))
+}

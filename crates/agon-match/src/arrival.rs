@@ -1,0 +1,408 @@
+//! Bots that dial in: where each is expected, and waiting until all are here.
+//!
+//! A program that dials in by itself is started with the environment it expects; a bot that runs
+//! elsewhere is only waited for. The match begins, and its clock with it, when nobody is missing.
+
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agon_bot::manifest::Manifest;
+use agon_bot::program::Ending;
+use agon_bot::tcp::{Framed, Listener};
+use agon_bot::{BotName, Kind, Launch, Program, StartError, Wire, door, peer, scratch};
+use agon_game::{Kit, Seat, Session, TcpKit, Transport};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::time::Timespec;
+
+use crate::player::SeatError;
+use crate::record::Void;
+use crate::{Clock, Observer, Player};
+
+/// How long a bot that runs elsewhere is waited for: as long as the original waited for its players.
+pub const ELSEWHERE: Duration = Duration::from_secs(500);
+/// How often those who watch are told that we wait, and connections are tended.
+const BEAT: Duration = Duration::from_millis(200);
+/// Last words of a program that ended too soon, in characters.
+const LAST_WORDS: usize = 300;
+
+/// A bot that is not here yet.
+pub struct Expected {
+    program: Option<Program>,
+    /// Becomes readable when the program ends.
+    end: Option<OwnedFd>,
+    door: Door,
+    /// The rulebook's limit; none for a bot that runs elsewhere.
+    limit_ms: Option<u32>,
+    longest: usize,
+    /// What went wrong on the way.
+    trouble: Option<String>,
+}
+
+/// Where it will come in.
+enum Door {
+    Tcp(Listener),
+    WebSocket(door::Seat),
+}
+
+/// A bot that is waited for, as observers see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Its seat.
+    pub seat: Seat,
+    /// Where it has to connect.
+    pub address: String,
+    /// Whether somebody else has to start it.
+    pub elsewhere: bool,
+    /// How long it is waited for; none for ever.
+    pub limit: Option<Duration>,
+}
+
+/// The player for a bot that dials in; none for one that talks in lines.
+///
+/// # Errors
+/// When the name is wrong, nobody can listen where the bot will connect, or this machine has no room.
+pub fn expect(
+    session: &dyn Session,
+    name: &BotName,
+    seat: Seat,
+    cpu: Option<usize>,
+) -> Result<Option<Player>, SeatError> {
+    let longest = session.info().longest_message;
+    let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
+    let title = session.info().title;
+    let expected = |program: Option<Program>, door, limit_ms| {
+        let end = program.as_ref().and_then(|program| pidfd_open(program.root(), PidfdFlags::empty()).ok());
+        let expected = Expected { program, end, door, limit_ms, longest, trouble: None };
+        Ok(Some(Player::Expected(Box::new(expected))))
+    };
+    let start = |launch: Launch| match Program::start(&launch, seat.number(), cpu, longest) {
+        Ok(program) => Ok(Ok(program)),
+        Err(StartError::NoProgram(why)) => Ok(Err(Player::Absent(why))),
+        Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
+    };
+    match (way(session, name).map_err(wrong)?, session.kit()) {
+        (Way::Lines, _) => Ok(None),
+        (Way::Elsewhere, Kit::Tcp(_)) => {
+            let listener = match door::address(name.port().map_err(wrong)?, None) {
+                Some(address) => Listener::at(address),
+                None => Listener::open(),
+            };
+            expected(None, Door::Tcp(listener.map_err(SeatError::Machine)?), None)
+        }
+        (Way::Elsewhere, Kit::WebSocket(kit)) => {
+            let port = name.port().map_err(wrong)?;
+            let door = door::Seat::for_anybody(&kit, port, longest).map_err(SeatError::Machine)?;
+            expected(None, Door::WebSocket(door), None)
+        }
+        (Way::Client(folder), Kit::Tcp(kit)) => {
+            let listener = Listener::open().map_err(SeatError::Machine)?;
+            let launch = client(&kit, &folder, listener.address()).map_err(SeatError::Machine)?;
+            match start(launch)? {
+                Ok(program) => expected(Some(program), Door::Tcp(listener), Some(kit.connect_ms)),
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
+        (Way::Dials, Kit::Tcp(kit)) => {
+            let listener = Listener::open().map_err(SeatError::Machine)?;
+            let mut launch = launch(name)?;
+            tell_address(&mut launch, listener.address());
+            match start(launch)? {
+                Ok(program) => expected(Some(program), Door::Tcp(listener), Some(kit.connect_ms)),
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
+        (Way::Dials, Kit::WebSocket(kit)) => {
+            let door = door::Seat::for_program(&kit, longest).map_err(SeatError::Machine)?;
+            let mut launch = launch(name)?;
+            launch.dials_in = true;
+            launch.environment.push((kit.token.to_owned(), door.token().to_owned()));
+            launch.environment.push(("AGON_ADDRESS".to_owned(), door.address()));
+            match start(launch)? {
+                Ok(program) => {
+                    door.belongs_to(program.root(), program.mark());
+                    expected(Some(program), Door::WebSocket(door), Some(kit.connect_ms))
+                }
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
+        _ => Err(wrong(match session.info().transport {
+            Transport::WebSocket => format!("{title} talks to its bots over WebSocket or in lines"),
+            Transport::Tcp => format!("{title} talks to its bots over TCP or in lines"),
+            Transport::Lines | Transport::Script => {
+                format!("{title} talks to its bots over standard input and output")
+            }
+        })),
+    }
+}
+
+fn launch(name: &BotName) -> Result<Launch, SeatError> {
+    let launch = Launch::of(name).map_err(|error| SeatError::Name(error.to_string()))?;
+    Ok(launch.expect("a bot that is no program is expected elsewhere"))
+}
+
+/// How a bot talks.
+enum Way {
+    Lines,
+    /// It is a program and dials in.
+    Dials,
+    /// It is a module, in this folder, for the client of its contest.
+    Client(PathBuf),
+    /// Somebody else starts it.
+    Elsewhere,
+}
+
+/// How a bot talks: as its `agon.toml` says, else as bots of the game do.
+fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
+    let path = match &name.kind {
+        Kind::WebSocket if !matches!(session.kit(), Kit::WebSocket(_)) => {
+            return Err(format!("{} has no WebSocket", session.info().title));
+        }
+        Kind::Tcp if !matches!(session.kit(), Kit::Tcp(_)) => {
+            return Err(format!("{} is not played over TCP", session.info().title));
+        }
+        Kind::WebSocket | Kind::Tcp => return Ok(Way::Elsewhere),
+        Kind::Builtin { .. } => return Ok(Way::Lines),
+        Kind::Command(_) => None,
+        Kind::Path(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone())),
+    };
+    let folder = path.as_deref().and_then(|path| if path.is_dir() { Some(path) } else { path.parent() });
+    let manifest = folder.map(Manifest::read).transpose()?.flatten().unwrap_or_default();
+    let module = match session.kit() {
+        Kit::Tcp(kit) => folder.filter(|folder| {
+            let module = folder.join(kit.module);
+            let named = path.as_deref() == Some(folder) && manifest.run.is_none();
+            module.is_file() && (named || path.as_deref() == Some(&module))
+        }),
+        _ => None,
+    };
+    match (manifest.dialect.as_deref(), session.info().transport) {
+        (Some("lines"), _) | (None, Transport::Lines | Transport::Script) => Ok(Way::Lines),
+        (Some("script"), Transport::Script) => Ok(Way::Lines),
+        _ if name.says_lines() => Ok(Way::Lines),
+        (Some("tcp") | None, Transport::Tcp) if module.is_some() => {
+            Ok(Way::Client(module.expect("there is one").to_owned()))
+        }
+        (None, Transport::Tcp) => Ok(Way::Lines),
+        (Some("tcp"), Transport::Tcp) | (Some("websocket") | None, Transport::WebSocket) => Ok(Way::Dials),
+        (Some(dialect), transport) => Err(format!(
+            "agon.toml says dialect = \"{dialect}\", but bots of {} speak {}",
+            session.info().title,
+            match transport {
+                Transport::Lines => "\"lines\"",
+                Transport::WebSocket => "\"websocket\" or \"lines\"",
+                Transport::Tcp => "\"tcp\" or \"lines\"",
+                Transport::Script => "\"script\" or \"lines\"",
+            }
+        )),
+    }
+}
+
+/// The command that runs a module of the contest: from its own folder, whose modules come before ours.
+fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, String> {
+    let ours = scratch::shared(kit.client, kit.files)
+        .map_err(|error| format!("cannot write the client modules: {error}"))?;
+    let (host, port) = (address.ip().to_string(), address.port().to_string());
+    let words = ["python3", "-u", "-m", kit.runner, &host, &port].map(str::to_owned);
+    let others = std::env::var("PYTHONPATH").ok().filter(|others| !others.is_empty());
+    let path = others.map_or_else(String::new, |others| format!(":{others}"));
+    let environment = vec![("PYTHONPATH".to_owned(), format!("{}{path}", ours.display()))];
+    let mut launch = Launch::command(&words, Some(folder.to_owned()), environment);
+    launch.dials_in = true;
+    Ok(launch)
+}
+
+/// Tells a program where to connect: in `AGON_ADDRESS`, and for `{host}` and `{port}` in its command.
+fn tell_address(launch: &mut Launch, address: SocketAddr) {
+    let (host, port) = (address.ip().to_string(), address.port().to_string());
+    for word in &mut launch.arguments {
+        if let Some(text) = word.to_str().filter(|text| text.contains('{')) {
+            *word = text.replace("{host}", &host).replace("{port}", &port).into();
+        }
+    }
+    launch.environment.push(("AGON_ADDRESS".to_owned(), address.to_string()));
+    launch.dials_in = true;
+}
+
+/// Waits until every expected bot is here, or will not come; then none of `players` is expected any more.
+///
+/// # Errors
+/// When the user stops the match.
+pub(crate) fn gather(
+    session: &mut dyn Session,
+    players: &mut [Player],
+    clock: Clock,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<(), Void> {
+    let began = Instant::now();
+    let mut beat = began;
+    loop {
+        let mut missing = Vec::new();
+        for (seat, player) in Seat::first(players.len() as u8).zip(players.iter_mut()) {
+            let Player::Expected(expected) = player else { continue };
+            let limit = expected.limit(clock);
+            if let Some(wire) = expected.arrived(session, seat) {
+                *player = Player::Program(Box::new(expected.seated(wire)));
+            } else if let Some(why) = expected.given_up(limit.filter(|limit| began.elapsed() >= *limit)) {
+                *player = Player::Absent(why);
+            } else {
+                let (address, elsewhere) = (expected.address(), expected.program.is_none());
+                missing.push(Awaited { seat, address, elsewhere, limit });
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(Void::Stopped);
+        }
+        if beat <= Instant::now() {
+            beat = Instant::now() + BEAT;
+            observer.awaiting(&missing, began.elapsed());
+            for player in &mut *players {
+                if let Player::Program(program) = player
+                    && program.dials_in()
+                {
+                    program.wire().tend();
+                }
+            }
+        }
+        let ends = missing.iter().filter_map(|awaited| Some(began + awaited.limit?));
+        wait(players, ends.chain([beat]).min().expect("one beat"))?;
+    }
+}
+
+/// Sleeps until something happens at a door or with a program that is expected.
+fn wait(players: &mut [Player], until: Instant) -> Result<(), Void> {
+    let mut descriptors = Vec::new();
+    for player in &*players {
+        if let Player::Expected(expected) = player {
+            let stderr = expected.program.as_ref().and_then(Program::stderr);
+            let end = expected.end.as_ref().map(std::os::fd::AsFd::as_fd);
+            let watched = [Some(expected.door.reads()), stderr, end];
+            let polls = watched.into_iter().flatten();
+            descriptors.extend(polls.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)));
+        }
+    }
+    let patience = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+    match poll(&mut descriptors, patience.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(Void::OwnFault(format!("waiting for bots to connect failed: {error}"))),
+    }
+    drop(descriptors);
+    for player in players {
+        if let Player::Expected(expected) = player
+            && let Some(program) = &mut expected.program
+        {
+            program.listen_to_stderr();
+        }
+    }
+    Ok(())
+}
+
+impl Expected {
+    /// How long it is waited for.
+    fn limit(&self, clock: Clock) -> Option<Duration> {
+        match self.limit_ms {
+            Some(limit) => clock.limit(limit),
+            None => clock.limited.then_some(ELSEWHERE),
+        }
+    }
+
+    fn address(&self) -> String {
+        match &self.door {
+            Door::Tcp(listener) => listener.address().to_string(),
+            Door::WebSocket(door) => door.address(),
+        }
+    }
+
+    /// Its connection, when it is here.
+    fn arrived(&mut self, session: &mut dyn Session, seat: Seat) -> Option<Box<dyn Wire>> {
+        match &mut self.door {
+            Door::Tcp(listener) => {
+                let (stream, theirs) = listener.accept()?;
+                if let Some(why) = stranger(self.program.as_ref(), theirs, listener.address()) {
+                    self.trouble = Some(why);
+                    return None;
+                }
+                Some(Box::new(Framed::new(stream, self.longest).ok()?))
+            }
+            Door::WebSocket(door) => {
+                let (wire, greeting) = door.take()?;
+                // It gives the team its name.
+                session.hear(seat, &greeting);
+                Some(Box::new(wire))
+            }
+        }
+    }
+
+    fn seated(&mut self, wire: Box<dyn Wire>) -> Program {
+        match self.program.take() {
+            Some(mut program) => {
+                program.set_wire(wire);
+                program
+            }
+            None => Program::elsewhere(wire),
+        }
+    }
+
+    /// Why it will not come, when that is known or the limit has passed.
+    fn given_up(&mut self, late: Option<Duration>) -> Option<String> {
+        let address = self.address();
+        if let Door::WebSocket(door) = &mut self.door {
+            self.trouble = door.trouble().or(self.trouble.take());
+        }
+        let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
+        let Some(program) = &mut self.program else {
+            let late = late?;
+            return Some(format!("nobody connected to {address} within {} s{trouble}", late.as_secs()));
+        };
+        let ending = program.ending(Duration::ZERO);
+        if ending == Ending::Runs && late.is_none() {
+            return None;
+        }
+        program.listen_to_stderr();
+        let (said, _) = program.take_said();
+        let words = last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
+        Some(match late {
+            Some(late) if ending == Ending::Runs => format!(
+                "did not connect to {address} within {} s{trouble}{words}. A bot that reads and writes lines instead says so in \
+                 its agon.toml (dialect = \"lines\"), or is named lines:COMMAND",
+                late.as_secs_f64()
+            ),
+            _ => format!("before it was connected to {address}, {ending}{trouble}{words}"),
+        })
+    }
+}
+
+impl Door {
+    /// Becomes readable when somebody may be there.
+    fn reads(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(listener) => listener.reads(),
+            Self::WebSocket(door) => door.reads(),
+        }
+    }
+}
+
+/// Why who connects is not whom we wait for; none when it is, or when nobody can say.
+fn stranger(program: Option<&Program>, theirs: SocketAddr, ours: SocketAddr) -> Option<String> {
+    let socket = peer::socket(theirs, ours)?;
+    if program.is_some_and(|program| peer::is_below(socket, program.root())) {
+        return None;
+    }
+    let mark = peer::mark(socket)?;
+    let is_own = program.is_some_and(|program| program.mark() == mark);
+    (!is_own).then(|| "another bot tried to take its place".to_owned())
+}
+
+/// The last line somebody wrote, shortened.
+fn last_words(said: &[u8]) -> Option<String> {
+    let end = String::from_utf8_lossy(&said[said.len().saturating_sub(4 << 10)..]);
+    let line = end.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(LAST_WORDS).collect())
+}

@@ -1,0 +1,121 @@
+//! `agon build`: builds a bot, when it has changed since.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_bot::build::{Build, cache};
+use agon_bot::{BotName, Kind};
+use agon_contest::content;
+use clap::Args;
+
+use crate::common::{self, Done, Failure};
+use crate::screen;
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "A folder is built by the `build` command of its agon.toml; a single C, C++, Rust or Go file by the usual
+compiler, into the user's cache. What has not changed is not built again.
+
+Examples:
+  agon build my/bot
+  agon build bot.cpp                  then: agon play cultist-wars bot.cpp builtin:greedy
+  agon play cultist-wars bot.cpp builtin:greedy --build";
+
+/// Options of `agon build`.
+#[derive(Args, Debug)]
+pub struct BuildOptions {
+    /// The bots: folders with agon.toml, or source files
+    #[arg(default_value = ".")]
+    pub bots: Vec<String>,
+    /// Builds also what has not changed
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Runs `agon build`.
+pub fn run(options: &BuildOptions) -> Done {
+    let screen = screen::output();
+    let mut failed = false;
+    for text in &options.bots {
+        let name = common::bot(text)?;
+        let shown = screen::harmless(&name.text);
+        let line = match build(&name, options.force)? {
+            State::Nothing => format!("{shown}: nothing to build"),
+            State::Current => format!("{shown}: {}", screen.good("up to date")),
+            State::Built => format!("{shown}: {}", screen.good("built")),
+            State::Failed(why) => {
+                failed = true;
+                format!("{shown}: {}: {why}", screen.bad("not built"))
+            }
+        };
+        writeln!(io::stdout(), "{line}")?;
+    }
+    if failed { Err(Failure::Check) } else { Ok(()) }
+}
+
+/// Builds the bot where it has changed; for `--build` of other commands.
+///
+/// # Errors
+/// When it cannot be built.
+pub fn ensure(name: &BotName, quiet: bool) -> Done {
+    match build(name, false)? {
+        State::Failed(why) => Err(Failure::usage(format!("bot `{name}` cannot be built: {why}"))),
+        State::Built if !quiet => {
+            eprintln!("note: {name} was built");
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+enum State {
+    Nothing,
+    Current,
+    Built,
+    Failed(String),
+}
+
+fn build(name: &BotName, force: bool) -> Result<State, Failure> {
+    if let Kind::Path(path) = &name.kind
+        && !path.exists()
+    {
+        return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));
+    }
+    let Some(build) = Build::of(name).map_err(Failure::Usage)? else { return Ok(State::Nothing) };
+    let stamp = stamp(&build.folder);
+    let current = match &build.program {
+        Some(_) => build.is_there(),
+        None => std::fs::read_to_string(&stamp).ok() == Some(content_of(name, &build)?),
+    };
+    if current && !force {
+        return Ok(State::Current);
+    }
+    // The compiler's messages go where ours go, as they are.
+    let status = build.run().map_err(Failure::Usage)?;
+    if !status.success() {
+        let command = build.command.join(" ");
+        return Ok(State::Failed(format!("`{command}` ended with {status}")));
+    }
+    if build.program.is_none() {
+        let content = content_of(name, &build)?;
+        let written = stamp.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = written.and_then(|()| std::fs::write(&stamp, content)) {
+            eprintln!("note: {}: {error}; the bot will be built again next time", stamp.display());
+        }
+    }
+    Ok(State::Built)
+}
+
+/// The content that was built last: command and files, the built ones included.
+fn content_of(name: &BotName, build: &Build) -> Result<String, Failure> {
+    let files = content::of_bot(name).map_err(Failure::Usage)?;
+    let command = content::of_text(format!("{:?} {:?}", build.command, build.environment).as_bytes());
+    Ok(format!("{files:016x}{command:016x}\n"))
+}
+
+/// Where that is kept: not in the bot's folder, which may be read-only.
+fn stamp(folder: &Path) -> PathBuf {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = content::of_text(folder.as_os_str().as_encoded_bytes());
+    cache().join("stamps").join(format!("{name:016x}"))
+}

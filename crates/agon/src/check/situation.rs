@@ -1,0 +1,198 @@
+//! The situations a bot is checked in.
+
+use std::time::{Duration, Instant};
+
+use agon_game::{Answer, AnyGame, GameInfo, MapChoice, PackedAnswer, Seat, Session, Setup};
+
+use crate::common::{Failure, SetupOptions};
+
+/// Where a bot is put.
+pub struct Situation {
+    /// What it is, for people: `a whole match against idle`.
+    pub what: String,
+    /// The kind, by which findings are grouped.
+    pub kind: Kind,
+    /// The match.
+    pub setup: Setup,
+    /// The bot's seat.
+    pub seat: Seat,
+    /// The built-in bot of all other seats.
+    pub opponent: &'static str,
+    /// What others have played before: at these steps the bot is asked and heard, but not followed.
+    pub given: Vec<Vec<(Seat, PackedAnswer)>>,
+    /// After so many steps it has been seen enough.
+    pub most_steps: u32,
+}
+
+/// The kinds of situations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// From the first to the last turn.
+    Whole,
+    /// The shortest question of a match: little is left.
+    Little,
+    /// The longest question of a match.
+    Much,
+    /// The last turns.
+    Last,
+    /// The longest first question of all maps and numbers of seats.
+    Big,
+}
+
+/// No situation is longer.
+const MOST_STEPS: u32 = 2_000;
+/// So many steps of a situation in the middle of a match are enough.
+const MIDDLE: u32 = 60;
+/// So long one match of built-in bots is played to find positions.
+const SCOUTING: Duration = Duration::from_secs(2);
+
+/// All situations of a game.
+pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>, Failure> {
+    let info = game.info();
+    let seats = info.seats.0.max(2).min(info.seats.1);
+    let base = options.setup(game, usize::from(seats))?;
+    let seed = options.seed.unwrap_or(1);
+    let ends = [Seat::new(0), Seat::new(seats - 1)];
+    let mut all = Vec::new();
+    for (number, opponent) in opponents(info).into_iter().enumerate() {
+        for seat in ends {
+            let setup = Setup { seed: seed.wrapping_add(number as i64), ..base.clone() };
+            let what = format!("a whole match against {opponent} in seat {seat}");
+            let kind = Kind::Whole;
+            all.push(Situation {
+                what,
+                kind,
+                setup,
+                seat,
+                opponent,
+                given: Vec::new(),
+                most_steps: MOST_STEPS,
+            });
+        }
+    }
+    for seat in ends {
+        let setup = Setup { seed: seed.wrapping_add(10), ..base.clone() };
+        all.extend(positions(game, &setup, seat)?);
+    }
+    all.extend(biggest(game, &base, seed));
+    Ok(all)
+}
+
+/// The built-in bots to play against: one that does nothing, one that does anything, one that wants to win.
+fn opponents(info: &GameInfo) -> Vec<&'static str> {
+    info.builtins.iter().map(|bot| bot.name).take(3).collect()
+}
+
+/// A step of a match between built-in bots.
+struct Scouted {
+    answers: Vec<(Seat, PackedAnswer)>,
+    /// How long the question to the bot's seat was; none when it was not asked.
+    asked: Option<usize>,
+}
+
+/// Lets a weak built-in bot play in `seat` against a good one.
+fn scout(game: &dyn AnyGame, setup: &Setup, seat: Seat, opponent: &str) -> Result<Vec<Scouted>, Failure> {
+    let mut session = game.open(setup)?;
+    let weak = opponents(game.info()).get(1).copied().unwrap_or(opponent);
+    for other in Seat::first(setup.seats) {
+        let bot = if other == seat { weak } else { opponent };
+        session.seat_builtin(other, bot, &[], 1).map_err(Failure::Own)?;
+    }
+    let until = Instant::now() + SCOUTING;
+    let mut steps = Vec::new();
+    let mut message = Vec::new();
+    while !session.deciding().is_empty() && steps.len() < MOST_STEPS as usize && Instant::now() < until {
+        let mut answers = Vec::new();
+        let mut asked = None;
+        for other in session.deciding().iter() {
+            message.clear();
+            session.ask(other, &mut message);
+            if other == seat {
+                asked = Some(message.len());
+            }
+            answers.push((other, Answer::Given { order: session.think(other), think_ms: 0 }));
+        }
+        session.play(&answers).map_err(Failure::Own)?;
+        steps.push(Scouted { answers, asked });
+    }
+    Ok(steps)
+}
+
+/// The positions of one match worth being put into.
+fn positions(game: &dyn AnyGame, setup: &Setup, seat: Seat) -> Result<Vec<Situation>, Failure> {
+    let Some(&opponent) = opponents(game.info()).last() else { return Ok(Vec::new()) };
+    let steps = scout(game, setup, seat, opponent)?;
+    // The first question is like no other.
+    let asked: Vec<(usize, usize)> =
+        steps.iter().enumerate().filter_map(|(step, scouted)| Some((step, scouted.asked?))).skip(1).collect();
+    let place = |kind, at: usize, most_steps, words: &str| Situation {
+        what: format!("{words}, in seat {seat}"),
+        kind,
+        setup: setup.clone(),
+        seat,
+        opponent,
+        given: steps[..at].iter().map(|step| step.answers.clone()).collect(),
+        most_steps,
+    };
+    let mut found = Vec::new();
+    if let Some(&(at, _)) = asked.iter().min_by_key(|(_, length)| *length) {
+        found.push(place(Kind::Little, at, MIDDLE, "little is left"));
+    }
+    if let Some(&(at, _)) = asked.iter().max_by_key(|(_, length)| *length) {
+        found.push(place(Kind::Much, at, MIDDLE, "much is on the board"));
+    }
+    if let Some(&(at, _)) = asked.last() {
+        found.push(place(Kind::Last, at, MOST_STEPS, "the last turn"));
+    }
+    Ok(found)
+}
+
+/// The setup whose first question is the longest.
+fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
+    let info = game.info();
+    let maps = info.maps.iter().map(|map| MapChoice::Named(map.name.to_owned()));
+    let maps: Vec<MapChoice> = match base.map {
+        MapChoice::Default => maps.chain([MapChoice::Default]).collect(),
+        // The user's map is what matters.
+        _ => vec![base.map.clone()],
+    };
+    let mut best: Option<(usize, Setup)> = None;
+    for map in maps {
+        for seats in [info.seats.0.max(2).min(info.seats.1), info.seats.1] {
+            let setup = Setup { map: map.clone(), seats, seed, ..base.clone() };
+            let Ok(mut session) = game.open(&setup) else { continue };
+            let length = first_question(session.as_mut(), Seat::new(0)).map_or(0, |message| message.len());
+            if best.as_ref().is_none_or(|(longest, _)| length > *longest) {
+                best = Some((length, setup));
+            }
+        }
+    }
+    let (length, setup) = best?;
+    Some(Situation {
+        what: format!("the biggest input: {length} bytes, {} bots", setup.seats),
+        kind: Kind::Big,
+        setup,
+        seat: Seat::new(0),
+        opponent: opponents(info).first().copied()?,
+        given: Vec::new(),
+        most_steps: MIDDLE,
+    })
+}
+
+/// The first question to `seat` when the others answer nothing; none when it is never asked.
+pub fn first_question(session: &mut dyn Session, seat: Seat) -> Option<Vec<u8>> {
+    for _ in 0..100 {
+        let deciding = session.deciding();
+        let mut message = Vec::new();
+        for other in deciding.iter() {
+            message.clear();
+            session.ask(other, &mut message);
+            if other == seat {
+                return Some(message);
+            }
+        }
+        let missing = |other| (other, Answer::Missing(agon_game::Absence::TimedOut));
+        session.play(&deciding.iter().map(missing).collect::<Vec<_>>()).ok()?;
+    }
+    None
+}

@@ -1,0 +1,60 @@
+//! `agon replay redact`: takes out of a replay what belongs to single bots.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use agon_game::Seat;
+use clap::Args;
+
+use crate::common::{Done, Failure};
+use crate::replay;
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "Taken out are what the bots wrote on standard error, their answers as they were sent, and the
+sentences of their faults. Names, orders, times and results stay, and the rest verifies as before.
+
+Examples:
+  agon replay redact FILE                      for everybody: writes FILE with .public before its ending
+  agon replay redact FILE --keep-seat 2 -o for-seat-2.replay";
+
+/// Options of `agon replay redact`.
+#[derive(Args, Debug)]
+pub struct RedactOptions {
+    /// The replay
+    pub file: PathBuf,
+    /// Keeps what belongs to this seat; may be given several times
+    #[arg(long, value_name = "N")]
+    pub keep_seat: Vec<u8>,
+    /// Where it goes [default: beside FILE, with .public before its ending]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Runs `agon replay redact`.
+pub fn run(options: &RedactOptions) -> Done {
+    let file = &options.file;
+    let found = replay::read(file)?;
+    let seats = found.header.seats.len();
+    let mut keep = Vec::new();
+    for &seat in &options.keep_seat {
+        if !(1..=seats).contains(&usize::from(seat)) {
+            return Err(Failure::usage(format!("--keep-seat {seat}: write a seat from 1 to {seats}")));
+        }
+        keep.push(Seat::new(seat - 1));
+    }
+    let bytes =
+        std::fs::read(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let (public, redacted) = agon_replay::redact(&bytes, &keep)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let to = options.output.clone().unwrap_or_else(|| file.with_extension("public.replay"));
+    std::fs::write(&to, public).map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
+    writeln!(
+        io::stdout(),
+        "{}: {} private notes and {} sentences were taken out",
+        to.display(),
+        redacted.notes,
+        redacted.sentences
+    )?;
+    Ok(())
+}

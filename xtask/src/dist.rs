@@ -1,0 +1,138 @@
+//! `cargo xtask dist`: one archive of the program for this machine's kind, with checksums, tried out before it is called done.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+
+/// What lies beside the program.
+const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
+
+/// Shells, and the name under which each looks for completions.
+const SHELLS: &[(&str, &str)] = &[("bash", "agon.bash"), ("zsh", "_agon"), ("fish", "agon.fish")];
+
+/// Builds, packs and tries the archive.
+pub fn run(root: &Path) -> Result<bool> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = root.join(target);
+    let host = host()?;
+    let built = Command::new("cargo")
+        .args(["build", "--locked", "--profile", "dist", "--package", "agon"])
+        .current_dir(root)
+        .status()
+        .context("running cargo")?;
+    if !built.success() {
+        return Ok(false);
+    }
+    let program = target.join("dist/agon");
+    let version = said(&program, &["--version"])?;
+    let version = version.split_whitespace().last().context("a version")?;
+    let name = format!("agon-{version}-{host}");
+    let folder = target.join("archives");
+    fs::create_dir_all(&folder)?;
+    let archive = folder.join(format!("{name}.tar.gz"));
+    pack(root, &program, &name, &archive)?;
+    let sum = hex(&Sha256::digest(fs::read(&archive)?));
+    let sums = folder.join(format!("{name}.sha256"));
+    fs::write(&sums, format!("{sum}  {name}.tar.gz\n"))?;
+    try_out(&archive, &name)?;
+    println!("{}\n{}", archive.display(), sums.display());
+    Ok(true)
+}
+
+/// The kind of this machine, as the compiler calls it.
+fn host() -> Result<String> {
+    let about = said(Path::new("rustc"), &["-vV"])?;
+    Ok(about.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names its host")?.to_owned())
+}
+
+/// The same program and documents give the same bytes.
+fn pack(root: &Path, program: &Path, name: &str, archive: &Path) -> Result<()> {
+    let file = File::create(archive).with_context(|| format!("creating {}", archive.display()))?;
+    let mut tar = tar::Builder::new(GzEncoder::new(file, Compression::best()));
+    let mut add = |path: &str, bytes: &[u8], mode| -> io::Result<()> {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(mode);
+        header.set_mtime(0);
+        header.set_cksum();
+        tar.append_data(&mut header, format!("{name}/{path}"), bytes)
+    };
+    add("agon", &fs::read(program)?, 0o755)?;
+    for document in DOCUMENTS {
+        add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
+    }
+    for (shell, file) in SHELLS {
+        let text = said(program, &["completions", shell])?;
+        add(&format!("completions/{file}"), text.as_bytes(), 0o644)?;
+    }
+    tar.into_inner()?.finish()?.flush()?;
+    Ok(())
+}
+
+/// Unpacks the archive elsewhere and lets a newcomer's first commands run, without Rust on the PATH.
+fn try_out(archive: &Path, name: &str) -> Result<()> {
+    let place = std::env::temp_dir().join(format!("agon-dist-{}", std::process::id()));
+    let tried = try_out_in(&place, archive, name);
+    let _ = fs::remove_dir_all(&place);
+    tried
+}
+
+fn try_out_in(place: &Path, archive: &Path, name: &str) -> Result<()> {
+    fs::create_dir_all(place)?;
+    tar::Archive::new(flate2::read::GzDecoder::new(File::open(archive)?)).unpack(place)?;
+    let program = place.join(name).join("agon");
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let without_rust = std::env::split_paths(&paths).filter(|path| !path.join("cargo").exists());
+    let path = std::env::join_paths(without_rust)?;
+    let play = [
+        "play",
+        "cultist-wars",
+        "builtin:greedy",
+        "builtin:random",
+        "--seed",
+        "7",
+        "--quiet",
+        "--replay",
+        "r",
+    ];
+    let commands: [&[&str]; 6] = [
+        &["games"],
+        &["docs", "first-match"],
+        &["new", "cultist-wars", "python", "my-bot"],
+        &play,
+        &["replay", "verify", "r"],
+        &["explain", "CW-SHOOT-3"],
+    ];
+    for arguments in commands {
+        let output = Command::new(&program).args(arguments).current_dir(place).env("PATH", &path).output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure!(
+            output.status.success(),
+            "the packed program fails at `agon {}`: {said}",
+            arguments.join(" ")
+        );
+    }
+    Ok(())
+}
+
+/// What a program prints.
+fn said(program: &Path, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .with_context(|| format!("running {}", program.display()))?;
+    if !output.status.success() {
+        bail!("{} {} fails", program.display(), arguments.join(" "));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
