@@ -276,7 +276,7 @@ fn a_match_of_javascript_and_python_is_played_by_one_command() {
         return;
     }
     let folder = folder();
-    let bots = [&*example("javascript/bot.js"), &*example("python/bot.py")];
+    let bots = [&*example("javascript"), &*example("python")];
     let (result, code) = play(&folder, &bots, &["--fail-on-fault", "--replay", "match.replay"]);
     assert_eq!(code, Some(0), "{result}");
     for seat in 0..2 {
@@ -329,7 +329,7 @@ fn node_gives_the_same_match_for_the_same_seed() {
         return;
     }
     let folder = folder();
-    let mut bots = vec![example("javascript/bot.js")];
+    let mut bots = vec![example("javascript")];
     for (name, source) in CORPUS {
         write(&folder, name, source);
         bots.push(name.to_owned());
@@ -405,8 +405,8 @@ fn the_declarations_fit_the_example() {
         return;
     }
     let folder = folder();
-    for file in ["ostibot.d.ts", "looter.js"] {
-        std::fs::copy(example(file), folder.path().join(file)).expect("a copy");
+    for file in ["ostibot.d.ts", "bot.js"] {
+        std::fs::copy(Path::new(&example("javascript")).join(file), folder.path().join(file)).expect("a copy");
     }
     let check = |file: &str| {
         let options = ["--noEmit", "--allowJs", "--checkJs", "--strict", "--target", "es2022"];
@@ -418,7 +418,7 @@ fn the_declarations_fit_the_example() {
             .expect("tsc starts");
         (checked.status.success(), String::from_utf8_lossy(&checked.stdout).into_owned())
     };
-    let (fits, said) = check("looter.js");
+    let (fits, said) = check("bot.js");
     assert!(fits, "{said}");
     // And they are more than `any`.
     for wrong in ["input.gamestate", "({ actions: [{ adventurerId: 1 }] })", "input.rules.items.sword"] {
