@@ -396,7 +396,8 @@ fn orphans() -> Vec<(Pid, sys::Stat)> {
         let started = started();
         children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
     };
-    let own = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    // Read like the others': a session that began outside our container is 0, which getsid() of rustix panics on.
+    let own = sys::stat(rustix::process::getpid()).map_or(0, |stat| stat.session);
     let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
     stats.filter(|(_, stat)| stat.session != own).collect()
 }

@@ -172,7 +172,9 @@ impl Wire for Lines {
     }
 
     fn held(&self) -> &[u8] {
-        self.inbox.bytes()
+        // The line feed of the line before is no part of the next one.
+        let bytes = self.inbox.bytes();
+        if self.skip_line_feed { bytes.strip_prefix(b"\n").unwrap_or(bytes) } else { bytes }
     }
 
     fn reads(&self) -> BorrowedFd<'_> {
@@ -316,6 +318,10 @@ mod tests {
         assert_eq!(lines.receive(&mut message), Received::Nothing);
         rustix::io::write(&output, b"\ne").expect("room");
         assert_eq!(lines.receive(&mut message), Received::Nothing, "the late line feed belongs to d");
+        let (mut windows, _in, out) = lines_of(100);
+        rustix::io::write(&out, b"WAIT\r\n").expect("room");
+        assert_eq!(windows.receive(&mut message), Received::Message);
+        assert_eq!(windows.held(), b"", "nothing is left of a line with a Windows end");
         drop(output);
         let mut last = Received::Nothing;
         until(|| {

@@ -13,9 +13,7 @@ use agon_bot::BotName;
 use agon_game::{AnyGame as _, RulesChoice, Seat, Session, Setup};
 use agon_match::arrival::Awaited;
 use agon_match::record::Void;
-use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Ponder, SeatError, StepReport, play, seat_player,
-};
+use agon_match::{Clock, FaultKind, MatchRecord, Observer, Ponder, SeatError, StepReport, play, seat_player};
 use deerhunt::FACE;
 use serde_json::Value;
 
@@ -68,7 +66,7 @@ fn played(
         let mut players = Vec::new();
         for (seat, name) in Seat::first(2).zip(bots) {
             let name = BotName::parse(name).expect("a name");
-            players.push(seat_player(session.as_mut(), &name, seat, None)?);
+            players.push(seat_player(session.as_mut(), &name, seat, None, clock)?);
         }
         let labels = ["a".to_owned(), "b".to_owned()];
         let stop = AtomicBool::new(false);
@@ -150,7 +148,11 @@ fn every_error_of_communication_is_an_empty_list_and_a_fault() {
             matches!(faults[..], [(FaultKind::Malformed, why)] if why.contains(words)),
             "{what}: {faults:?}"
         );
-        assert_eq!((played.record.steps, played.record.times[0].answers), (12, 6), "{what}: the match goes on");
+        assert_eq!(
+            (played.record.steps, played.record.times[0].answers),
+            (12, 6),
+            "{what}: the match goes on"
+        );
     }
 }
 
@@ -212,7 +214,8 @@ fn a_port_may_be_fixed_and_shared() {
                     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
                     let first = hear(&mut stream).expect("a question");
                     // The first to connect is player 1, whose units come first.
-                    let least = first["my_units"].as_array().expect("units").iter().map(|unit| unit["id"].as_u64());
+                    let least =
+                        first["my_units"].as_array().expect("units").iter().map(|unit| unit["id"].as_u64());
                     assert_eq!(least.min() == Some(Some(0)), expected == 0);
                     say(&mut stream, "[]");
                     while hear(&mut stream).is_some() {
@@ -229,7 +232,9 @@ fn a_port_may_be_fixed_and_shared() {
 
 #[test]
 fn what_cannot_be_played_over_tcp_is_told() {
-    let error = |name: &str| played([name, "builtin:idle"], "document", SHORT, |_| {}).err().expect("no seat").to_string();
+    let error = |name: &str| {
+        played([name, "builtin:idle"], "document", SHORT, |_| {}).err().expect("no seat").to_string()
+    };
     assert!(error("ws:").contains("Deerhunt has no WebSocket"));
     assert!(error("tcp:none").contains("`none` is no port"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -324,8 +329,14 @@ fn a_bot_keeps_its_own_modules() {
         return;
     }
     let own = folder(&[
-        ("grid_player.py", "import helper_classes, move\nprint(helper_classes.OWN, move.__file__)\nclass GridPlayer:\n    tick = lambda self, *seen: []\n"),
-        ("helper_classes.py", "OWN = 'my own helpers'\nclass Map:\n    def __init__(self, grid): pass\nclass Units:\n    def __init__(self, units): pass\n"),
+        (
+            "grid_player.py",
+            "import helper_classes, move\nprint(helper_classes.OWN, move.__file__)\nclass GridPlayer:\n    tick = lambda self, *seen: []\n",
+        ),
+        (
+            "helper_classes.py",
+            "OWN = 'my own helpers'\nclass Map:\n    def __init__(self, grid): pass\nclass Units:\n    def __init__(self, units): pass\n",
+        ),
     ]);
     let module = own.path().join("grid_player.py");
     for name in [path(&own), module.to_str().expect("a name")] {
@@ -373,7 +384,8 @@ while length := stream.read(10):
     stream.write(b'         2[]')
     stream.flush()
 ";
-    let files = [("client.py", client), ("agon.toml", "dialect = 'tcp'\nrun = 'python3 client.py {host} {port}'")];
+    let files =
+        [("client.py", client), ("agon.toml", "dialect = 'tcp'\nrun = 'python3 client.py {host} {port}'")];
     let own = folder(&files);
     // A folder with `grid_player.py` may say that it is something else.
     let other = folder(&[("grid_player.py", IDLE), ("agon.toml", "run = 'python3 -c pass'")]);

@@ -52,7 +52,10 @@ fn question() -> (Vec<u8>, usize) {
 fn main() {
     let (line, entities) = question();
     let text = serde_json::to_string(std::str::from_utf8(&line).expect("text")).expect("JSON");
-    println!("a question with {entities} entities, {} bytes; microseconds a call, the median of {SAMPLES} (least to most)", line.len());
+    println!(
+        "a question with {entities} entities, {} bytes; microseconds a call, the median of {SAMPLES} (least to most)",
+        line.len()
+    );
     for (name, play) in CALLS {
         let source = format!("const text = {text}; export const script = {{ play(input) {{ {play} }} }};");
         let mut engine = Engine::load(Path::new("bench.js"), &source, "1", |_| ()).expect("a script");

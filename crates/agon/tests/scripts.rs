@@ -107,7 +107,10 @@ const ENDLESS: [(&str, &str); 7] = [
     ("a loop inside the engine", "[].indexOf.call({ length: 2 ** 53 - 1 }, 1);"),
     ("a catastrophic regular expression", "/^(a|a)*$/.test('a'.repeat(64) + 'b');"),
     ("jobs that make jobs", "const more = () => Promise.resolve().then(more); more();"),
-    ("a generator without an end", "const it = { *[Symbol.iterator]() { for (;;) yield 1; } }; Math.max(...it);"),
+    (
+        "a generator without an end",
+        "const it = { *[Symbol.iterator]() { for (;;) yield 1; } }; Math.max(...it);",
+    ),
     ("getters on the way out", "return { get actions() { for (;;); } };"),
 ];
 
@@ -134,7 +137,8 @@ fn a_script_that_takes_for_ever_is_answered_for_and_starts_afresh() {
             let mut late = host.ask_too_much("play");
             host.send("shop");
             let late = late.take().unwrap_or_else(|| host.hear());
-            let starts = "{\"failed\":\"the script was still running after 90 ms and was stopped; it starts afresh";
+            let starts =
+                "{\"failed\":\"the script was still running after 90 ms and was stopped; it starts afresh";
             assert!(late.starts_with(starts), "{name}: {late}");
             let fresh = host.hear();
             assert!(fresh.starts_with("{\"state\":[1,"), "{name}: after it, {fresh}");
@@ -191,8 +195,14 @@ fn a_file_that_cannot_be_loaded_ends_with_one_sentence() {
     let folder = folder();
     for (source, why) in [
         ("export const script = {\n play( {\n};", "bot.js: SyntaxError: "),
-        ("for (;;);", "bot.js: still loading after 90 ms; is there an endless loop outside of its functions?"),
-        ("export default 5;", "bot.js: it exports no `script` with a function `play` or `shop`; write: export const"),
+        (
+            "for (;;);",
+            "bot.js: still loading after 90 ms; is there an endless loop outside of its functions?",
+        ),
+        (
+            "export default 5;",
+            "bot.js: it exports no `script` with a function `play` or `shop`; write: export const",
+        ),
     ] {
         let file = write(&folder, "bot.js", source);
         let (code, said) = Host::start(&file, Some(100)).end_loading();
@@ -262,9 +272,14 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
         let faults = result["seats"][0]["faults"].as_array().expect("a list");
         assert!(faults.len() >= 3, "{body}: {faults:#?}");
         for fault in faults {
-            let said = format!("{} {}", fault["message"].as_str().unwrap_or(""), fault["rule"].as_str().unwrap_or(""));
+            let said = format!(
+                "{} {}",
+                fault["message"].as_str().unwrap_or(""),
+                fault["rule"].as_str().unwrap_or("")
+            );
             // Where this machine kept the script waiting, the referee may be the one that gave up.
-            let late = why == "still running" && (said.contains("no whole answer") || said.contains("given up"));
+            let late =
+                why == "still running" && (said.contains("no whole answer") || said.contains("given up"));
             assert!(said.contains(why) || late, "{body}: {said}");
         }
     }
@@ -283,8 +298,9 @@ fn a_match_of_javascript_and_python_is_played_by_one_command() {
         assert_eq!(result["seats"][seat]["faults"], serde_json::json!([]), "seat {}", seat + 1);
         assert!(result["seats"][seat]["score"].as_f64() > Some(0.0), "seat {} has gold", seat + 1);
     }
-    let verified = Command::new(AGON).args(["replay", "verify", "match.replay"]).current_dir(folder.path());
-    assert!({ verified }.output().expect("agon starts").status.success());
+    let verified =
+        Command::new(AGON).args(["replay", "verify", "match.replay"]).current_dir(folder.path()).output();
+    assert!(verified.expect("agon starts").status.success());
 }
 
 /// Bots that use what differs between engines unless somebody takes care of it.
@@ -362,7 +378,11 @@ fn node_answers_for_late_scripts_too() {
         return;
     }
     let folder = folder();
-    write(&folder, "bad.js", "let n = 0; export const script = { shop: () => ({ state: ++n }), play() { for (;;); } };");
+    write(
+        &folder,
+        "bad.js",
+        "let n = 0; export const script = { shop: () => ({ state: ++n }), play() { for (;;); } };",
+    );
     let options = ["--time-limit", "1s", "--no-replay", "--set", "nbRounds=1", "--set", "maxTurns=2"];
     let (result, code) = play(&folder, &["node:bad.js", "builtin:idle"], &options);
     assert_eq!(code, Some(0), "{result}");
@@ -370,7 +390,10 @@ fn node_answers_for_late_scripts_too() {
     assert!(faults.len() >= 2, "{faults:#?}");
     for fault in faults {
         let said = fault["message"].as_str().unwrap_or("");
-        assert!(["still running", "no whole answer", "given up"].iter().any(|part| said.contains(part)), "{said}");
+        assert!(
+            ["still running", "no whole answer", "given up"].iter().any(|part| said.contains(part)),
+            "{said}"
+        );
     }
 }
 
@@ -380,7 +403,18 @@ fn a_series_says_that_its_limit_is_a_second() {
     write(&folder, "bot.js", "export const script = { play: () => ({ actions: [] }) };");
     let run = |options: &[&str]| {
         let played = Command::new(AGON)
-            .args(["gauntlet", "ostibot", "bot.js", "builtin:idle", "-n", "2", "--set", "maxTurns=2", "-j", "1"])
+            .args([
+                "gauntlet",
+                "ostibot",
+                "bot.js",
+                "builtin:idle",
+                "-n",
+                "2",
+                "--set",
+                "maxTurns=2",
+                "-j",
+                "1",
+            ])
             .args(options)
             .current_dir(folder.path())
             .env("NO_COLOR", "1")
@@ -406,7 +440,8 @@ fn the_declarations_fit_the_example() {
     }
     let folder = folder();
     for file in ["ostibot.d.ts", "bot.js"] {
-        std::fs::copy(Path::new(&example("javascript")).join(file), folder.path().join(file)).expect("a copy");
+        std::fs::copy(Path::new(&example("javascript")).join(file), folder.path().join(file))
+            .expect("a copy");
     }
     let check = |file: &str| {
         let options = ["--noEmit", "--allowJs", "--checkJs", "--strict", "--target", "es2022"];
@@ -422,7 +457,9 @@ fn the_declarations_fit_the_example() {
     assert!(fits, "{said}");
     // And they are more than `any`.
     for wrong in ["input.gamestate", "({ actions: [{ adventurerId: 1 }] })", "input.rules.items.sword"] {
-        let text = format!("/** @type {{import('./ostibot').Script}} */\nexport const script = {{ play(input) {{ return {wrong}; }} }};");
+        let text = format!(
+            "/** @type {{import('./ostibot').Script}} */\nexport const script = {{ play(input) {{ return {wrong}; }} }};"
+        );
         write(&folder, "wrong.js", &text);
         assert!(!check("wrong.js").0, "{wrong} is accepted");
     }

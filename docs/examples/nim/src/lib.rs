@@ -10,8 +10,8 @@ use std::io::Write as _;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, Heard, Ink, Outcome, Picture, Preset, Recipe,
-    Seat, Seats, Setup, SetupError, Sink, Transport, rules,
+    Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, Heard, Ink, Outcome, Picture, Preset,
+    Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,11 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 100,
     time_is_played: false,
-    presets: &[Preset { name: "standard", about: "21 matches", text: include_str!("../rules/standard.toml") }],
+    presets: &[Preset {
+        name: "standard",
+        about: "21 matches",
+        text: include_str!("../rules/standard.toml"),
+    }],
     maps: &[],
     generates_maps: false,
     builtins: &[
@@ -35,10 +39,7 @@ pub const INFO: GameInfo = GameInfo {
         BuiltinInfo { name: "perfect", about: "leaves a multiple of `most` + 1", options: &[] },
     ],
     rulebook: include_str!("../RULES.md"),
-    sources: &[
-        ("src/lib.rs", include_str!("lib.rs")),
-        ("spec/take.md", include_str!("../spec/take.md")),
-    ],
+    sources: &[("src/lib.rs", include_str!("lib.rs")), ("spec/take.md", include_str!("../spec/take.md"))],
 };
 
 /// Every number of the rulebook.
@@ -193,7 +194,8 @@ impl Game for Nim {
     fn outcome(&self, state: &State) -> Option<Outcome> {
         let winner = 1 - state.mover.index();
         let scores = (0..2).map(|seat| f64::from(u8::from(seat == winner))).collect();
-        (state.left == 0).then(|| Outcome::by_score(scores, format!("player {} took the last match", winner + 1)))
+        (state.left == 0)
+            .then(|| Outcome::by_score(scores, format!("player {} took the last match", winner + 1)))
     }
 
     fn moment(&self, state: &State) -> String {
@@ -226,7 +228,12 @@ impl Game for Nim {
     /// Nothing is hidden. NM-WIRE-1.
     fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {}
 
-    fn builtin(&self, name: &str, options: &[(String, String)], seed: u64) -> Result<Box<dyn Builtin<Self>>, String> {
+    fn builtin(
+        &self,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<Box<dyn Builtin<Self>>, String> {
         if let Some((key, _)) = options.first() {
             return Err(format!("builtin:{name} has no option `{key}`"));
         }

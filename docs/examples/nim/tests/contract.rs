@@ -15,7 +15,8 @@ impl spec::Adapter for NimSpec {
     /// Settings are names of rules.
     fn set_up(_: &[&str], settings: &[(String, String)], seed: i64) -> Result<(Nim, State), String> {
         let rules = RulesChoice { sets: settings.to_vec(), ..RulesChoice::default() };
-        let game = Nim::set_up(&Setup { rules, seats: 2, seed, ..Setup::default() }).map_err(|error| error.to_string())?;
+        let game = Nim::set_up(&Setup { rules, seats: 2, seed, ..Setup::default() })
+            .map_err(|error| error.to_string())?;
         let start = game.start();
         Ok((game, start))
     }
