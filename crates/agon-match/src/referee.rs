@@ -23,8 +23,10 @@ const LONGEST_QUEUE: usize = 8 << 20;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
-/// So many faults of a match are listed.
-const LISTED_FAULTS: usize = 500;
+/// So many faults of a seat are listed, and what ends it besides.
+const LISTED_FAULTS: usize = 250;
+/// So many messages of a seat that are no answer are listed in one step.
+const LISTED_STRAY: u32 = 3;
 /// No sentence of a fault is longer, in characters.
 const LONGEST_SENTENCE: usize = 500;
 /// A bot that uses more CPU than this in its opponent's turn is stopped there.
@@ -237,6 +239,8 @@ struct Referee<'a> {
 struct SeatState {
     /// Why nothing more is expected of it.
     out: Option<Absence>,
+    /// How many of its faults are listed.
+    listed: usize,
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     time: SeatTime,
@@ -274,6 +278,8 @@ struct Waiting {
     unread: usize,
     /// Whether something nobody had asked for was here before the question.
     early: bool,
+    /// How many of the messages that were here then were not looked at yet.
+    ahead: usize,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -287,7 +293,9 @@ struct Waiting {
     put_off: Duration,
     /// Why it has to go, found while it thinks.
     excess: Option<Cause>,
+    /// How many messages were no answer, and how many of these are listed as faults.
     stray: u32,
+    noted: u32,
     parts: u32,
     raw: Vec<u8>,
 }
@@ -422,6 +430,7 @@ impl<'a> Referee<'a> {
     /// Sends the question.
     fn ask(&mut self, index: usize, seat: Seat) -> Waiting {
         let mut message = std::mem::take(&mut self.message);
+        let excess = self.skip_early(seat, &mut message).err();
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
@@ -439,8 +448,8 @@ impl<'a> Referee<'a> {
         let unread = program.wire_ref().unsent();
         // Looked for before the question is there: a quick bot's answer to it must not look unasked.
         program.wire().tend();
-        let early = !program.wire_ref().held().is_empty();
-        if unread <= LONGEST_QUEUE {
+        let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
+        if unread <= LONGEST_QUEUE && excess.is_none() {
             program.wire().send(&message);
         }
         let asked = Instant::now();
@@ -455,17 +464,43 @@ impl<'a> Referee<'a> {
             written,
             unread,
             early,
+            ahead,
             before,
             beat: None,
             beats: 0,
             stood_still,
             stolen: Duration::ZERO,
             put_off: Duration::ZERO,
-            excess: None,
+            excess,
             stray: 0,
+            noted: 0,
             parts: 0,
             raw: Vec::new(),
         }
+    }
+
+    /// Looks at what came before the question, where answers say what they answer: there is none for
+    /// a question that was not asked yet.
+    fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
+        if !self.session.kit().answers_say_their_question() {
+            return Ok(());
+        }
+        for skipped in 0..MOST_STRAY {
+            let wire = self.program(seat).wire();
+            wire.tend();
+            if wire.whole() == 0 || wire.receive(message) != Received::Message {
+                return Ok(());
+            }
+            match self.session.hear(seat, message) {
+                Heard::Close(why) => return Err(Cause::Closed(why)),
+                Heard::Ignore(Some(why)) if skipped < LISTED_STRAY => {
+                    self.note_fault(seat, FaultKind::Stray, &why);
+                }
+                Heard::Ignore(Some(_)) => self.unlisted += 1,
+                Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
+            }
+        }
+        Err(Cause::ManyMessages(MOST_STRAY))
     }
 
     /// Books the CPU time that a seat has used since its last answer. From the first time that it computes
@@ -497,14 +532,15 @@ impl<'a> Referee<'a> {
     ) -> Result<(), Void> {
         // A question may be longer than the bound; that it was not read is known at the next one.
         waiting.retain_mut(|one| {
-            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
+            let deaf = (one.unread > LONGEST_QUEUE).then_some(Cause::Deaf);
+            let Some(cause) = one.excess.take().or(deaf) else { return true };
+            !self.gone(one, Leaving::Sent(cause), answers, takes)
         });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
             if waiting[index].early && self.hear(&mut waiting[index], answers, takes)? {
-                let one = waiting.remove(index);
-                self.seats[one.seat.index()].unasked += 1;
+                waiting.remove(index);
             } else {
                 index += 1;
             }
@@ -676,6 +712,8 @@ impl<'a> Referee<'a> {
                 break self.gone(one, leaving, answers, takes);
             }
             let wall = one.asked.elapsed();
+            let unasked = one.ahead > 0;
+            one.ahead = one.ahead.saturating_sub(1);
             if !one.raw.is_empty() {
                 one.raw.push(b'\n');
             }
@@ -697,8 +735,13 @@ impl<'a> Referee<'a> {
                 Heard::Ignore(why) => {
                     one.raw.truncate(one.raw.len() - message.len());
                     one.stray += 1;
-                    if let Some(why) = why {
-                        self.note_fault(one.seat, FaultKind::Stray, &why);
+                    match why {
+                        Some(why) if one.noted < LISTED_STRAY => {
+                            one.noted += 1;
+                            self.note_fault(one.seat, FaultKind::Stray, &why);
+                        }
+                        Some(_) => self.unlisted += 1,
+                        None => {}
                     }
                     if one.stray > MOST_STRAY {
                         let cause = Cause::ManyMessages(MOST_STRAY);
@@ -708,6 +751,7 @@ impl<'a> Referee<'a> {
                 }
                 Heard::Close(why) => break self.gone(one, Leaving::Sent(Cause::Closed(why)), answers, takes),
             };
+            self.seats[one.seat.index()].unasked += u32::from(unasked);
             break self.answered(one, wall, answer, answers, takes)?;
         };
         self.message = message;
@@ -840,6 +884,8 @@ impl<'a> Referee<'a> {
             program.listen_to_stderr();
             let (said, _) = program.take_said();
             program.end();
+            // Who runs elsewhere may still send: its connection is dropped, so that it is told.
+            let _ = program.hang_up(Duration::ZERO);
             let place = answers.iter().position(|(other, _)| *other == seat);
             let take = &mut takes[place.expect("it was asked")];
             take.stderr.extend_from_slice(&said);
@@ -849,6 +895,8 @@ impl<'a> Referee<'a> {
                 }
                 cause => cause,
             };
+            // However many faults it had before, this one is told.
+            self.seats[seat.index()].listed = 0;
             self.fault(seat, &cause);
         }
     }
@@ -907,7 +955,9 @@ impl<'a> Referee<'a> {
 
     fn keep_rejections(&mut self, step: u32, turn: &str) {
         for rejection in self.session.rejections() {
-            if self.faults.len() < LISTED_FAULTS {
+            let listed = &mut self.seats[rejection.seat.index()].listed;
+            if *listed < LISTED_FAULTS {
+                *listed += 1;
                 self.faults.push(Fault {
                     seat: rejection.seat,
                     step,
@@ -927,7 +977,9 @@ impl<'a> Referee<'a> {
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
-        if self.faults.len() < LISTED_FAULTS {
+        let listed = &mut self.seats[seat.index()].listed;
+        if *listed < LISTED_FAULTS {
+            *listed += 1;
             let (step, turn) = (self.session.steps(), self.session.moment());
             let message = message.chars().take(LONGEST_SENTENCE).collect();
             self.faults.push(Fault { seat, step, turn, kind, rule: None, message });
