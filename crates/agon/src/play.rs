@@ -354,7 +354,8 @@ impl Observer for Follow<'_> {
             let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
             let text =
                 if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
-            let text: String = screen::harmless(&text).chars().take(60).collect();
+            // An answer may be several lines.
+            let text: String = screen::harmless(&text.replace('\n', " ")).chars().take(60).collect();
             format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
         });
         let said = said.collect::<Vec<_>>().join("   ");
