@@ -38,8 +38,8 @@ Examples:
   agon check                          in a folder whose agon.toml names the game
   agon check cultist-wars bot.py --watch
   agon check terminal my/algo --json
-  agon check terminal my/algo --against lost.replay --seat 2             what it answers to a recorded match
-  agon check terminal my/algo --against lost.replay --seat 2 --turn 17   both answers to one turn";
+  agon check terminal my/algo --against lost.replay --seat 2   its answers to a recorded match
+  agon check terminal my/algo --against lost.replay --turn 17  both answers to one turn";
 
 /// Options of `agon check`.
 #[derive(Args, Debug)]
@@ -50,8 +50,7 @@ pub struct CheckOptions {
     pub bot: Option<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
-    /// Instead of situations: what the bot answers to this recorded match, turn by turn; a replay of ours or of
-    /// the original
+    /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
     /// Whose place it takes there [default: 1]
