@@ -17,13 +17,14 @@ use agon_match::{
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::build;
 use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure, SetupOptions};
+use crate::here::About;
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
 use crate::waiting::Waiting;
 use crate::watch::Viewer;
-use crate::{build, here};
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -148,19 +149,15 @@ pub fn names(options: &PlayOptions, texts: &[String]) -> Result<Vec<BotName>, Fa
 
 /// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
 fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
-    let rules = options.setup.rules.clone();
-    let Some(game) = &options.game else {
-        let here = here::read()?;
-        let game = here::game(here.as_ref())?;
-        let here = here.unwrap_or_default();
-        return Ok((game, here::bots(&here)?, rules.or(here.defaults.rules)));
-    };
-    if options.bots.is_empty() {
-        return Err(Failure::usage(format!(
-            "no bots are named; write: agon play {game} BOT BOT, where builtin:NAME is one of ours (agon games {game})"
-        )));
+    let words: Vec<&String> = options.game.iter().chain(&options.bots).collect();
+    let mut about = About::read(&words, options.setup.rules.as_ref())?;
+    if about.bots.is_empty() {
+        // As many opponents as there are seats for.
+        let seats = usize::from(common::game(&about.game)?.info().seats.1);
+        about.bots = about.opponents()?.iter().take(seats - 1).cloned().collect();
+        about.bots.insert(0, ".".to_owned());
     }
-    Ok((game.clone(), options.bots.clone(), rules))
+    Ok((about.game, about.bots, about.rules))
 }
 
 /// The exit code.
