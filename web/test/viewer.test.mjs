@@ -298,7 +298,8 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
 })
 
 test('agon play --live streams the match while it is played', async () => {
-  const slow = CHATTY.replace(/console\.log\((.*)\)/, 'setTimeout(() => console.log($1), 60)')
+  // It makes no mistake, so that all turns are played: some five seconds.
+  const slow = CHATTY.replace(/console\.log\(.*\)/, "setTimeout(() => console.log('WAIT'), 60)")
   stage.write('slow.js', slow)
   const page = await stage.browse()
   const address = await stage.watch(['play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay'])

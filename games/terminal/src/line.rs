@@ -243,7 +243,8 @@ impl Line<'_> {
     /// The end of an event's entry: its unit, and the one it does it to.
     fn pair(&mut self, unit: Who, target: u32) {
         self.text(",").number(unit.kind.index()).text(",\"").number(unit.id).text("\",\"");
-        self.number(target).text("\",").number(self.eyes.player(unit.owner)).text("]");
+        let owner = self.eyes.player(unit.owner);
+        self.number(target).text("\",").number(owner).text("]");
     }
 
     fn text(&mut self, text: &str) -> &mut Self {
