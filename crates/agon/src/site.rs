@@ -12,6 +12,7 @@ use agon_contest::{Entry, Header, journal};
 use agon_web::{Privacy, app, page};
 
 use crate::common::{Done, Failure};
+use crate::progress::whole;
 use crate::rate::Rated;
 use crate::{replay, screen};
 
@@ -138,12 +139,12 @@ fn table(body: &mut String, rated: &Rated) {
         let score = row.and_then(|row| cross.totals[row].score());
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td class=\"name\">{}</td><td>{:+.0}</td><td>{:+.0} to {:+.0}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td class=\"name\">{}</td><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td></tr>",
             place + 1,
             app::escape(&bot.bot),
-            bot.elo,
-            bot.interval.low,
-            bot.interval.high,
+            whole(bot.elo),
+            whole(bot.interval.low),
+            whole(bot.interval.high),
             bot.matches,
             score.map_or_else(|| "–".to_owned(), |score| format!("{:.1} %", score * 100.0)),
         );
