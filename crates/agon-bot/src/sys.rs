@@ -27,7 +27,7 @@ pub fn never_block(descriptor: impl AsFd) -> io::Result<()> {
 /// Whether this user may execute the file.
 pub fn may_execute(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    // `access` says yes to root for any exit bit, as `exec` does.
+    // `access` says yes to root for any exec bit, as `exec` does.
     std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
