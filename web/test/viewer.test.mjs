@@ -297,6 +297,21 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
   await close(page)
 })
 
+test('agon play --live streams the match while it is played', async () => {
+  // It makes no mistake, so that all turns are played: some five seconds.
+  const slow = CHATTY.replace(/console\.log\(.*\)/, "setTimeout(() => console.log('WAIT'), 60)")
+  stage.write('slow.js', slow)
+  const page = await stage.browse()
+  const address = await stage.watch(['play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay'])
+  await page.goto(address)
+  await page.waitForFunction(() => window.agon?.players[0].film.steps.length > 0)
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.end), undefined, 'it is not over yet')
+  await whole(page)
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+  assert.deepEqual(page.wrong, [])
+  await close(page)
+})
+
 test('the start page lists recent matches, plays a new one and shows it', async () => {
   const page = await open('')
   await page.getByRole('heading', { name: 'Play a match' }).waitFor()

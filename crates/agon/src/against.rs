@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 
 use agon_bot::BotName;
 use agon_game::{
-    Absence, Answer, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Recipe, Rejection, Seat,
-    Seats, Session,
+    Absence, Answer, AnyGame, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Recipe, Rejection,
+    Seat, Seats, Session,
 };
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::{Replay, Step};
@@ -23,10 +23,15 @@ use crate::screen::{self, Screen, harmless, milliseconds};
 
 /// Feeds a recorded match to a bot and shows its answers beside those of then.
 ///
-/// Exit code 1 when the bot made a fault as a program; another answer than then is none.
-pub fn run(options: &FeedOptions) -> Done {
+/// Exit code 1 when the bot made a fault as a program; another answer than then is none. `wanted` is the game
+/// that it has to be a match of.
+pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     let replay = read(&options.file)?;
     let info = game_of(&replay.header)?.info();
+    if let Some(wanted) = wanted.filter(|wanted| wanted.info().name != info.name) {
+        let (file, wanted) = (options.file.display(), wanted.info().title);
+        return Err(Failure::usage(format!("{file}: this is a match of {}, not of {wanted}", info.title)));
+    }
     let seats = replay.header.seats.len();
     let seat = match options.seat {
         seat if (1..=seats).contains(&usize::from(seat)) => Seat::new(seat - 1),
@@ -42,7 +47,7 @@ pub fn run(options: &FeedOptions) -> Done {
             held.saturating_sub(1)
         )));
     }
-    let name = BotName::parse(&options.bot).map_err(Failure::Usage)?;
+    let name = common::bot(&options.bot)?;
     let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
     let mut session = Rerun { inner: open(&replay)?, steps: &replay.steps[..until], fed: seat, lost: false };
     let mut players = seat_bot(&mut session, &name, seat, options.clock.clock()?)?;

@@ -75,7 +75,11 @@ pub fn rules(options: &RulesOptions) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
     if let Some(name) = &options.preset {
-        write!(out, "{}", complete(game, name)?)?;
+        let rules = complete(game, name)?;
+        match serde_json::from_str::<serde_json::Value>(&rules) {
+            Ok(value) => writeln!(out, "{value:#}")?,
+            Err(_) => write!(out, "{rules}")?,
+        }
     } else if let Some([a, b]) = options.diff.as_deref() {
         let (before, after) = (numbers(&complete(game, a)?), numbers(&complete(game, b)?));
         let mut same = true;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
-use agon_game::{AnyGame, Seat, Session};
+use agon_game::{AnyGame, Picture, Seat, Session};
 use agon_match::arrival::Awaited;
 use agon_match::{
     Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
@@ -327,6 +327,9 @@ impl Observer for Together<'_, '_> {
 /// A frame within a step is shown for this share of the time that a step is.
 const FRAME_SHARE: u32 = 5;
 
+/// So much of an answer is shown beside the board.
+const LONGEST_SHOWN: usize = 60;
+
 /// `--watch`: the board after every step, and after every frame within it.
 struct Follow<'a> {
     labels: &'a [String],
@@ -346,24 +349,41 @@ impl Observer for Follow<'_> {
         let screen = screen::output();
         let mut out = io::stdout().lock();
         let clear = if screen.colours() { "\x1b[H\x1b[2J" } else { "" };
+        let size = screen::size();
+        let step_name = format!("{} {}", session.info().step, step.step + 1);
+        // All answers in one line of the terminal, where that can be.
+        let names: usize =
+            step.answers.iter().map(|(seat, _)| self.labels[seat.index()].chars().count() + 4).sum();
+        let room = size.map_or(usize::MAX, |(columns, _)| columns.saturating_sub(names + step_name.len()));
+        let longest = (room / step.answers.len().max(1)).clamp(10, LONGEST_SHOWN);
         let said = step.answers.iter().map(|(seat, answer)| {
             let mut text = Vec::new();
             let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
             let text =
                 if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
-            let text: String = screen::harmless(&text).chars().take(60).collect();
-            format!("{} {text}", screen.seat(*seat, &self.labels[seat.index()]))
+            // An answer may be several lines.
+            let text = screen::harmless(&text.replace('\n', " "));
+            let cut = text.chars().count() > longest;
+            let text: String = text.chars().take(if cut { longest - 1 } else { longest }).collect();
+            let end = if cut { "…" } else { "" };
+            format!("{} {text}{end}", screen.seat(*seat, &self.labels[seat.index()]))
         });
         let said = said.collect::<Vec<_>>().join("   ");
-        let title =
-            format!("{}  {said}", screen.strong(&format!("{} {}", session.info().step, step.step + 1)));
+        let title = format!("{}  {said}", screen.strong(&step_name));
+        // Beside it: the title, an empty line below, and the line the cursor is on.
+        let draw = |picture: Picture| match size {
+            Some((columns, rows)) => {
+                screen.picture(&screen::fitted(picture, (columns, rows.saturating_sub(3))))
+            }
+            None => screen.picture(&picture),
+        };
         for frame in session.frames(self.eyes) {
-            writeln!(out, "{clear}{title}\n{}", screen.picture(&frame))?;
+            writeln!(out, "{clear}{title}\n{}", draw(frame))?;
             out.flush()?;
             std::thread::sleep(delay / FRAME_SHARE);
         }
         writeln!(out, "{clear}{title}")?;
-        write!(out, "{}", screen.picture(&session.picture(self.eyes)))?;
+        write!(out, "{}", draw(session.picture(self.eyes)))?;
         for fault in step.faults {
             writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;
         }

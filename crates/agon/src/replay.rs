@@ -27,7 +27,7 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Fork(options) => fork::run(options),
         ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Import(options) => import::run(options),
-        ReplayCommand::Feed(options) => crate::against::run(options),
+        ReplayCommand::Feed(options) => crate::against::run(options, None),
         ReplayCommand::Show { file, turn, frame: None, view } => show(file, *turn, view),
         ReplayCommand::Show { file, turn, frame: Some(frame), view } => {
             show_frames(file, turn.unwrap_or_default() as usize, frame, view)

@@ -89,6 +89,33 @@ impl Screen {
     }
 }
 
+/// Columns and rows of the terminal that standard output is; none when it is no terminal.
+pub fn size() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0 && rows > 0).then_some((columns, rows))
+}
+
+/// A picture that is too high for a terminal, in two columns where both fit beside each other.
+pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
+    let half = picture.lines.len().div_ceil(2);
+    let width = |line: &[(Ink, String)]| line.iter().map(|(_, piece)| piece.chars().count()).sum::<usize>();
+    let widest = |lines: &[Vec<(Ink, String)>]| lines.iter().map(|line| width(line)).max().unwrap_or(0);
+    let (left, right) = picture.lines.split_at(half);
+    let gap = widest(left) + 2;
+    if picture.lines.len() <= rows || gap + widest(right) > columns {
+        return picture;
+    }
+    // The last lines stand beside each other: the first one is often a title.
+    let above = half - right.len();
+    let mut both = left.to_vec();
+    for (line, right) in both[above..].iter_mut().zip(right) {
+        line.push((Ink::Plain, " ".repeat(gap - width(line))));
+        line.extend_from_slice(right);
+    }
+    Picture { lines: both }
+}
+
 /// A time in milliseconds, as short as it can be said.
 pub fn milliseconds(ms: f64) -> String {
     match ms {
@@ -113,4 +140,21 @@ pub fn harmless(text: &str) -> String {
             c => c,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_high_picture_is_shown_in_two_columns_where_they_fit() {
+        let mut picture = Picture::new();
+        for line in ["title", "aaa", "b", "ccc", "d"] {
+            picture.line().put(Ink::Plain, line);
+        }
+        let fitted = |size| fitted(picture.clone(), size).plain();
+        assert_eq!(fitted((80, 24)), "title\naaa\nb\nccc\nd\n");
+        assert_eq!(fitted((10, 4)), "title\naaa    ccc\nb      d\n");
+        assert_eq!(fitted((9, 4)), "title\naaa\nb\nccc\nd\n", "there is no room beside it");
+    }
 }

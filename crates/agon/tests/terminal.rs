@@ -201,6 +201,36 @@ fn who_never_reads_is_put_out_after_a_bounded_queue() {
     assert!(result["turns"].as_u64().is_some_and(|turns| turns > 2), "it takes several turns: {result}");
 }
 
+#[test]
+fn the_clock_starts_when_the_deploy_line_is_wholly_in_the_pipe() {
+    let place = place();
+    // The frames of turn 0 are more than any pipe holds, so that the question of turn 1 is wholly in it only
+    // after the bot has read for a while. It pauses before that and after it: each pause is shorter than the
+    // limit, both together are longer.
+    let strategy = "
+for state in states(0):
+    if state['turnInfo'][1] == 1: time.sleep(3)
+    walls = [['FF', x, y] for y in (12, 13) for x in range(14 - y, 14)]
+    say(walls, [['PI', 14, 0]] * 5)
+    if state['turnInfo'][1] == 0: time.sleep(3)
+";
+    bot(&place, "late-reader", strategy);
+    let rules = ["--set", CRAWL, "--set", "maxTurns=2", "--set", "startingCores=200"];
+    let limits = ["--set", "waitTimeBotSoft=5000", "--set", "waitTimeBotMax=5000", "--replay", "m.replay"];
+    let mut tries =
+        (0..5).map(|_| play(&place, ["late-reader", "builtin:idle"], &[&rules[..], &limits].concat()));
+    let Some(result) = tries.find(|result| result["void"].is_null()) else {
+        eprintln!("SKIPPED: this machine is too busy to time a bot");
+        return;
+    };
+    let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]);
+    let text = out(&exported);
+    let frames = text.lines().filter(|line| line.contains("\"turnInfo\":[1,0,")).map(str::len).sum::<usize>();
+    assert!((2 << 20..8 << 20).contains(&frames), "{frames} bytes of frames");
+    assert!(faults(&result, 1).iter().all(|(kind, _)| *kind != "timeout"), "{result}");
+    assert_eq!(result["turns"], 2, "{result}");
+}
+
 /// A match between two built-ins, in `m.replay`.
 fn recorded_match(place: &TempDir) {
     play(
@@ -343,6 +373,26 @@ for state in states(0):
     assert_eq!(crashed.status.code(), Some(1));
     let text = out(&crashed);
     assert!(text.contains("exit code 4") && text.contains("the last 8 turns were not fed"), "{text}");
+    // The same through `agon check`.
+    let checked = |arguments: &[&str]| {
+        let file = ["check", "terminal", "other", "--against", "m.replay"];
+        agon(place.path(), &[&file[..], arguments].concat())
+    };
+    let answers = |output: &Output| -> Vec<String> {
+        // The time of an answer stands at the end of its line.
+        out(output).lines().map(|line| line.split("  ").take(3).collect()).collect()
+    };
+    assert_eq!(answers(&checked(&["--seat", "2"])), answers(&other));
+    let once = out(&checked(&["--turn", "11"]));
+    assert!(once.contains("seat 1, then fortress") && once.contains("seen 11"), "{once}");
+    let of_another = agon(place.path(), &["check", "ostibot", "other", "--against", "m.replay"]);
+    assert_eq!(of_another.status.code(), Some(2));
+    assert!(
+        err(&of_another).contains("m.replay: this is a match of Terminal, not of Ostibot"),
+        "{}",
+        err(&of_another)
+    );
+    assert_eq!(checked(&["--seed", "1"]).status.code(), Some(2), "a recorded match has its setup");
     // The original's file is fed as it is.
     agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "theirs.replay"]);
     let theirs = agon(place.path(), &["replay", "feed", "theirs.replay", "builtin:fortress"]);
@@ -388,9 +438,12 @@ fn a_match_is_drawn_frame_by_frame() {
         assert_eq!(refused.status.code(), Some(2));
         assert!(err(&refused).contains(why), "{}", err(&refused));
     }
+    // With this seed the scouts set out in turn 1.
     let arguments = ["play", "terminal", "builtin:rush", "builtin:idle", "--set", "maxTurns=2", "--watch"];
-    let watched = agon(place.path(), &[&arguments[..], &["--delay", "0", "--no-replay"]].concat());
-    assert!(out(&watched).contains("turn 1 frame 1\n"), "{}", out(&watched));
+    let more = ["--seed", "4", "--delay", "0", "--no-replay"];
+    let watched = out(&agon(place.path(), &[&arguments[..], &more].concat()));
+    assert!(watched.contains("turn 1 frame 1\n"), "{watched}");
+    assert!(!watched.contains('\u{fffd}'), "both lines of an answer in one: {watched}");
     // Games without frames say so.
     agon(
         place.path(),

@@ -1,7 +1,7 @@
 //! The board for a terminal, two characters a cell: what stands there, then what lies or burns there.
 //!
 //! `@1` adventurer of team 1 · `P` `C` `V` `D` portal, chest, vase, door · `O` open portal · then
-//! `$` gold, `!` an item, `*` fire.
+//! `$` gold, `!` an item, `*` fire. Floor that a team does not see is blank for its eyes.
 
 use agon_game::{Game as _, Ink, Picture, Seat};
 
@@ -22,6 +22,8 @@ pub(crate) fn draw(game: &Ostibot, state: &State, eyes: Option<Seat>) -> Picture
     for team in Seat::first(game.seats()) {
         picture.put(Ink::Dim, "  ").put(Ink::Seat(team), format!("{team}: {} gold", state.gold_of(team)));
     }
+    let roster = roster(game, state, eyes, &seen);
+    let beside = roster.len() <= map.height;
     for y in 0..map.height {
         picture.line();
         for x in 0..map.width {
@@ -37,20 +39,36 @@ pub(crate) fn draw(game: &Ostibot, state: &State, eyes: Option<Seat>) -> Picture
                 if hidden { (Ink::Fog, ground_end(game, cell)) } else { lying(game, state, cell) };
             picture.put(ink, lying);
         }
-    }
-    for who in (0..game.places()).filter(|&who| state.adventurers[who].is_here()) {
-        let team = game.team_of(who);
-        if eyes.is_none_or(|eyes| eyes == team || seen.contains(state.adventurers[who].cell)) {
-            let body = game.body(state, who, team);
-            let worn = body.worn.iter().flatten().map(|item| item.kind.name()).collect::<Vec<_>>().join(", ");
-            let text = format!("{} {} hp {} gold {}", body.id, worn, body.hp, body.gold);
-            picture.line().put(Ink::Seat(team), text.replace("  ", " "));
+        if let Some((ink, text)) = roster.get(y).filter(|_| beside) {
+            picture.put(Ink::Plain, "  ").put(*ink, text.clone());
         }
+    }
+    for (ink, text) in roster.iter().filter(|_| !beside) {
+        picture.line().put(*ink, text.clone());
     }
     if state.phase == Phase::Over {
         picture.line().put(Ink::Plain, "all rounds played");
     }
     picture
+}
+
+/// A line for each adventurer that is seen, and one for what it wears.
+fn roster(game: &Ostibot, state: &State, eyes: Option<Seat>, seen: &Rows) -> Vec<(Ink, String)> {
+    let mut lines = Vec::new();
+    for who in (0..game.places()).filter(|&who| state.adventurers[who].is_here()) {
+        let team = game.team_of(who);
+        if eyes.is_none_or(|eyes| eyes == team || seen.contains(state.adventurers[who].cell)) {
+            let body = game.body(state, who, team);
+            lines.push((Ink::Seat(team), format!("{} {} hp {} gold", body.id, body.hp, body.gold)));
+            // The first words say enough, and leave room on a narrow screen.
+            let word = |item: &crate::state::Item| item.kind.name().split(' ').next().unwrap_or_default();
+            let worn = body.worn.iter().flatten().map(word).collect::<Vec<_>>();
+            if !worn.is_empty() {
+                lines.push((Ink::Dim, format!("  {}", worn.join(" "))));
+            }
+        }
+    }
+    lines
 }
 
 /// The adventurer that is drawn in a cell.
@@ -68,7 +86,12 @@ fn standing(game: &Ostibot, state: &State, cell: Cell, hidden: bool) -> (Ink, St
     };
     let character = tile.character().to_string();
     if hidden {
-        let unknown = if game.rules().reveal_terrain { character } else { "?".to_owned() };
+        // Floor is left out, so that without colours, too, it shows what is seen.
+        let unknown = match (game.rules().reveal_terrain, tile) {
+            (false, _) => "?".to_owned(),
+            (true, Tile::Floor) => " ".to_owned(),
+            (true, _) => character,
+        };
         return (Ink::Fog, unknown);
     }
     if let Some(index) = game.map().object_at(cell)

@@ -145,19 +145,23 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
         }
         None => return Err(config.wrong("unitInformation", "is missing")),
     };
-    let entry = |index: usize, what: &str| match list.get(index) {
-        Some(Value::Object(map)) => {
-            Ok(Part { place: config.place, path: format!("unitInformation.{index}"), map })
-        }
-        Some(other) => Err(config
+    // Where one in the middle is left out, all behind it have moved: counting comes before looking.
+    let whole = Kind::ALL.map(Kind::name).into_iter().chain(["Remove", "Upgrade"]);
+    if let Some(missing) = whole.clone().nth(list.len()) {
+        let (key, held) = (format!("unitInformation.{}", list.len()), list.len());
+        let why = format!("({missing}) is missing: the list has {held} of its {} entries", whole.count());
+        return Err(config.wrong(&key, &why));
+    }
+    let entry = |index: usize| match &list[index] {
+        Value::Object(map) => Ok(Part { place: config.place, path: format!("unitInformation.{index}"), map }),
+        other => Err(config
             .wrong(&format!("unitInformation.{index}"), &format!("must be an object, not {}", kind(other)))),
-        None => Err(config.wrong(&format!("unitInformation.{index}"), &format!("({what}) is missing"))),
     };
     let mut units = Vec::new();
     for kind in Kind::ALL {
-        units.push(unit(kind, &entry(kind.index(), kind.name())?)?);
+        units.push(unit(kind, &entry(kind.index())?)?);
     }
-    let (remove, upgrade) = (entry(6, "Remove")?.word("shorthand")?, entry(7, "Upgrade")?.word("shorthand")?);
+    let (remove, upgrade) = (entry(6)?.word("shorthand")?, entry(7)?.word("shorthand")?);
     let names: Vec<&String> = units.iter().map(|unit| &unit.shorthand).chain([&remove, &upgrade]).collect();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use agon_game::{Facts, Seat};
 
 use crate::arena::Tile;
-use crate::frame::{Death, Events, Frame, Lists, Spawned, Stats};
-use crate::state::{Ending, Player, State};
+use crate::frame::{Death, Events, Frame, Lists, Spawned, Stats, Who};
+use crate::state::{Ending, Player, Real, State};
 use crate::{Terminal, outcome};
 
 /// Whose eyes a line is for: player 2 sees the arena turned, with the players exchanged (TM-TALK-3).
@@ -106,23 +106,26 @@ pub fn end(
 
 impl Line<'_> {
     fn head(&mut self, phase: u8, turn: u16, frame: i32, number: u32) {
-        let _ = write!(self.out, "{{\"turnInfo\":[{phase},{turn},{frame},{number}]");
+        self.text("{\"turnInfo\":[");
+        self.number(phase).text(",").number(turn).text(",").number(frame).text(",").number(number).text("]");
     }
 
     fn board(&mut self, stats: &[Stats; 2], lists: &[Lists; 2]) {
         let order = if self.eyes.turned() { [1, 0] } else { [0, 1] };
         for (number, index) in order.into_iter().enumerate() {
             let Stats { hp, sp, mp, ms } = stats[index];
-            let _ = write!(self.out, ",\"p{}Stats\":[{hp:?},{sp:?},{mp:?},{ms}]", number + 1);
+            self.text(if number == 0 { ",\"p1Stats\":[" } else { ",\"p2Stats\":[" });
+            self.real(hp).text(",").real(sp).text(",").real(mp).text(",").number(ms).text("]");
         }
         for (number, index) in order.into_iter().enumerate() {
-            let _ = write!(self.out, ",\"p{}Units\":[", number + 1);
+            self.text(if number == 0 { ",\"p1Units\":[" } else { ",\"p2Units\":[" });
             let lists = &lists[index];
             for (place, list) in lists.units.iter().chain([&lists.removals, &lists.upgrades]).enumerate() {
                 self.comma(place);
                 self.list(list, |line, unit| {
                     let at = line.eyes.tile(unit.at);
-                    let _ = write!(line.out, "[{},{},{:?},\"{}\"]", at.x(), at.y(), unit.health, unit.id);
+                    line.text("[").number(at.x()).text(",").number(at.y()).text(",").real(unit.health);
+                    line.text(",\"").number(unit.id).text("\"]");
                 });
             }
             self.out.push(b']');
@@ -136,22 +139,19 @@ impl Line<'_> {
             line.tile(event.at);
             line.out.push(b',');
             line.list(&event.tiles, |line, &tile| line.tile(tile));
-            let (kind, owner) = (event.unit.kind.index(), line.eyes.player(event.unit.owner));
-            let _ = write!(line.out, ",{:?},{kind},\"{}\",{owner}]", event.damage, event.unit.id);
+            line.text(",").real(event.damage).who(event.unit);
         });
         self.out.extend_from_slice(b",\"breach\":");
         self.list(&events.breach, |line, event| {
             line.out.push(b'[');
             line.tile(event.at);
-            let (kind, owner) = (event.unit.kind.index(), line.eyes.player(event.unit.owner));
-            let _ = write!(line.out, ",{:?},{kind},\"{}\",{owner}]", event.damage, event.unit.id);
+            line.text(",").real(event.damage).who(event.unit);
         });
         self.out.extend_from_slice(b",\"damage\":");
         self.list(&events.damage, |line, event| {
             line.out.push(b'[');
             line.tile(event.at);
-            let (kind, owner) = (event.unit.kind.index(), line.eyes.player(event.unit.owner));
-            let _ = write!(line.out, ",{:?},{kind},\"{}\",{owner}]", event.amount, event.unit.id);
+            line.text(",").real(event.amount).who(event.unit);
         });
         self.out.extend_from_slice(b",\"shield\":");
         self.list(&events.shield, |line, event| {
@@ -159,9 +159,7 @@ impl Line<'_> {
             line.tile(event.from);
             line.out.push(b',');
             line.tile(event.to);
-            let (kind, owner) = (event.giver.kind.index(), line.eyes.player(event.giver.owner));
-            let (amount, giver, target) = (event.amount, event.giver.id, event.target);
-            let _ = write!(line.out, ",{amount:?},{kind},\"{giver}\",\"{target}\",{owner}]");
+            line.text(",").real(event.amount).pair(event.giver, event.target);
         });
         self.out.extend_from_slice(b",\"move\":");
         self.list(&events.moves, |line, event| {
@@ -169,22 +167,22 @@ impl Line<'_> {
             line.tile(event.from);
             line.out.push(b',');
             line.tile(event.to);
-            let (kind, owner) = (event.unit.kind.index(), line.eyes.player(event.unit.owner));
-            let _ = write!(line.out, ",[0,0],{kind},\"{}\",{owner}]", event.unit.id);
+            line.text(",[0,0]").who(event.unit);
         });
         self.out.extend_from_slice(b",\"spawn\":");
         self.list(&events.spawn, |line, event| {
             line.out.push(b'[');
             line.tile(event.at);
-            let what = spawned(event.what);
-            let _ = write!(line.out, ",{what},\"{}\",{}]", event.id, line.eyes.player(event.owner));
+            line.text(",").number(spawned(event.what)).text(",\"").number(event.id).text("\",");
+            line.number(line.eyes.player(event.owner)).text("]");
         });
         self.out.extend_from_slice(b",\"death\":");
         self.list(&events.death, |line, event| {
             line.out.push(b'[');
             line.tile(event.at);
-            let (kind, owner) = (event.unit.kind.index(), line.eyes.player(event.unit.owner));
-            let _ = write!(line.out, ",{kind},\"{}\",{owner},{}]", event.unit.id, event.removed);
+            let unit = event.unit;
+            line.text(",").number(unit.kind.index()).text(",\"").number(unit.id).text("\",");
+            line.number(line.eyes.player(unit.owner)).text(if event.removed { ",true]" } else { ",false]" });
         });
         self.out.extend_from_slice(b",\"attack\":");
         self.list(&events.attack, |line, event| {
@@ -192,9 +190,7 @@ impl Line<'_> {
             line.tile(event.from);
             line.out.push(b',');
             line.tile(event.to);
-            let (kind, owner) = (event.attacker.kind.index(), line.eyes.player(event.attacker.owner));
-            let (damage, attacker, target) = (event.damage, event.attacker.id, event.target);
-            let _ = write!(line.out, ",{damage:?},{kind},\"{attacker}\",\"{target}\",{owner}]");
+            line.text(",").real(event.damage).pair(event.attacker, event.target);
         });
         self.out.extend_from_slice(b",\"melee\":[]}");
     }
@@ -235,7 +231,44 @@ impl Line<'_> {
 
     fn tile(&mut self, tile: Tile) {
         let tile = self.eyes.tile(tile);
-        let _ = write!(self.out, "[{},{}]", tile.x(), tile.y());
+        self.text("[").number(tile.x()).text(",").number(tile.y()).text("]");
+    }
+
+    /// The end of an event's entry: its unit.
+    fn who(&mut self, unit: Who) {
+        self.text(",").number(unit.kind.index()).text(",\"").number(unit.id).text("\",");
+        self.number(self.eyes.player(unit.owner)).text("]");
+    }
+
+    /// The end of an event's entry: its unit, and the one it does it to.
+    fn pair(&mut self, unit: Who, target: u32) {
+        self.text(",").number(unit.kind.index()).text(",\"").number(unit.id).text("\",\"");
+        let owner = self.eyes.player(unit.owner);
+        self.number(target).text("\",").number(owner).text("]");
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.out.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    fn number(&mut self, number: impl itoa::Integer) -> &mut Self {
+        self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        self
+    }
+
+    /// A number with a point, as short as it can be read again. Nearly all have at most one decimal, for which
+    /// there is a way several times as fast as the general one.
+    fn real(&mut self, Real(number): Real) -> &mut Self {
+        let tenths = (number * 10.0).round() as i32;
+        // So small that tenths are told apart, and so the only number with one decimal that is read as this.
+        if (1..100_000).contains(&tenths) && tenths as f32 / 10.0 == number {
+            let last = (tenths % 10) as u8;
+            self.number(tenths / 10).out.extend_from_slice(&[b'.', b'0' + last]);
+        } else {
+            let _ = write!(self.out, "{number:?}");
+        }
+        self
     }
 
     fn comma(&mut self, place: usize) {
@@ -260,5 +293,25 @@ fn spawned(what: Spawned) -> usize {
         Spawned::Unit(kind) => kind.index(),
         Spawned::Removal => 6,
         Spawned::Upgrade => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_written_as_short_as_it_can_be_read_again() {
+        let written = |number: f32| {
+            let mut out = Vec::new();
+            Line { eyes: Eyes::of(Seat::new(0)), out: &mut out }.real(Real(number));
+            String::from_utf8(out).expect("text")
+        };
+        let tenths = (-30_000..=1_100_000).map(|tenths| tenths as f32 / 10.0);
+        let others = (0..200_000).map(|step| step as f32 * 0.013_7 - 9.0);
+        let near = (1..5_000).map(|tenths| (tenths as f32 / 10.0).next_up());
+        for number in tenths.chain(others).chain(near).chain([-0.0, f32::MIN_POSITIVE, f32::MAX, 1e16]) {
+            assert_eq!(written(number), format!("{number:?}"));
+        }
     }
 }

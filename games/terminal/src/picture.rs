@@ -30,10 +30,11 @@ pub fn frame(frame: &Frame, eyes: Option<Seat>) -> Picture {
         }
     }
     let mut picture = Picture::new();
-    head(&mut picture, frame, turned);
+    picture.put(Ink::Plain, moment(frame));
     for row in (0..SIDE).rev() {
         picture.line();
-        for column in 0..SIDE {
+        let end = if is_tip(row) { TEXT_BESIDE_TIP } else { SIDE };
+        for column in 0..end {
             let tile = Tile::at(column, row).map(|tile| if turned { tile.turned() } else { tile });
             match tile {
                 Some(tile) => {
@@ -45,22 +46,56 @@ pub fn frame(frame: &Frame, eyes: Option<Seat>) -> Picture {
                 }
             }
         }
+        beside(&mut picture, frame, row, turned);
     }
     picture
 }
 
-fn head(picture: &mut Picture, frame: &Frame, turned: bool) {
-    let moment = match frame.frame {
+fn moment(frame: &Frame) -> String {
+    match frame.frame {
         -1 => format!("turn {}", frame.turn),
         number => format!("turn {} frame {number}", frame.turn),
-    };
-    picture.put(Ink::Plain, moment);
-    for index in if turned { [0, 1] } else { [1, 0] } {
-        let stats = &frame.stats[index];
-        let text =
-            format!("player {}: health {:?}  SP {:?}  MP {:?}", index + 1, stats.hp, stats.sp, stats.mp);
-        picture.line().put(Ink::Seat(Seat::new(index as u8)), text);
     }
+}
+
+/// The arena is so narrow in its first and last rows that text fits into its corners.
+const TEXT_BESIDE_TIP: i32 = 19;
+
+fn is_tip(row: i32) -> bool {
+    !(3..SIDE - 3).contains(&row)
+}
+
+/// What the letters mean.
+const LEGEND: [&str; 9] = [
+    "w wall",
+    "s support",
+    "t turret",
+    "W upgraded",
+    "x to remove",
+    "1 scout",
+    "2 demolisher",
+    "3 interceptor",
+    "* several",
+];
+
+/// What stands beside a row of the arena: each player at its corner, and what the letters mean.
+fn beside(picture: &mut Picture, frame: &Frame, row: i32, turned: bool) {
+    let stats = |upper: bool, line: i32| {
+        let index = usize::from(upper != turned);
+        let stats = &frame.stats[index];
+        let text = match line {
+            0 => format!("player {}", index + 1),
+            1 => format!("health {:?}", stats.hp),
+            _ => format!("SP {:?} MP {:?}", stats.sp, stats.mp),
+        };
+        (Ink::Seat(Seat::new(index as u8)), text)
+    };
+    let (ink, text) = match row {
+        row if is_tip(row) => stats(row > 3, if row > 3 { SIDE - 1 - row } else { 2 - row }),
+        3..12 => (Ink::Dim, LEGEND[11 - row as usize].to_owned()),
+        _ => return,
+    };
+    picture.put(ink, text);
 }
 
 fn letter(kind: Kind, upgraded: bool, marked: bool) -> char {

@@ -11,7 +11,7 @@
   const { isArray } = Array;
   const { imul } = Math;
   const { then } = Promise.prototype;
-  const { charCodeAt, indexOf, slice, toWellFormed, trim } = String.prototype;
+  const { charCodeAt, indexOf, lastIndexOf, slice, toWellFormed, trim } = String.prototype;
   const NativePromise = Promise, NativeDate = Date, NativeError = Error, text = String;
 
   // An answer has to fit these; the referee refuses larger ones without a look.
@@ -61,6 +61,19 @@
     const own = text(this), other = text(that);
     return own < other ? -1 : own > other ? 1 : 0;
   });
+  const dates = NativeDate.prototype, strings = String.prototype;
+  for (const name of ["toString", "toTimeString"]) {
+    const native = dates[name];
+    // Some engines add the name of the zone.
+    define(dates, name, { [name]() {
+      const shown = apply(native, this, []), zone = apply(indexOf, shown, [" ("]);
+      return zone < 0 ? shown : apply(slice, shown, [0, zone]);
+    } }[name]);
+  }
+  define(dates, "toLocaleDateString", dates.toDateString);
+  define(dates, "toLocaleTimeString", dates.toTimeString);
+  define(strings, "toLocaleUpperCase", strings.toUpperCase);
+  define(strings, "toLocaleLowerCase", strings.toLowerCase);
   for (const kind of [Number, BigInt, NativeDate]) {
     define(kind.prototype, "toLocaleString", kind.prototype.toString);
   }
@@ -69,13 +82,15 @@
     apply(then, new NativePromise((done) => done()), [() => task()]);
   });
 
-  /** A stack without us. */
+  /** A stack without us: its lines before the first one that is the host's or the engine's own. */
+  const ours = ["at apply (native)", "at Reflect.apply", "(host:"];
   const own = (stack) => {
-    for (const end of ["\n    at apply (native)", "\n    at Reflect.apply", "\n    at call (host"]) {
-      const at = apply(indexOf, stack, [end]);
-      if (at >= 0) return apply(slice, stack, [0, at]);
+    let end = stack.length;
+    for (let mark = 0; mark < ours.length; mark++) {
+      const at = apply(indexOf, stack, [ours[mark]]);
+      if (at >= 0 && at < end) end = at;
     }
-    return stack;
+    return end === stack.length ? stack : apply(slice, stack, [0, apply(lastIndexOf, stack, ["\n", end])]);
   };
   /** What `console.log` shows of a value. */
   const show = (value) => {

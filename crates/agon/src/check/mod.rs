@@ -21,9 +21,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use crate::common::{self, Done, Failure, SetupOptions};
+use crate::cli::FeedOptions;
+use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::screen::{self, Screen};
-use crate::{build, here};
+use crate::{against, build, here};
 use finding::{Finding, Status};
 
 /// Examples for the help.
@@ -36,7 +37,9 @@ Examples:
   agon check cultist-wars bot.py
   agon check                          in a folder whose agon.toml names the game
   agon check cultist-wars bot.py --watch
-  agon check terminal my/algo --json";
+  agon check terminal my/algo --json
+  agon check terminal my/algo --against lost.replay --seat 2   its answers to a recorded match
+  agon check terminal my/algo --against lost.replay --turn 17  both answers to one turn";
 
 /// Options of `agon check`.
 #[derive(Args, Debug)]
@@ -47,6 +50,15 @@ pub struct CheckOptions {
     pub bot: Option<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
+    /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
+    pub against: Option<PathBuf>,
+    /// Whose place it takes there [default: 1]
+    #[arg(long, value_name = "N", requires = "against", help_heading = "Recorded match")]
+    pub seat: Option<u8>,
+    /// Only this turn, with both answers whole; counted as in `replay show`
+    #[arg(long, short, value_name = "T", requires = "against", help_heading = "Recorded match")]
+    pub turn: Option<u32>,
     /// Multiplies all time limits: for a slow machine
     #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Time")]
     pub time_scale: f64,
@@ -122,6 +134,17 @@ fn check(
     let name = common::bot(bot)?;
     if options.build {
         build::ensure(&name, true)?;
+    }
+    if let Some(file) = &options.against {
+        let feed = FeedOptions {
+            file: file.clone(),
+            bot: bot.to_owned(),
+            seat: options.seat.unwrap_or(1),
+            turn: options.turn,
+            clock: ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() },
+            json: options.json,
+        };
+        return against::run(&feed, Some(game));
     }
     if let Kind::Path(_) = &name.kind {
         agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
