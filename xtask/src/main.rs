@@ -165,7 +165,13 @@ struct TestRun {
 /// Runs `cargo test` and reads what it prints. Of each test program only its failures and its sum are worth a line.
 fn cargo_test(options: &Options, arguments: &[&str], test_arguments: &[&str]) -> Result<TestRun> {
     let mut command = Command::new("cargo");
-    command.arg("test").args(arguments).arg("--").args(test_arguments).current_dir(root());
+    // A test that passes because something is not installed says so, and is heard.
+    command
+        .arg("test")
+        .args(arguments)
+        .args(["--", "--show-output"])
+        .args(test_arguments)
+        .current_dir(root());
     if options.require_golden {
         command.env("AGON_REQUIRE_GOLDEN", "1");
     }
