@@ -13,9 +13,9 @@ use rustix::time::Timespec;
 
 use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
-use crate::pulse::Pulse;
-use crate::record::{MatchRecord, SeatTime, Void};
-use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder};
+use crate::pulse::{BEAT, Pulse};
+use crate::record::{MatchRecord, SeatCounts, SeatTime, Void};
+use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder, RejectedOrder};
 
 /// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
@@ -23,10 +23,10 @@ const LONGEST_QUEUE: usize = 8 << 20;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
-/// So many faults of a seat are listed, and what ends it besides.
-const LISTED_FAULTS: usize = 250;
-/// So many messages of a seat that are no answer are listed in one step.
-const LISTED_STRAY: u32 = 3;
+/// So many faults of each seat and kind are listed, so that none of them hides another.
+const LISTED_FAULTS: u64 = 300;
+/// So many rejected orders of each seat are listed.
+const LISTED_REJECTED: u64 = 500;
 /// No sentence of a fault is longer, in characters.
 const LONGEST_SENTENCE: usize = 500;
 /// A bot that uses more CPU than this in its opponent's turn is stopped there.
@@ -36,6 +36,8 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
+/// Less CPU time than this, in milliseconds, may belong to no turn: the system counts it in steps of 10.
+const UNSEEN_MS: f64 = 50.0;
 /// How long we wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -115,7 +117,7 @@ pub fn play_on(
     let mut referee = Referee::new(session, players, clock, ponder, stop);
     let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
-    let Referee { faults, unlisted, mut seats, .. } = referee;
+    let Referee { faults, rejected, mut seats, .. } = referee;
     let wall = began.elapsed();
     let outcome = session.outcome().cloned().filter(|_| void.is_none());
     if outcome.is_some() {
@@ -131,15 +133,16 @@ pub fn play_on(
             }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
             state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
-            notes.extend(unassigned(seat, &state.time));
+            notes.extend(unassigned(seat, &state.time, state.launching));
         }
     }
     MatchRecord {
         outcome,
         void,
         faults,
-        unlisted,
-        times: seats.into_iter().map(|seat| seat.time).collect(),
+        rejected,
+        times: seats.iter().map(|seat| seat.time).collect(),
+        counts: seats.into_iter().map(|seat| seat.counts).collect(),
         steps: session.steps(),
         wall_us: wall.as_micros() as u64,
         notes,
@@ -170,11 +173,11 @@ fn think_ms(wall: Duration) -> u32 {
     wall.as_millis().min(u128::from(u32::MAX)) as u32
 }
 
-/// Says so when much CPU time of a bot belongs to no turn.
-fn unassigned(seat: Seat, time: &SeatTime) -> Option<String> {
+/// Says so when much CPU time of a bot belongs to no turn. What it took to launch it is no turn's.
+fn unassigned(seat: Seat, time: &SeatTime, launching: Duration) -> Option<String> {
     let total = time.total_cpu_ms?;
-    let known = time.cpu_ms? + time.between_ms?;
-    (total - known > 20.0 && total > 1.1 * known).then(|| {
+    let known = time.cpu_ms? + time.between_ms? + launching.as_secs_f64() * 1e3;
+    (total - known > UNSEEN_MS && total > 1.1 * known).then(|| {
         format!(
             "{:.0} of {total:.0} ms of CPU of seat {seat} were used by processes that came and went unseen; its CPU times \
              per turn are too low",
@@ -226,7 +229,7 @@ struct Referee<'a> {
     stop: &'a AtomicBool,
     seats: Vec<SeatState>,
     faults: Vec<Fault>,
-    unlisted: u64,
+    rejected: Vec<RejectedOrder>,
     /// Who has just gone, and why, as far as that is known before its last words.
     leaving: Vec<(Seat, Leaving)>,
     pulse: Pulse,
@@ -239,10 +242,9 @@ struct Referee<'a> {
 struct SeatState {
     /// Why nothing more is expected of it.
     out: Option<Absence>,
-    /// How many of its faults are listed.
-    listed: usize,
     /// How often it used the tolerance of the clock.
     tolerated: u32,
+    counts: SeatCounts,
     time: SeatTime,
     /// How often its answer was here before the question.
     unasked: u32,
@@ -250,6 +252,8 @@ struct SeatState {
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.
     between: Duration,
+    /// CPU time of processes that had come and gone by its first answer: a launcher's, as of Python versions.
+    launching: Duration,
     /// CPU time in its opponents' turns, less a little for each.
     pondered: Duration,
     /// Whether it is stopped between its turns.
@@ -291,11 +295,14 @@ struct Waiting {
     stolen: Duration,
     /// By how much the limit was put off because the machine was late.
     put_off: Duration,
+    /// How long, beyond that, we look whether it waits for a CPU at this moment.
+    grace: Duration,
+    /// What CPU time it had used when we looked last.
+    watched: Option<Duration>,
     /// Why it has to go, found while it thinks.
     excess: Option<Cause>,
-    /// How many messages were no answer, and how many of these are listed as faults.
+    /// How many messages were no answer.
     stray: u32,
-    noted: u32,
     parts: u32,
     raw: Vec<u8>,
 }
@@ -325,7 +332,7 @@ impl<'a> Referee<'a> {
             stop,
             seats,
             faults: Vec::new(),
-            unlisted: 0,
+            rejected: Vec::new(),
             leaving: Vec::new(),
             pulse: Pulse::new(),
             message: Vec::new(),
@@ -471,9 +478,10 @@ impl<'a> Referee<'a> {
             stood_still,
             stolen: Duration::ZERO,
             put_off: Duration::ZERO,
+            grace: Duration::ZERO,
+            watched: None,
             excess,
             stray: 0,
-            noted: 0,
             parts: 0,
             raw: Vec::new(),
         }
@@ -485,7 +493,7 @@ impl<'a> Referee<'a> {
         if !self.session.kit().answers_say_their_question() {
             return Ok(());
         }
-        for skipped in 0..MOST_STRAY {
+        for _ in 0..MOST_STRAY {
             let wire = self.program(seat).wire();
             wire.tend();
             if wire.whole() == 0 || wire.receive(message) != Received::Message {
@@ -493,10 +501,7 @@ impl<'a> Referee<'a> {
             }
             match self.session.hear(seat, message) {
                 Heard::Close(why) => return Err(Cause::Closed(why)),
-                Heard::Ignore(Some(why)) if skipped < LISTED_STRAY => {
-                    self.note_fault(seat, FaultKind::Stray, &why);
-                }
-                Heard::Ignore(Some(_)) => self.unlisted += 1,
+                Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why),
                 Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
             }
         }
@@ -601,7 +606,8 @@ impl<'a> Referee<'a> {
                 descriptors.push(PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT));
                 meanings.push((one.seat, Meaning::Writes));
             }
-            let own = one.allowance(self.clock).map(|allowance| one.asked + allowance + one.put_off);
+            let own =
+                one.allowance(self.clock).map(|allowance| one.asked + allowance + one.put_off + one.grace);
             deadline = match (deadline, own) {
                 (Some(first), Some(own)) => Some(first.min(own)),
                 (first, own) => first.or(own),
@@ -699,7 +705,7 @@ impl<'a> Referee<'a> {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
-                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(format!("it sent {why}")))),
                 Received::Garbled(why) => {
                     self.note_fault(one.seat, FaultKind::Malformed, &why);
                     let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
@@ -735,13 +741,8 @@ impl<'a> Referee<'a> {
                 Heard::Ignore(why) => {
                     one.raw.truncate(one.raw.len() - message.len());
                     one.stray += 1;
-                    match why {
-                        Some(why) if one.noted < LISTED_STRAY => {
-                            one.noted += 1;
-                            self.note_fault(one.seat, FaultKind::Stray, &why);
-                        }
-                        Some(_) => self.unlisted += 1,
-                        None => {}
+                    if let Some(why) = why {
+                        self.note_fault(one.seat, FaultKind::Stray, &why);
                     }
                     if one.stray > MOST_STRAY {
                         let cause = Cause::ManyMessages(MOST_STRAY);
@@ -813,20 +814,39 @@ impl<'a> Referee<'a> {
     ) -> Result<bool, Void> {
         let Some(allowance) = one.allowance(self.clock) else { return Ok(false) };
         let wall = one.asked.elapsed();
-        if wall < allowance + one.put_off {
+        if wall < allowance + one.put_off + one.grace {
             return Ok(false);
         }
         // It gets the time that the machine took from it. If it needs that, nobody can say whether
         // it would have been in time, and the match is void; if it is not enough, it was too slow.
         let late = self.machine_was_late(one);
-        if late > Duration::from_secs(10) + 10 * allowance {
-            return Err(self.void(one, wall, late));
+        let most = Duration::from_secs(10) + 10 * allowance;
+        if late > most || one.grace > most {
+            return Err(self.void(one, wall, late.max(one.grace)));
         }
         if wall < allowance + late {
-            one.put_off = late;
+            (one.put_off, one.grace) = (late, Duration::ZERO);
+            return Ok(false);
+        }
+        // A wait for a CPU is counted by the system when it is over.
+        if self.waits_now(one) {
+            one.grace = wall.saturating_sub(allowance + one.put_off) + BEAT;
             return Ok(false);
         }
         self.timed_out(one, answers, takes)
+    }
+
+    /// Whether a seat whose limit has passed could run at this moment and is not let, as far as we know: the
+    /// first time it has only to be able to, later it must not have computed meanwhile.
+    fn waits_now(&mut self, one: &mut Waiting) -> bool {
+        let family = self.program(one.seat).family();
+        let (could, used) = (family.could_run(), family.cpu_time());
+        let computed = match (used, one.watched) {
+            (Some(used), Some(before)) => used.saturating_sub(before) > BEAT / 4,
+            _ => false,
+        };
+        one.watched = used;
+        could && !computed && used.is_some()
     }
 
     fn timed_out(
@@ -895,8 +915,6 @@ impl<'a> Referee<'a> {
                 }
                 cause => cause,
             };
-            // However many faults it had before, this one is told.
-            self.seats[seat.index()].listed = 0;
             self.fault(seat, &cause);
         }
     }
@@ -918,7 +936,10 @@ impl<'a> Referee<'a> {
             None => Duration::ZERO,
         };
         let (said, lost) = program.take_said();
+        let first = self.seats[one.seat.index()].time.answers == 0;
+        let launching = if first { self.program(one.seat).family().ended_children() } else { Duration::ZERO };
         let state = &mut self.seats[one.seat.index()];
+        state.launching += launching;
         state.cpu_then = now;
         let ms = wall.as_secs_f64() * 1e3;
         let time = &mut state.time;
@@ -955,19 +976,16 @@ impl<'a> Referee<'a> {
 
     fn keep_rejections(&mut self, step: u32, turn: &str) {
         for rejection in self.session.rejections() {
-            let listed = &mut self.seats[rejection.seat.index()].listed;
-            if *listed < LISTED_FAULTS {
-                *listed += 1;
-                self.faults.push(Fault {
+            let count = &mut self.seats[rejection.seat.index()].counts.rejected;
+            *count += 1;
+            if *count <= LISTED_REJECTED {
+                self.rejected.push(RejectedOrder {
                     seat: rejection.seat,
                     step,
                     turn: turn.to_owned(),
-                    kind: FaultKind::Rejected,
-                    rule: Some(rejection.rule),
+                    rule: rejection.rule,
                     message: rejection.why.clone(),
                 });
-            } else {
-                self.unlisted += 1;
             }
         }
     }
@@ -977,14 +995,12 @@ impl<'a> Referee<'a> {
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
-        let listed = &mut self.seats[seat.index()].listed;
-        if *listed < LISTED_FAULTS {
-            *listed += 1;
+        let count = self.seats[seat.index()].counts.faults.entry(kind).or_default();
+        *count += 1;
+        if *count <= LISTED_FAULTS {
             let (step, turn) = (self.session.steps(), self.session.moment());
             let message = message.chars().take(LONGEST_SENTENCE).collect();
-            self.faults.push(Fault { seat, step, turn, kind, rule: None, message });
-        } else {
-            self.unlisted += 1;
+            self.faults.push(Fault { seat, step, turn, kind, message });
         }
     }
 }
