@@ -108,8 +108,11 @@ pub fn jungle_command(games: &[&dyn AnyGame], bytes: &[u8]) {
         told(session.as_mut());
         let head = format!("{{\"type\":\"COMMAND\",\"tick\":{tick},\"actions\":");
         let wrapped = [head.as_bytes(), line, b"}"].concat();
-        let answers = [(Seat::new(0), line), (Seat::new(1), &wrapped[..])];
-        let answers = answers.map(|(seat, message)| (seat, heard_twice(session.as_mut(), seat, message)));
+        // Who sends what is no JSON is out, so that one of them may play on alone.
+        let deciding = session.deciding();
+        let message = |seat: Seat| if seat.index() == 0 { line } else { &wrapped[..] };
+        let answers = deciding.iter().map(|seat| (seat, heard_twice(session.as_mut(), seat, message(seat))));
+        let answers: Vec<_> = answers.collect();
         session.play(&answers).expect("what the dialect heard can be played");
     }
 }
