@@ -27,6 +27,8 @@ const MOST_STRAY: u32 = 1_000;
 const LISTED_FAULTS: u64 = 300;
 /// So many rejected orders of each seat are listed.
 const LISTED_REJECTED: u64 = 500;
+/// So many messages of a seat that are no answer are listed in one step.
+const LISTED_STRAY: u32 = 3;
 /// No sentence of a fault is longer, in characters.
 const LONGEST_SENTENCE: usize = 500;
 /// A bot that uses more CPU than this in its opponent's turn is stopped there.
@@ -282,6 +284,8 @@ struct Waiting {
     unread: usize,
     /// Whether something nobody had asked for was here before the question.
     early: bool,
+    /// How many of the messages that were here then were not looked at yet.
+    ahead: usize,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -299,7 +303,9 @@ struct Waiting {
     watched: Option<Duration>,
     /// Why it has to go, found while it thinks.
     excess: Option<Cause>,
+    /// How many messages were no answer, and how many of these are listed as faults.
     stray: u32,
+    noted: u32,
     parts: u32,
     raw: Vec<u8>,
 }
@@ -434,6 +440,7 @@ impl<'a> Referee<'a> {
     /// Sends the question.
     fn ask(&mut self, index: usize, seat: Seat) -> Waiting {
         let mut message = std::mem::take(&mut self.message);
+        let excess = self.skip_early(seat, &mut message).err();
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
@@ -451,8 +458,8 @@ impl<'a> Referee<'a> {
         let unread = program.wire_ref().unsent();
         // Looked for before the question is there: a quick bot's answer to it must not look unasked.
         program.wire().tend();
-        let early = !program.wire_ref().held().is_empty();
-        if unread <= LONGEST_QUEUE {
+        let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
+        if unread <= LONGEST_QUEUE && excess.is_none() {
             program.wire().send(&message);
         }
         let asked = Instant::now();
@@ -467,6 +474,7 @@ impl<'a> Referee<'a> {
             written,
             unread,
             early,
+            ahead,
             before,
             beat: None,
             beats: 0,
@@ -475,11 +483,36 @@ impl<'a> Referee<'a> {
             put_off: Duration::ZERO,
             grace: Duration::ZERO,
             watched: None,
-            excess: None,
+            excess,
             stray: 0,
+            noted: 0,
             parts: 0,
             raw: Vec::new(),
         }
+    }
+
+    /// Looks at what came before the question, where answers say what they answer: there is none for
+    /// a question that was not asked yet.
+    fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
+        if !self.session.kit().answers_say_their_question() {
+            return Ok(());
+        }
+        for skipped in 0..MOST_STRAY {
+            let wire = self.program(seat).wire();
+            wire.tend();
+            if wire.whole() == 0 || wire.receive(message) != Received::Message {
+                return Ok(());
+            }
+            match self.session.hear(seat, message) {
+                Heard::Close(why) => return Err(Cause::Closed(why)),
+                Heard::Ignore(Some(why)) if skipped < LISTED_STRAY => {
+                    self.note_fault(seat, FaultKind::Stray, &why);
+                }
+                Heard::Ignore(Some(_)) => _ = self.count_fault(seat, FaultKind::Stray),
+                Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
+            }
+        }
+        Err(Cause::ManyMessages(MOST_STRAY))
     }
 
     /// Books the CPU time that a seat has used since its last answer. From the first time that it computes
@@ -511,15 +544,15 @@ impl<'a> Referee<'a> {
     ) -> Result<(), Void> {
         // A question may be longer than the bound; that it was not read is known at the next one.
         waiting.retain_mut(|one| {
-            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
+            let deaf = (one.unread > LONGEST_QUEUE).then_some(Cause::Deaf);
+            let Some(cause) = one.excess.take().or(deaf) else { return true };
+            !self.gone(one, Leaving::Sent(cause), answers, takes)
         });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
             if waiting[index].early && self.hear(&mut waiting[index], answers, takes)? {
-                let seat = &mut self.seats[waiting.remove(index).seat.index()];
-                // What put it out was no answer.
-                seat.unasked += u32::from(seat.out.is_none());
+                waiting.remove(index);
             } else {
                 index += 1;
             }
@@ -692,6 +725,8 @@ impl<'a> Referee<'a> {
                 break self.gone(one, leaving, answers, takes);
             }
             let wall = one.asked.elapsed();
+            let unasked = one.ahead > 0;
+            one.ahead = one.ahead.saturating_sub(1);
             if !one.raw.is_empty() {
                 one.raw.push(b'\n');
             }
@@ -713,8 +748,13 @@ impl<'a> Referee<'a> {
                 Heard::Ignore(why) => {
                     one.raw.truncate(one.raw.len() - message.len());
                     one.stray += 1;
-                    if let Some(why) = why {
-                        self.note_fault(one.seat, FaultKind::Stray, &why);
+                    match why {
+                        Some(why) if one.noted < LISTED_STRAY => {
+                            one.noted += 1;
+                            self.note_fault(one.seat, FaultKind::Stray, &why);
+                        }
+                        Some(_) => _ = self.count_fault(one.seat, FaultKind::Stray),
+                        None => {}
                     }
                     if one.stray > MOST_STRAY {
                         let cause = Cause::ManyMessages(MOST_STRAY);
@@ -724,6 +764,7 @@ impl<'a> Referee<'a> {
                 }
                 Heard::Close(why) => break self.gone(one, Leaving::Sent(Cause::Closed(why)), answers, takes),
             };
+            self.seats[one.seat.index()].unasked += u32::from(unasked);
             break self.answered(one, wall, answer, answers, takes)?;
         };
         self.message = message;
@@ -875,6 +916,8 @@ impl<'a> Referee<'a> {
             program.listen_to_stderr();
             let (said, _) = program.take_said();
             program.end();
+            // Who runs elsewhere may still send: its connection is dropped, so that it is told.
+            let _ = program.hang_up(Duration::ZERO);
             let place = answers.iter().position(|(other, _)| *other == seat);
             let take = &mut takes[place.expect("it was asked")];
             take.stderr.extend_from_slice(&said);
@@ -884,7 +927,9 @@ impl<'a> Referee<'a> {
                 }
                 cause => cause,
             };
-            self.fault(seat, &cause);
+            // However many faults it had before, this one is told.
+            self.count_fault(seat, cause.kind());
+            self.list_fault(seat, cause.kind(), &cause.to_string());
         }
     }
 
@@ -964,13 +1009,22 @@ impl<'a> Referee<'a> {
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+        if self.count_fault(seat, kind) <= LISTED_FAULTS {
+            self.list_fault(seat, kind, message);
+        }
+    }
+
+    /// Counts a fault, and says how many of its kind the seat has made.
+    fn count_fault(&mut self, seat: Seat, kind: FaultKind) -> u64 {
         let count = self.seats[seat.index()].counts.faults.entry(kind).or_default();
         *count += 1;
-        if *count <= LISTED_FAULTS {
-            let (step, turn) = (self.session.steps(), self.session.moment());
-            let message = message.chars().take(LONGEST_SENTENCE).collect();
-            self.faults.push(Fault { seat, step, turn, kind, message });
-        }
+        *count
+    }
+
+    fn list_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+        let (step, turn) = (self.session.steps(), self.session.moment());
+        let message = message.chars().take(LONGEST_SENTENCE).collect();
+        self.faults.push(Fault { seat, step, turn, kind, message });
     }
 }
 

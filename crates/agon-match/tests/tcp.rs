@@ -391,6 +391,7 @@ while length := stream.read(10):
     assert_eq!(played_own.faults(0), []);
     assert!(played_own.printed[0].contains("not the protocol"));
     let played_other = played([path(&other), "builtin:idle"], "document", SHORT, |_| {}).expect("seats");
+    // On a busy machine it may take longer to end than to answer.
     let faults = played_other.faults(0);
-    assert!(matches!(faults[..], [(FaultKind::Crash, _)]), "it speaks lines: {faults:?}");
+    assert!(matches!(faults.last(), Some((FaultKind::Crash, _))), "it speaks lines: {faults:?}");
 }
