@@ -288,7 +288,7 @@ fn report(
                 screen::harmless(&fault.message)
             )?;
         }
-        play::rejections(&mut out, screen, &record, &labels)?;
+        play::rejections(&mut out, screen, record, labels)?;
         writeln!(out, "\nReplay: {}", replay.display())?;
     }
     match &record.void {
