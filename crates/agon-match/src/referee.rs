@@ -27,8 +27,6 @@ const MOST_STRAY: u32 = 1_000;
 const LISTED_FAULTS: u64 = 300;
 /// So many rejected orders of each seat are listed.
 const LISTED_REJECTED: u64 = 500;
-/// So many messages of a seat that are no answer are listed in one step.
-const LISTED_STRAY: u32 = 3;
 /// No sentence of a fault is longer, in characters.
 const LONGEST_SENTENCE: usize = 500;
 /// A bot that uses more CPU than this in its opponent's turn is stopped there.
@@ -303,9 +301,8 @@ struct Waiting {
     watched: Option<Duration>,
     /// Why it has to go, found while it thinks.
     excess: Option<Cause>,
-    /// How many messages were no answer, and how many of these are listed as faults.
+    /// How many messages were no answer.
     stray: u32,
-    noted: u32,
     parts: u32,
     raw: Vec<u8>,
 }
@@ -485,7 +482,6 @@ impl<'a> Referee<'a> {
             watched: None,
             excess,
             stray: 0,
-            noted: 0,
             parts: 0,
             raw: Vec::new(),
         }
@@ -497,7 +493,7 @@ impl<'a> Referee<'a> {
         if !self.session.kit().answers_say_their_question() {
             return Ok(());
         }
-        for skipped in 0..MOST_STRAY {
+        for _ in 0..MOST_STRAY {
             let wire = self.program(seat).wire();
             wire.tend();
             if wire.whole() == 0 || wire.receive(message) != Received::Message {
@@ -505,10 +501,7 @@ impl<'a> Referee<'a> {
             }
             match self.session.hear(seat, message) {
                 Heard::Close(why) => return Err(Cause::Closed(why)),
-                Heard::Ignore(Some(why)) if skipped < LISTED_STRAY => {
-                    self.note_fault(seat, FaultKind::Stray, &why);
-                }
-                Heard::Ignore(Some(_)) => _ = self.count_fault(seat, FaultKind::Stray),
+                Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why),
                 Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
             }
         }
@@ -748,13 +741,8 @@ impl<'a> Referee<'a> {
                 Heard::Ignore(why) => {
                     one.raw.truncate(one.raw.len() - message.len());
                     one.stray += 1;
-                    match why {
-                        Some(why) if one.noted < LISTED_STRAY => {
-                            one.noted += 1;
-                            self.note_fault(one.seat, FaultKind::Stray, &why);
-                        }
-                        Some(_) => _ = self.count_fault(one.seat, FaultKind::Stray),
-                        None => {}
+                    if let Some(why) = why {
+                        self.note_fault(one.seat, FaultKind::Stray, &why);
                     }
                     if one.stray > MOST_STRAY {
                         let cause = Cause::ManyMessages(MOST_STRAY);

@@ -262,7 +262,8 @@ fn report(
         let ends = |outcome: &agon_game::Outcome, steps: usize, labels: &dyn Fn(Seat) -> String| {
             let who = outcome.winner().map_or("draw".to_owned(), |seat| format!("{} wins", labels(seat)));
             let scores: Vec<String> = outcome.scores.iter().map(|value| screen::score(*value)).collect();
-            format!("{who}, {} after {steps} {word}s: {}", scores.join(" : "), outcome.reason)
+            let more = if steps == 1 { "" } else { "s" };
+            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), outcome.reason)
         };
         match before {
             Some(outcome) => {

@@ -459,7 +459,8 @@ fn report(
         }
         (None, None) => screen.strong("Draw"),
     };
-    let turns = format!("after {} {}s", record.steps, session.info().step);
+    let steps = if record.steps == 1 { "" } else { "s" };
+    let turns = format!("after {} {}{steps}", record.steps, session.info().step);
     writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?;
     faults(&mut out, screen, result)?;
     rejections(&mut out, screen, record, labels)?;

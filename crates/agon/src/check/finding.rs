@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_bot::program::Ending;
-use agon_game::{GameInfo, Seat, Transport};
+use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
 
@@ -148,20 +148,13 @@ impl<'a> Report<'a> {
     fn again(&self, number: usize) -> Option<String> {
         let situation = &self.situations[number];
         let quoted = shlex::try_quote(self.bot).ok()?;
-        if situation.kind == Kind::Whole && situation.setup.seats == 2 {
+        if let Some(setup) = set_up(situation).filter(|_| situation.setup.seats == 2) {
             let other = format!("builtin:{}", situation.opponent);
             let bots = match situation.seat == Seat::new(0) {
                 true => format!("{quoted} {other}"),
                 false => format!("{other} {quoted}"),
             };
-            let rules = match situation.setup.rules.preset.as_str() {
-                "" => String::new(),
-                preset => format!(" --rules {preset}"),
-            };
-            return Some(format!(
-                "agon play {} {bots} --seed {}{rules}",
-                self.info.name, situation.setup.seed
-            ));
+            return Some(format!("agon play {} {bots} {setup}", self.info.name));
         }
         let file = Path::new(FOLDER).join(format!("check-{}-{}.replay", self.info.name, number + 1));
         fs::create_dir_all(FOLDER).and_then(|()| fs::write(&file, &self.seen[number].replay)).ok()?;
@@ -382,4 +375,26 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> 
         }
         other => Finding::new(WHAT, Status::Note, format!("{other}, {waits}")),
     })
+}
+
+/// The options that set a whole match up again; none where files belong to it.
+fn set_up(situation: &Situation) -> Option<String> {
+    let Setup { rules, map, seed, .. } = &situation.setup;
+    if situation.kind != Kind::Whole || rules.file.is_some() {
+        return None;
+    }
+    let mut line = format!("--seed {seed}");
+    match map {
+        MapChoice::Default => {}
+        MapChoice::Named(name) => line += &format!(" --map {name}"),
+        MapChoice::Generated => line += " --map generate",
+        MapChoice::File(..) => return None,
+    }
+    if !rules.preset.is_empty() {
+        line += &format!(" --rules {}", rules.preset);
+    }
+    for (name, value) in &rules.sets {
+        line += &format!(" --set {}", shlex::try_quote(&format!("{name}={value}")).ok()?);
+    }
+    Some(line)
 }
