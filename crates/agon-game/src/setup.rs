@@ -180,7 +180,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .min_by_key(|&(distance, _)| distance);
     // `turns` may be short for `numberOfTurns`.
     let longer = || {
-        let holds = |plain: &[char]| wanted.len() > 2 && plain.windows(wanted.len()).any(|part| part == wanted);
+        let holds =
+            |plain: &[char]| wanted.len() > 2 && plain.windows(wanted.len()).any(|part| part == wanted);
         known.iter().find(|(plain, _)| holds(plain)).map(|(_, other)| (0, other))
     };
     similar.or_else(longer).map(|(_, other)| (*other).to_owned())

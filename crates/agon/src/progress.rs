@@ -271,7 +271,12 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
     }
     if progress.late > 0 {
-        writeln!(out, "Note: {} matches were played again because this machine was late.", progress.late)?;
+        let matches = if progress.late == 1 {
+            "1 match was".to_owned()
+        } else {
+            format!("{} matches were", progress.late)
+        };
+        writeln!(out, "Note: {matches} played again because this machine was late.")?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(

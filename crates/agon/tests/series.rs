@@ -451,8 +451,19 @@ fn a_tournament_becomes_a_site_of_plain_files() {
     let folder = folder();
     let play = |games: &str| {
         let bots = ["builtin:greedy", "builtin:random", "builtin:idle"];
-        let how =
-            ["-n", games, "--seed", "5", "--replays", "all", "--html", "site", "--set", "number_of_turns=20", "-q"];
+        let how = [
+            "-n",
+            games,
+            "--seed",
+            "5",
+            "--replays",
+            "all",
+            "--html",
+            "site",
+            "--set",
+            "number_of_turns=20",
+            "-q",
+        ];
         let name = ["--name", "2=<b>&\"quoted\""];
         let words = ["tournament", "cultist-wars"].iter().chain(&bots).chain(&how).chain(&name);
         let output = agon(folder.path(), &words.copied().collect::<Vec<_>>());
