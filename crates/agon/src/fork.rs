@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::common::{self, ClockOptions, Done, Failure};
-use crate::play::{ReplayFile, header, seat_all};
+use crate::play::{self, ReplayFile, header, seat_all};
 use crate::replay::{self, Finding};
 use crate::screen;
 
@@ -289,6 +289,7 @@ fn report(
                 screen::harmless(&fault.message)
             )?;
         }
+        play::rejections(&mut out, screen, record, labels)?;
         writeln!(out, "\nReplay: {}", replay.display())?;
     }
     match &record.void {

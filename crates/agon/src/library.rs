@@ -7,9 +7,9 @@ use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_testkit::rulebook;
 use serde_json::json;
 
-use crate::cli::{ExplainOptions, GamesOptions, MapsOptions, RulesOptions};
+use crate::cli::{ExplainOptions, GamesOptions, MapsCommand, MapsOptions, RulesOptions};
 use crate::common::{self, Done, Failure};
-use crate::screen;
+use crate::{maps, screen};
 
 /// Runs `agon games`.
 pub fn games(options: &GamesOptions) -> Done {
@@ -154,7 +154,10 @@ fn flatten(path: &str, value: &serde_json::Value, found: &mut BTreeMap<String, S
 
 /// Runs `agon maps`.
 pub fn maps(options: &MapsOptions) -> Done {
-    let info = common::game(&options.game)?.info();
+    if let Some(MapsCommand::Check(options)) = &options.command {
+        return maps::check(options);
+    }
+    let info = common::game(options.game.as_deref().unwrap_or_default())?.info();
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
         if info.maps.is_empty() {

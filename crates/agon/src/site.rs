@@ -13,6 +13,7 @@ use agon_contest::{Entry, Header, Kind, journal};
 use agon_web::{Privacy, app, page};
 
 use crate::common::{Done, Failure};
+use crate::progress::whole;
 use crate::rate::Rated;
 use crate::{replay, screen};
 
@@ -214,13 +215,13 @@ fn table(body: &mut String, number: usize, rated: &Rated) {
         );
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td class=\"name{}\">{}</td><td>{:+.0}</td><td class=\"wide-only\">{:+.0} to {:+.0}</td><td class=\"wide-only\">{}</td><td>{score}</td></tr>",
+            "<tr><td>{}</td><td class=\"name{}\">{}</td><td>{}</td><td class=\"wide-only\">{} to {}</td><td class=\"wide-only\">{}</td><td>{score}</td></tr>",
             place + 1,
             if place == 0 { " first" } else { "" },
             app::escape(&bot.bot),
-            bot.elo,
-            bot.interval.low,
-            bot.interval.high,
+            whole(bot.elo),
+            whole(bot.interval.low),
+            whole(bot.interval.high),
             bot.matches,
         );
     }

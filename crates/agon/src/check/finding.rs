@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_bot::program::Ending;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
-use agon_match::{Fault, FaultKind};
+use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
 
 use super::examine::{Seen, Time};
@@ -140,8 +140,8 @@ impl<'a> Report<'a> {
         })
     }
 
-    fn place(&self, number: usize, fault: &Fault) -> String {
-        format!("{}, {}", fault.turn, self.situations[number].what)
+    fn place(&self, number: usize, turn: &str) -> String {
+        format!("{turn}, {}", self.situations[number].what)
     }
 
     /// A command that shows a match again; its replay where no command can set it up.
@@ -169,8 +169,7 @@ impl<'a> Report<'a> {
         let more = self.own(kinds).count() - 1;
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
         let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
-        finding.rule = first.rule.map(str::to_owned);
-        finding.place = Some(self.place(number, first));
+        finding.place = Some(self.place(number, &first.turn));
         finding.change = change(first.kind).map(str::to_owned);
         finding.again = self.again(number);
         finding
@@ -217,33 +216,38 @@ impl<'a> Report<'a> {
     fn rejected(&self) -> Vec<Finding> {
         const WHAT: &str = "allowed orders";
         let answers = self.times().count();
-        let all: Vec<(usize, &Fault)> = self.own(&[FaultKind::Rejected]).collect();
-        let mut rules: Vec<Option<&str>> = all.iter().map(|(_, fault)| fault.rule).collect();
+        let all: Vec<(usize, &RejectedOrder)> = self
+            .matches()
+            .enumerate()
+            .flat_map(|(number, (situation, seen))| {
+                seen.record.rejected_of(situation.seat).map(move |order| (number, order))
+            })
+            .collect();
+        let mut rules: Vec<&str> = all.iter().map(|(_, order)| order.rule).collect();
         rules.sort_unstable();
         rules.dedup();
         let mut findings = Vec::new();
         for rule in rules {
-            let of_rule: Vec<_> = all.iter().filter(|(_, fault)| fault.rule == rule).collect();
+            let of_rule: Vec<_> = all.iter().filter(|(_, order)| order.rule == rule).collect();
             let (number, first) = of_rule[0];
             // Where a rejected order ends the match, one is too many.
-            let fatal = of_rule.iter().find(|(number, fault)| {
+            let fatal = of_rule.iter().find(|(number, order)| {
                 let record = &self.seen[*number].record;
                 let seat = self.situations[*number].seat;
                 let lost = record.outcome.as_ref().is_some_and(|outcome| outcome.ranks[seat.index()] > 1);
-                lost && fault.step + 1 == record.steps
+                lost && order.step + 1 == record.steps
             });
             let many = of_rule.len() * FEW > answers;
             let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
-            let (number, first) = fatal.map_or((number, first), |(number, fault)| (number, fault));
+            let (number, first) = fatal.map_or((number, first), |(number, order)| (number, order));
             let lost = if fatal.is_some() { ", and lost a match by it" } else { "" };
             let times = of_rule.len();
             let seen =
                 format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
             let mut finding = Finding::new(WHAT, status, seen);
-            finding.rule = rule.map(str::to_owned);
-            finding.place = Some(self.place(*number, first));
-            finding.change =
-                rule.map(|rule| format!("agon explain {rule} shows the rule, its code and its test"));
+            finding.rule = Some(rule.to_owned());
+            finding.place = Some(self.place(*number, &first.turn));
+            finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
             finding.again = self.again(*number);
             findings.push(finding);
         }
@@ -274,7 +278,7 @@ impl<'a> Report<'a> {
             if let Some(fault) = broken {
                 let mut finding =
                     Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
-                finding.place = Some(self.place(*number, fault));
+                finding.place = Some(self.place(*number, &fault.turn));
                 finding.change = change(fault.kind).map(str::to_owned);
                 finding.again = self.again(*number);
                 return Some(finding);
