@@ -290,19 +290,10 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
     }
     if progress.late > 0 {
-<<<<<<< HEAD
-        let matches = if progress.late == 1 {
-            "1 match was".to_owned()
-        } else {
-            format!("{} matches were", progress.late)
-        };
-        writeln!(out, "Note: {matches} played again because this machine was late.")?;
-=======
         let matches = if progress.late == 1 { "match was" } else { "matches were" };
         let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
         let late = thousands(progress.late);
         writeln!(out, "Note: {late} {matches} played again because this machine was late{first}.")?;
->>>>>>> main
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(
