@@ -78,19 +78,22 @@ export class Stage {
     return replay
   }
 
-  /** Starts a viewer; gives its address without anything behind \`#\`. */
+  /** Starts a viewer, or another command that serves one; gives its address. */
   async watch(...words) {
-    const child = spawn(AGON, ['watch', '--no-open', ...words], { cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] })
+    const command = Array.isArray(words[0]) ? words[0] : ['watch', '--no-open', ...words]
+    const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
     this.servers.push(child)
-    const address = await new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       let text = ''
-      child.stdout.on('data', (data) => {
+      const look = (data) => {
         text += data
-        if (text.includes('\n')) resolve(text.split('\n')[0])
-      })
-      child.on('exit', (code) => reject(new Error(`agon watch ended with ${code}`)))
+        const found = /http:\S+/.exec(text)
+        if (found && text.indexOf('\n', found.index) > 0) resolve(found[0])
+      }
+      child.stdout.on('data', look)
+      child.stderr.on('data', look)
+      child.on('exit', (code) => reject(new Error(`agon ${command.join(' ')} ended with ${code}: ${text}`)))
     })
-    return address
   }
 
   async browse(options = {}) {

@@ -165,7 +165,13 @@ struct TestRun {
 /// Runs `cargo test` and reads what it prints. Of each test program only its failures and its sum are worth a line.
 fn cargo_test(options: &Options, arguments: &[&str], test_arguments: &[&str]) -> Result<TestRun> {
     let mut command = Command::new("cargo");
-    command.arg("test").args(arguments).arg("--").args(test_arguments).current_dir(root());
+    // A test that passes because something is not installed says so, and is heard.
+    command
+        .arg("test")
+        .args(arguments)
+        .args(["--", "--show-output"])
+        .args(test_arguments)
+        .current_dir(root());
     if options.require_golden {
         command.env("AGON_REQUIRE_GOLDEN", "1");
     }
@@ -232,8 +238,23 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
         if let Some(browser) = &browser {
             command.env("CHROMIUM", browser);
         }
-        let good = command.status().with_context(|| format!("running {command:?}"))?.success();
-        *(if good { &mut counts.passed } else { &mut counts.failed }) += 1;
+        // Sums are read from what it prints, which colours would cut up.
+        command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").stdout(Stdio::piped());
+        let mut child = command.spawn().with_context(|| format!("running {command:?}"))?;
+        let mut sums = Counts::default();
+        for line in BufReader::new(child.stdout.take().context("its output is piped")?).lines() {
+            let line = line?;
+            println!("{line}");
+            sums.add_line(&line);
+        }
+        match child.wait()?.success() {
+            true => counts.passed += sums.passed.max(1),
+            false => {
+                counts.passed += sums.passed;
+                counts.failed += sums.failed.max(1);
+            }
+        }
+        counts.skipped += sums.skipped;
         Ok(())
     };
     run(&["check"])?;
@@ -242,6 +263,27 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
         run(&["test:browser"])?;
     }
     Ok(())
+}
+
+impl Counts {
+    /// Adds a sum as vitest (`Tests  12 passed (12)`) or Node (`ℹ pass 12`) prints it.
+    fn add_line(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let pairs = match words.as_slice() {
+            ["Tests", rest @ ..] => rest.windows(2).map(|pair| (pair[1], pair[0])).collect(),
+            ["ℹ", what, number] => vec![(*what, *number)],
+            _ => Vec::new(),
+        };
+        for (what, number) in pairs {
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match what {
+                "passed" | "pass" => self.passed += number,
+                "failed" | "fail" => self.failed += number,
+                "skipped" => self.skipped += number,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Chromium, installed first where that is this machine's to do.

@@ -274,8 +274,18 @@ impl Family {
             .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
             .filter_map(|(process, thread)| Some((thread, Counters::of(process, thread)?.read()?)))
             .collect();
-        let ended = self.all().filter_map(sys::stat).map(|stat| stat.ended_children).sum();
-        Usage { cpu: self.cpu_time(), ended: Some(ended), threads, whole: true }
+        Usage { cpu: self.cpu_time(), ended: Some(self.ended_children()), threads, whole: true }
+    }
+
+    /// CPU time of processes that the known ones started and waited for, seen or not; in steps of 10 ms.
+    pub fn ended_children(&self) -> Duration {
+        self.all().filter_map(sys::stat).map(|stat| stat.ended_children).sum()
+    }
+
+    /// Whether a thread of the known processes runs, or would if it got a CPU.
+    pub fn could_run(&self) -> bool {
+        let threads = |process| sys::threads(process).into_iter().map(move |thread| (process, thread));
+        self.all().flat_map(threads).any(|(process, thread)| sys::is_runnable(process, thread))
     }
 
     /// What the known processes take too much of.

@@ -22,7 +22,7 @@ pub struct Launch {
     pub folder: Option<PathBuf>,
     /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
     pub dials_in: bool,
-    /// What was assumed and may surprise: `run.sh has no exit bit; started with sh`.
+    /// What was assumed and may surprise: `run.sh has no exec bit; started with sh`.
     pub notes: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ impl Launch {
             "java" => Ok(run("java", &[])),
             "sh" if !crate::sys::may_execute(file) => {
                 let mut launch = run("sh", &[]);
-                launch.notes.push(format!("{} has no exit bit; it is started with sh", file.display()));
+                launch.notes.push(format!("{} has no exec bit; it is started with sh", file.display()));
                 Ok(launch)
             }
             "cs" => compile("C#", "dotnet build, then play with the program it makes"),

@@ -27,7 +27,7 @@ pub fn never_block(descriptor: impl AsFd) -> io::Result<()> {
 /// Whether this user may execute the file.
 pub fn may_execute(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    // `access` says yes to root for any exit bit, as `exec` does.
+    // `access` says yes to root for any exec bit, as `exec` does.
     std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
@@ -217,12 +217,23 @@ pub struct Stat {
     pub ended_children: Duration,
 }
 
+/// Whether a thread runs, or waits for a CPU to run on.
+pub fn is_runnable(process: Pid, thread: Pid) -> bool {
+    let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
+    let text = std::fs::read(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
+    behind_name(&text).is_some_and(|mut words| words.next() == Some("R"))
+}
+
+/// What a line of `/proc` says behind the name of the program. That may hold anything; the last bracket ends it.
+fn behind_name(text: &[u8]) -> Option<std::str::SplitAsciiWhitespace<'_>> {
+    let rest = &text[text.iter().rposition(|&byte| byte == b')')? + 1..];
+    Some(std::str::from_utf8(rest).ok()?.split_ascii_whitespace())
+}
+
 /// The state of a process; none when it is gone.
 pub fn stat(pid: Pid) -> Option<Stat> {
     let text = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // The name of the program may hold anything; the last bracket ends it.
-    let rest = &text[text.iter().rposition(|&byte| byte == b')')? + 1..];
-    let mut words = std::str::from_utf8(rest).ok()?.split_ascii_whitespace();
+    let mut words = behind_name(&text)?;
     let state = *words.next()?.as_bytes().first()?;
     let session = words.nth(2)?.parse().ok()?;
     let mut ticks = || words.next()?.parse::<u64>().ok();

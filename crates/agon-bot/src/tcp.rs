@@ -128,6 +128,16 @@ impl Wire for Framed {
         if self.more { self.inbox.bytes() } else { &[] }
     }
 
+    fn whole(&self) -> usize {
+        let (mut rest, mut count) = (self.held(), 0);
+        while let Some((header, behind)) = rest.split_at_checked(HEADER)
+            && let Some(behind) = length(header).and_then(|length| behind.get(length..))
+        {
+            (rest, count) = (behind, count + 1);
+        }
+        count
+    }
+
     fn reads(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
@@ -254,9 +264,11 @@ mod tests {
         theirs.write_all(b"0000000002[]2         []   ").expect("room");
         assert_eq!(next(&mut ours, &mut message), Received::Message);
         assert!(!ours.held().is_empty(), "the second is here already");
+        assert_eq!(ours.whole(), 1);
         assert_eq!(next(&mut ours, &mut message), Received::Message);
         assert_eq!(ours.receive(&mut message), Received::Nothing);
         assert!(ours.held().is_empty(), "waiting brings more of what has begun");
+        assert_eq!(ours.whole(), 0);
         theirs.write_all(b"      3abc").expect("room");
         assert_eq!(next(&mut ours, &mut message), Received::Message);
         assert_eq!(message, b"abc");

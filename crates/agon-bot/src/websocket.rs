@@ -144,6 +144,11 @@ impl Wire for Connection {
         if self.more || !self.kept.is_empty() { b"\0" } else { &[] }
     }
 
+    /// Those that [`tend`](Wire::tend) has read.
+    fn whole(&self) -> usize {
+        self.kept.len()
+    }
+
     fn reads(&self) -> BorrowedFd<'_> {
         self.socket.get_ref().socket.as_fd()
     }

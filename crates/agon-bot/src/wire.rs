@@ -28,6 +28,9 @@ pub trait Wire: Send {
     /// some, waiting for [`reads`](Wire::reads) may wait for what is already here.
     fn held(&self) -> &[u8];
 
+    /// How many whole messages are among the bytes that are [`held`](Wire::held).
+    fn whole(&self) -> usize;
+
     /// Becomes readable when [`receive`](Wire::receive) may have more.
     fn reads(&self) -> BorrowedFd<'_>;
 
@@ -177,6 +180,15 @@ impl Wire for Lines {
         if self.skip_line_feed { bytes.strip_prefix(b"\n").unwrap_or(bytes) } else { bytes }
     }
 
+    fn whole(&self) -> usize {
+        let held = self.held();
+        let ends = held.iter().enumerate().filter(|&(at, &byte)| match byte {
+            b'\n' => at == 0 || held[at - 1] != b'\r',
+            byte => byte == b'\r',
+        });
+        ends.count()
+    }
+
     fn reads(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
@@ -214,6 +226,10 @@ impl Wire for HungUp {
 
     fn held(&self) -> &[u8] {
         &[]
+    }
+
+    fn whole(&self) -> usize {
+        0
     }
 
     fn reads(&self) -> BorrowedFd<'_> {
@@ -322,6 +338,9 @@ mod tests {
         rustix::io::write(&out, b"WAIT\r\n").expect("room");
         assert_eq!(windows.receive(&mut message), Received::Message);
         assert_eq!(windows.held(), b"", "nothing is left of a line with a Windows end");
+        rustix::io::write(&out, b"a\r\nb\r\nc\nd\re").expect("room");
+        assert_eq!(windows.receive(&mut message), Received::Message);
+        assert_eq!((windows.whole(), windows.held()), (3, &b"b\r\nc\nd\re"[..]));
         drop(output);
         let mut last = Received::Nothing;
         until(|| {

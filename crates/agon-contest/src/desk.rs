@@ -44,7 +44,7 @@ pub enum End {
     Failed(Trouble),
 }
 
-/// A bot's faults of one kind.
+/// A bot's faults of one kind, or its rejected orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faulty {
     /// The bot, by its place in the header.
@@ -59,6 +59,20 @@ pub struct Faulty {
     pub first: Entry,
 }
 
+impl Faulty {
+    fn new(bot: usize, kind: &str, first: &Entry) -> Self {
+        Self { bot, kind: kind.to_owned(), count: 0, matches: 0, first: first.clone() }
+    }
+
+    fn add(&mut self, count: u64, entry: &Entry) {
+        self.count = self.count.saturating_add(count);
+        self.matches += 1;
+        if (entry.block, entry.game) < (self.first.block, self.first.game) {
+            self.first = entry.clone();
+        }
+    }
+}
+
 /// What there is to show.
 #[derive(Clone, Debug)]
 pub struct Progress {
@@ -70,8 +84,12 @@ pub struct Progress {
     pub all_games: Option<u64>,
     /// Matches that had to be played again because the machine was late.
     pub late: u64,
+    /// What happened in the first of them.
+    pub first_late: Option<String>,
     /// What bots did wrong as programs.
     pub faults: BTreeMap<(usize, String), Faulty>,
+    /// Orders that the rules did not allow, by bot: bad moves, and no faults.
+    pub rejected: BTreeMap<usize, Faulty>,
     /// Replays that were kept.
     pub replays: u64,
     /// Finished matches whose block is not finished or stands behind one that is not.
@@ -111,7 +129,9 @@ impl Desk {
             resumed: past.len() as u64,
             all_games: plan.all_games(),
             late: 0,
+            first_late: None,
             faults: BTreeMap::new(),
+            rejected: BTreeMap::new(),
             replays: 0,
             waiting: 0,
             standing: Standing::new(&plan, sprt),
@@ -167,9 +187,14 @@ impl Desk {
         }
     }
 
-    /// Notes that a match must be played again because the machine was late.
-    pub fn late(&self) {
-        self.lock().progress.late += 1;
+    /// Notes that a match must be played again because the machine was late: `why`.
+    pub fn late(&self, why: &str) {
+        if std::env::var_os("LATE_DEBUG").is_some() {
+            eprintln!("LATE {why}");
+        }
+        let progress = &mut self.lock().progress;
+        progress.late += 1;
+        progress.first_late.get_or_insert_with(|| why.to_owned());
     }
 
     /// Ends the series early.
@@ -249,18 +274,12 @@ impl Inside {
         self.progress.replays += u64::from(entry.replay.is_some());
         for fault in &entry.faults {
             let bot = entry.bots[usize::from(fault.seat) - 1];
-            let faulty = self.progress.faults.entry((bot, fault.kind.clone())).or_insert_with(|| Faulty {
-                bot,
-                kind: fault.kind.clone(),
-                count: 0,
-                matches: 0,
-                first: entry.clone(),
-            });
-            faulty.count += u64::from(fault.count);
-            faulty.matches += 1;
-            if (entry.block, entry.game) < (faulty.first.block, faulty.first.game) {
-                faulty.first = entry.clone();
-            }
+            let faulty = self.progress.faults.entry((bot, fault.kind.clone()));
+            faulty.or_insert_with(|| Faulty::new(bot, &fault.kind, &entry)).add(fault.count, &entry);
+        }
+        for (&bot, &count) in entry.bots.iter().zip(&entry.rejected).filter(|(_, count)| **count > 0) {
+            let faulty = self.progress.rejected.entry(bot);
+            faulty.or_insert_with(|| Faulty::new(bot, "rejected order", &entry)).add(count, &entry);
         }
         let games = self.plan.games() as usize;
         let (block, game) = (entry.block, entry.game as usize - 1);

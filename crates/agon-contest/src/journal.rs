@@ -155,6 +155,9 @@ pub struct Entry {
     /// What bots did wrong as programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCount>,
+    /// How many orders of each seat the rules did not allow; empty for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<u64>,
     /// The replay, relative to the journal, where it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
@@ -184,7 +187,7 @@ pub struct FaultCount {
     /// What kind, in words.
     pub kind: String,
     /// How often.
-    pub count: u32,
+    pub count: u64,
     /// When first, in the game's words.
     pub turn: String,
     /// What happened that first time.
@@ -452,6 +455,9 @@ impl Entry {
         if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
             return Err("a fault names a seat that is not there".to_owned());
         }
+        if !self.rejected.is_empty() && self.rejected.len() != seats {
+            return Err(format!("a match of {seats} seats has that many counts of rejected orders"));
+        }
         Ok(())
     }
 }
@@ -613,6 +619,7 @@ pub(crate) mod tests {
             wall_us: 1,
             tries: 1,
             faults: Vec::new(),
+            rejected: Vec::new(),
             replay: None,
         }
     }

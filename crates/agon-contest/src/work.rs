@@ -217,7 +217,7 @@ impl Worker<'_> {
                 Some(Void::Stopped) => return Ok(None),
                 Some(Void::OwnFault(why)) => return Err(Trouble::Own(why.clone())),
                 Some(Void::HostLate(why)) => {
-                    self.desk.late();
+                    self.desk.late(why);
                     if tries == TRIES {
                         return Err(Trouble::Late(why.clone()));
                     }
@@ -350,6 +350,7 @@ impl<'a> Table<'a> {
             wall_us: record.wall_us,
             tries,
             faults,
+            rejected: rejected(record),
             replay,
         })
     }
@@ -394,27 +395,29 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The faults of a match by seat and kind. Rejected orders are moves, not faults.
+/// The faults of a match by seat and kind.
 fn faults(record: &MatchRecord) -> Vec<FaultCount> {
     let mut counted: Vec<FaultCount> = Vec::new();
-    for fault in record.faults.iter().filter(|fault| fault.kind.is_programs()) {
+    for fault in &record.faults {
         let (seat, kind) = (fault.seat.number(), fault.kind.word());
-        if let Some(known) =
-            counted.iter_mut().find(|known| (known.seat, known.kind.as_str()) == (seat, kind))
-        {
-            known.count += 1;
-        } else if counted.len() < LISTED_FAULTS {
-            let message = fault.message.chars().take(300).collect();
+        let is_known = counted.iter().any(|known| (known.seat, known.kind.as_str()) == (seat, kind));
+        if !is_known && counted.len() < LISTED_FAULTS {
             counted.push(FaultCount {
                 seat,
                 kind: kind.to_owned(),
-                count: 1,
+                count: record.counts[fault.seat.index()].faults.get(&fault.kind).copied().unwrap_or(1),
                 turn: fault.turn.clone(),
-                message,
+                message: fault.message.chars().take(300).collect(),
             });
         }
     }
     counted
+}
+
+/// The rejected orders of a match by seat; empty for none.
+fn rejected(record: &MatchRecord) -> Vec<u64> {
+    let counts: Vec<u64> = record.counts.iter().map(|seat| seat.rejected).collect();
+    if counts.iter().all(|count| *count == 0) { Vec::new() } else { counts }
 }
 
 /// Sees every answer: for the fingerprint, and for the replay where one is kept.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Kit, Outcome, Picture, Recipe, Seat, Seats,
-    Setup, SetupError, Unreadable,
+    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Kit, MapFindings, Outcome, Picture, Recipe,
+    Seat, Seats, Setup, SetupError, Unreadable,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -134,6 +134,14 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// `false` where the original has no such files.
     fn export(&self, _steps: &[Answers<Self::Order>], _facts: &Facts, _out: &mut Vec<u8>) -> bool {
         false
+    }
+
+    /// Whether a map file is good, in games that have map files; `name` stands in errors.
+    ///
+    /// # Errors
+    /// Where and why it is no map.
+    fn check_map(_name: &str, _content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        None
     }
 
     /// Workloads of `agon bench` beside the ones every game has.

@@ -27,6 +27,16 @@ pub struct WebSocketKit {
     /// Reads the first message of a bot: the token in it, if it names one. What is no such message is
     /// an error, as a sentence for the bot's author, and its connection is closed.
     pub register: fn(&[u8]) -> Result<Option<String>, String>,
+    /// Whether an answer says which question it answers. What comes before the question is then no
+    /// answer to it.
+    pub answers_say_their_question: bool,
+}
+
+impl Kit {
+    /// Whether an answer says which question it answers.
+    pub fn answers_say_their_question(&self) -> bool {
+        matches!(self, Self::WebSocket(kit) if kit.answers_say_their_question)
+    }
 }
 
 /// Bots that dial a TCP port, where ten characters of length stand before each message.

@@ -10,8 +10,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit, Outcome,
-    Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Unreadable,
+    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit,
+    MapFindings, Outcome, Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
+    Unreadable,
 };
 
 /// An answer whose order is in canonical bytes.
@@ -126,6 +127,13 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Option<Vec<u8>>, String> {
         Ok(None)
     }
+    /// Whether a map file is good, in games that have map files; `name` stands in errors.
+    ///
+    /// # Errors
+    /// Where and why it is no map.
+    fn check_map(&self, _name: &str, _content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        None
+    }
     /// The workloads every game has, and its own.
     ///
     /// # Errors
@@ -193,6 +201,10 @@ impl<G: Game> AnyGame for Face<G> {
         }
         let mut out = Vec::new();
         Ok(table.game.export(&typed, facts, &mut out).then_some(out))
+    }
+
+    fn check_map(&self, name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        G::check_map(name, content)
     }
 
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {

@@ -110,7 +110,7 @@ pub enum SetupError {
         known: String,
     },
     /// No such rule.
-    #[error("{place}: no rule is called `{key}`{}", hint(.nearest.as_deref()))]
+    #[error("{place}: no rule is called `{key}`{}", rule_hint(.nearest.as_deref()))]
     UnknownRule {
         /// The file, or `--set`.
         place: String,
@@ -161,18 +161,30 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
+/// What helps somebody who named a rule that is none.
+fn rule_hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(|| " (`agon rules GAME --preset NAME` lists all)".to_owned(), |name| hint(Some(name)))
+}
+
 /// The entry of `known` that is most like `name`, when it is like it at all.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let plain = |text: &str| -> Vec<char> {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let wanted = plain(name);
-    known
-        .into_iter()
-        .map(|other| (distance(&wanted, &plain(other)), other))
+    let known: Vec<(Vec<char>, &str)> = known.into_iter().map(|other| (plain(other), other)).collect();
+    let similar = known
+        .iter()
+        .map(|(plain, other)| (distance(&wanted, plain), other))
         .filter(|&(distance, other)| distance <= 2.max(other.len().min(name.len()) / 3))
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, other)| other.to_owned())
+        .min_by_key(|&(distance, _)| distance);
+    // `turns` may be short for `numberOfTurns`.
+    let longer = || {
+        let holds =
+            |plain: &[char]| wanted.len() > 2 && plain.windows(wanted.len()).any(|part| part == wanted);
+        known.iter().find(|(plain, _)| holds(plain)).map(|(_, other)| (0, other))
+    };
+    similar.or_else(longer).map(|(_, other)| (*other).to_owned())
 }
 
 /// Levenshtein distance.
@@ -200,5 +212,6 @@ mod tests {
         assert_eq!(nearest("max_turn", known).as_deref(), Some("maxTurns"));
         assert_eq!(nearest("shootRange", known).as_deref(), Some("shotRange"));
         assert_eq!(nearest("gravity", known), None);
+        assert_eq!(nearest("turns", ["shotRange", "numberOfTurns"]).as_deref(), Some("numberOfTurns"));
     }
 }

@@ -102,7 +102,21 @@ impl Cause {
             gone(Ending::Signal(9), false, ""),
             gone(Ending::Runs, false, ""),
             Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
+            Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 60 s".to_owned()),
+            Self::NotStarted(
+                "did not connect to ws://127.0.0.1:8765 within 60 s. A bot that reads and writes lines instead says so in its \
+                 agon.toml (dialect = \"lines\"), or is named lines:COMMAND"
+                    .to_owned(),
+            ),
+            Self::NotStarted(
+                "before it was connected to ws://127.0.0.1:8765, it ended with exit code 1; it last wrote: `ModuleNotFoundError: \
+                 No module named 'websockets'`"
+                    .to_owned(),
+            ),
             Self::LongMessage("a line longer than 10000 bytes".to_owned()),
+            Self::LongMessage("a message of 2000000 bytes; at most 1048576 are allowed".to_owned()),
+            Self::Closed("the message is JSON, but no object".to_owned()),
+            Self::Closed("it sent a text that is not UTF-8".to_owned()),
             Self::ManyMessages(1_000),
             Self::ManyParts,
             Self::Deaf,
@@ -136,7 +150,8 @@ impl fmt::Display for Cause {
                 }
                 Ok(())
             }
-            Self::NotStarted(why) | Self::Closed(why) => f.write_str(why),
+            Self::NotStarted(why) => f.write_str(why),
+            Self::Closed(why) => write!(f, "{why}; its connection is closed"),
             Self::LongMessage(what) => write!(f, "sent {what}"),
             Self::ManyMessages(most) => {
                 write!(f, "sent more than {most} messages that are no answer in one turn")

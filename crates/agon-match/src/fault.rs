@@ -15,10 +15,23 @@ pub struct Fault {
     pub turn: String,
     /// What kind.
     pub kind: FaultKind,
-    /// The rule that says so, where it is a rule's matter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<&'static str>,
     /// What happened, what was expected and the likely cause, for the bot's author.
+    pub message: String,
+}
+
+/// An order that the rules do not allow: a bad move, and no fault of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RejectedOrder {
+    /// Whose.
+    #[serde(serialize_with = "seat_number")]
+    pub seat: Seat,
+    /// The step, from 0, as in the replay.
+    pub step: u32,
+    /// The same place in the game's words: `turn 12`.
+    pub turn: String,
+    /// The rule that says so.
+    pub rule: &'static str,
+    /// What is wrong with it.
     pub message: String,
 }
 
@@ -38,8 +51,6 @@ pub enum FaultKind {
     NeverStarted,
     /// An answer in a form that cannot be an answer.
     Malformed,
-    /// An order that the rules do not allow.
-    Rejected,
     /// Output that is no answer.
     Stray,
     /// More output than is allowed.
@@ -54,12 +65,11 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::Timeout,
         Self::Crash,
         Self::NeverStarted,
         Self::Malformed,
-        Self::Rejected,
         Self::Stray,
         Self::Flood,
         Self::Deaf,
@@ -67,14 +77,9 @@ impl FaultKind {
         Self::Pondering,
     ];
 
-    /// Whether this is a fault of the program; a rejected order is only a bad move.
-    pub fn is_programs(self) -> bool {
-        self != Self::Rejected
-    }
-
     /// Whether no answer, or none that can be played, came by it.
     pub fn breaks(self) -> bool {
-        !matches!(self, Self::Rejected | Self::Stray | Self::Pondering)
+        !matches!(self, Self::Stray | Self::Pondering)
     }
 
     /// The word for tables.
@@ -84,7 +89,6 @@ impl FaultKind {
             Self::Crash => "crash",
             Self::NeverStarted => "never started",
             Self::Malformed => "malformed answer",
-            Self::Rejected => "rejected order",
             Self::Stray => "stray output",
             Self::Flood => "too much output",
             Self::Deaf => "input not read",

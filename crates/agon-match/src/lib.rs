@@ -18,8 +18,8 @@ mod pulse;
 
 pub use cause::{Cause, Lateness};
 pub use clock::{Clock, Ponder};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, RejectedOrder};
 pub use player::{Player, SeatError, place, seat_player};
-pub use record::{MatchRecord, MatchResult, SeatResult, SeatTime};
+pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
 pub use referee::{Observer, StepReport, Take, play, play_on};

@@ -6,37 +6,22 @@ use agon_bot::sys::Counters;
 
 /// How often we wake while bots think: to notice that this machine stood still, what the bots use,
 /// and that the user wants to stop. Answers that come sooner are never disturbed.
-const BEAT: Duration = Duration::from_millis(4);
+pub const BEAT: Duration = Duration::from_millis(4);
 /// Waking up later than this is no accident of scheduling.
 const JITTER: Duration = Duration::from_millis(1);
 
 /// Our own heartbeat.
 pub struct Pulse {
     counters: Option<Counters>,
-    /// When we last looked at the clock.
-    seen: Instant,
-    next: Instant,
-    /// What we had waited for a CPU at the last beat.
-    waited: Duration,
-    /// What we waited for it between the two beats before.
-    queued: Duration,
-    stood_still: Duration,
+    heart: Heart,
 }
 
 impl Pulse {
     /// A pulse of the calling thread.
     pub fn new() -> Self {
-        let now = Instant::now();
         let counters = Counters::own();
-        let waited = waited(counters.as_ref());
-        Self {
-            counters,
-            seen: now,
-            next: now + BEAT,
-            waited,
-            queued: Duration::ZERO,
-            stood_still: Duration::ZERO,
-        }
+        let heart = Heart::new(Instant::now(), waited(counters.as_ref()));
+        Self { counters, heart }
     }
 
     /// Whether the system counts how long a thread waits for a CPU.
@@ -46,50 +31,125 @@ impl Pulse {
 
     /// Bots begin to think: the next beat is a whole one away.
     pub fn restart(&mut self, now: Instant) {
-        self.seen = now;
-        self.next = now + BEAT;
+        let counters = self.counters.as_ref();
+        self.heart.restart(now, || waited(counters));
     }
 
     /// How long to sleep at most from now on.
     pub fn patience(&self, now: Instant) -> Duration {
-        self.next.saturating_duration_since(now)
+        self.heart.next.saturating_duration_since(now)
     }
 
     /// Notes that we are awake, after we had meant to sleep for `meant` since the last call. Whether it
     /// is time for a beat.
     pub fn awake(&mut self, meant: Duration) -> bool {
-        let now = Instant::now();
-        let late = now.saturating_duration_since(self.seen).saturating_sub(meant);
-        self.seen = now;
-        let beats = now >= self.next;
-        if late > JITTER {
-            // What we waited for a CPU is a matter of who used it. The rest nobody used.
-            self.stood_still += late.saturating_sub(self.since_beat());
-        }
-        if beats {
-            self.next = now + BEAT;
-            self.queued = self.since_beat();
-            self.waited += self.queued;
-        }
-        beats
-    }
-
-    fn since_beat(&self) -> Duration {
-        waited(self.counters.as_ref()).saturating_sub(self.waited)
+        let counters = self.counters.as_ref();
+        self.heart.awake(Instant::now(), meant, || waited(counters))
     }
 
     /// For how long this machine stood still so far, for everybody.
     pub fn stood_still(&self) -> Duration {
-        self.stood_still
+        self.heart.stood_still
     }
 
     /// How long we have waited for a CPU lately (since the last beat but one): so much later than an
     /// answer came we may have seen it.
     pub fn queued(&self) -> Duration {
-        self.queued + self.since_beat()
+        self.heart.queued + self.heart.since(waited(self.counters.as_ref()))
     }
 }
 
 fn waited(counters: Option<&Counters>) -> Duration {
     counters.and_then(Counters::read).unwrap_or_default().waited
+}
+
+/// What is known of the pulse. It is told the time, and how long we have ever waited for a CPU; that is
+/// asked for as seldom as possible, because it takes as long as a quick bot's answer.
+struct Heart {
+    /// When we last looked at the clock.
+    seen: Instant,
+    next: Instant,
+    /// What we had waited for a CPU when that was last asked, and when it was.
+    waited: Duration,
+    asked: Instant,
+    /// What we waited for it between the two beats before.
+    queued: Duration,
+    stood_still: Duration,
+}
+
+impl Heart {
+    fn new(now: Instant, waited: Duration) -> Self {
+        Self {
+            seen: now,
+            next: now + BEAT,
+            waited,
+            asked: now,
+            queued: Duration::ZERO,
+            stood_still: Duration::ZERO,
+        }
+    }
+
+    fn restart(&mut self, now: Instant, waited: impl Fn() -> Duration) {
+        (self.seen, self.next, self.queued) = (now, now + BEAT, Duration::ZERO);
+        // Quick answers let no beat come. What we waited for in all of them must not pass for what we wait
+        // for in this one: it would hide that the machine stood still.
+        if now.saturating_duration_since(self.asked) > BEAT {
+            (self.waited, self.asked) = (waited(), now);
+        }
+    }
+
+    fn awake(&mut self, now: Instant, meant: Duration, waited: impl Fn() -> Duration) -> bool {
+        let late = now.saturating_duration_since(self.seen).saturating_sub(meant);
+        self.seen = now;
+        let beats = now >= self.next;
+        if late > JITTER {
+            // What we waited for a CPU is a matter of who used it. The rest nobody used.
+            self.stood_still += late.saturating_sub(self.since(waited()));
+        }
+        if beats {
+            let waited = waited();
+            self.queued = self.since(waited);
+            (self.next, self.waited, self.asked) = (now + BEAT, waited, now);
+        }
+        beats
+    }
+
+    fn since(&self, waited: Duration) -> Duration {
+        waited.saturating_sub(self.waited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_machine_that_stands_still_is_noticed_however_long_we_have_waited_before() {
+        let began = Instant::now();
+        let mut heart = Heart::new(began, Duration::ZERO);
+        let (mut now, mut queue) = (began, Duration::ZERO);
+        // A thousand quick answers; before each of them we wait a little for our CPU.
+        for _ in 0..1_000 {
+            (now, queue) = (now + MS(1), queue + Duration::from_micros(500));
+            heart.restart(now, || queue);
+            heart.awake(now, Duration::ZERO, || queue);
+        }
+        assert_eq!(heart.stood_still, Duration::ZERO);
+        // Then everything stands still for 46 ms in a sleep of 4.
+        assert!(heart.awake(now + MS(50), BEAT, || queue), "a beat is due");
+        assert!(heart.stood_still > MS(40), "{:?}", heart.stood_still);
+    }
+
+    #[test]
+    fn what_we_wait_for_a_cpu_is_not_standing_still() {
+        let began = Instant::now();
+        let mut heart = Heart::new(began, MS(70));
+        heart.restart(began + MS(100), || MS(80));
+        assert!(heart.awake(began + MS(130), BEAT, || MS(106)));
+        assert_eq!((heart.stood_still, heart.queued), (Duration::ZERO, MS(26)));
+        assert!(heart.awake(began + MS(134), BEAT, || MS(106)));
+        assert_eq!(heart.queued, Duration::ZERO, "it is long ago");
+    }
 }

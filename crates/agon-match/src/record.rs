@@ -1,9 +1,11 @@
 //! What is known after a match.
 
+use std::collections::BTreeMap;
+
 use agon_game::{Outcome, Seat};
 use serde::Serialize;
 
-use crate::{Fault, FaultKind};
+use crate::{Fault, FaultKind, RejectedOrder};
 
 /// What the referee knows after a match.
 #[derive(Clone, Debug)]
@@ -12,10 +14,12 @@ pub struct MatchRecord {
     pub outcome: Option<Outcome>,
     /// Why it does not count: the machine was late, or we failed.
     pub void: Option<Void>,
-    /// What the bots did wrong, in order, bounded.
+    /// What the bots did wrong as programs, in order. Of each seat and kind only the first are listed.
     pub faults: Vec<Fault>,
-    /// How many more faults there were than are listed.
-    pub unlisted: u64,
+    /// Orders that the rules did not allow, in order. Of each seat only the first are listed.
+    pub rejected: Vec<RejectedOrder>,
+    /// How often each seat did what, listed or not.
+    pub counts: Vec<SeatCounts>,
     /// The time each seat used.
     pub times: Vec<SeatTime>,
     /// How many steps were played.
@@ -35,6 +39,22 @@ pub enum Void {
     OwnFault(String),
     /// The user stopped it.
     Stopped,
+}
+
+/// How often a seat did something wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeatCounts {
+    /// Faults of each kind.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// Orders that the rules did not allow.
+    pub rejected: u64,
+}
+
+impl SeatCounts {
+    /// Faults of all kinds.
+    pub fn all_faults(&self) -> u64 {
+        self.faults.values().sum()
+    }
 }
 
 /// The time a seat used.
@@ -101,10 +121,22 @@ pub struct SeatResult {
     pub score: Option<f64>,
     /// Its rank.
     pub rank: Option<u8>,
-    /// What it did wrong.
+    /// What it did wrong as a program; the first of each kind, where there were very many.
     pub faults: Vec<Fault>,
+    /// How many faults are not listed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more_faults: u64,
+    /// How many of its orders the rules did not allow: bad moves, and no faults.
+    pub rejected: u64,
+    /// The first of these orders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejections: Vec<RejectedOrder>,
     /// The time it used.
     pub time: SeatTime,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How a match ended.
@@ -123,6 +155,11 @@ impl MatchRecord {
     /// The faults of one seat.
     pub fn faults_of(&self, seat: Seat) -> impl Iterator<Item = &Fault> {
         self.faults.iter().filter(move |fault| fault.seat == seat)
+    }
+
+    /// The orders of one seat that the rules did not allow.
+    pub fn rejected_of(&self, seat: Seat) -> impl Iterator<Item = &RejectedOrder> {
+        self.rejected.iter().filter(move |order| order.seat == seat)
     }
 
     /// Whether `seat` has a fault of this kind.
@@ -148,13 +185,20 @@ impl MatchRecord {
     ) -> MatchResult {
         let recipe = session.recipe();
         let outcome = self.outcome.as_ref();
-        let seats = Seat::first(recipe.seats).map(|seat| SeatResult {
-            seat: seat.number(),
-            bot: labels[seat.index()].clone(),
-            score: outcome.map(|outcome| outcome.scores[seat.index()]),
-            rank: outcome.map(|outcome| outcome.ranks[seat.index()]),
-            faults: self.faults_of(seat).cloned().collect(),
-            time: self.times[seat.index()],
+        let seats = Seat::first(recipe.seats).map(|seat| {
+            let faults: Vec<Fault> = self.faults_of(seat).cloned().collect();
+            let counts = &self.counts[seat.index()];
+            SeatResult {
+                seat: seat.number(),
+                bot: labels[seat.index()].clone(),
+                score: outcome.map(|outcome| outcome.scores[seat.index()]),
+                rank: outcome.map(|outcome| outcome.ranks[seat.index()]),
+                more_faults: counts.all_faults() - faults.len() as u64,
+                faults,
+                rejected: counts.rejected,
+                rejections: self.rejected_of(seat).cloned().collect(),
+                time: self.times[seat.index()],
+            }
         });
         MatchResult {
             game: session.info().name,

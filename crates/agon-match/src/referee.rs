@@ -13,9 +13,9 @@ use rustix::time::Timespec;
 
 use crate::arrival::{self, Awaited};
 use crate::clock::{TOLERANCE, TOLERATED};
-use crate::pulse::Pulse;
-use crate::record::{MatchRecord, SeatTime, Void};
-use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder};
+use crate::pulse::{BEAT, Pulse};
+use crate::record::{MatchRecord, SeatCounts, SeatTime, Void};
+use crate::{Cause, Clock, Fault, FaultKind, Lateness, Player, Ponder, RejectedOrder};
 
 /// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;
@@ -23,8 +23,10 @@ const LONGEST_QUEUE: usize = 8 << 20;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// So many messages that are no answer are skipped in one step.
 const MOST_STRAY: u32 = 1_000;
-/// So many faults of a match are listed.
-const LISTED_FAULTS: usize = 500;
+/// So many faults of each seat and kind are listed, so that none of them hides another.
+const LISTED_FAULTS: u64 = 300;
+/// So many rejected orders of each seat are listed.
+const LISTED_REJECTED: u64 = 500;
 /// No sentence of a fault is longer, in characters.
 const LONGEST_SENTENCE: usize = 500;
 /// A bot that uses more CPU than this in its opponent's turn is stopped there.
@@ -34,6 +36,8 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
+/// Less CPU time than this, in milliseconds, may belong to no turn: the system counts it in steps of 10.
+const UNSEEN_MS: f64 = 50.0;
 /// How long we wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -113,7 +117,7 @@ pub fn play_on(
     let mut referee = Referee::new(session, players, clock, ponder, stop);
     let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
-    let Referee { faults, unlisted, mut seats, .. } = referee;
+    let Referee { faults, rejected, mut seats, .. } = referee;
     let wall = began.elapsed();
     let outcome = session.outcome().cloned().filter(|_| void.is_none());
     if outcome.is_some() {
@@ -129,15 +133,16 @@ pub fn play_on(
             }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
             state.time.memory_mib = used.memory.map(|bytes| bytes as f64 / f64::from(1 << 20));
-            notes.extend(unassigned(seat, &state.time));
+            notes.extend(unassigned(seat, &state.time, state.launching));
         }
     }
     MatchRecord {
         outcome,
         void,
         faults,
-        unlisted,
-        times: seats.into_iter().map(|seat| seat.time).collect(),
+        rejected,
+        times: seats.iter().map(|seat| seat.time).collect(),
+        counts: seats.into_iter().map(|seat| seat.counts).collect(),
         steps: session.steps(),
         wall_us: wall.as_micros() as u64,
         notes,
@@ -168,11 +173,11 @@ fn think_ms(wall: Duration) -> u32 {
     wall.as_millis().min(u128::from(u32::MAX)) as u32
 }
 
-/// Says so when much CPU time of a bot belongs to no turn.
-fn unassigned(seat: Seat, time: &SeatTime) -> Option<String> {
+/// Says so when much CPU time of a bot belongs to no turn. What it took to launch it is no turn's.
+fn unassigned(seat: Seat, time: &SeatTime, launching: Duration) -> Option<String> {
     let total = time.total_cpu_ms?;
-    let known = time.cpu_ms? + time.between_ms?;
-    (total - known > 20.0 && total > 1.1 * known).then(|| {
+    let known = time.cpu_ms? + time.between_ms? + launching.as_secs_f64() * 1e3;
+    (total - known > UNSEEN_MS && total > 1.1 * known).then(|| {
         format!(
             "{:.0} of {total:.0} ms of CPU of seat {seat} were used by processes that came and went unseen; its CPU times \
              per turn are too low",
@@ -224,7 +229,7 @@ struct Referee<'a> {
     stop: &'a AtomicBool,
     seats: Vec<SeatState>,
     faults: Vec<Fault>,
-    unlisted: u64,
+    rejected: Vec<RejectedOrder>,
     /// Who has just gone, and why, as far as that is known before its last words.
     leaving: Vec<(Seat, Leaving)>,
     pulse: Pulse,
@@ -239,6 +244,7 @@ struct SeatState {
     out: Option<Absence>,
     /// How often it used the tolerance of the clock.
     tolerated: u32,
+    counts: SeatCounts,
     time: SeatTime,
     /// How often its answer was here before the question.
     unasked: u32,
@@ -246,6 +252,8 @@ struct SeatState {
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.
     between: Duration,
+    /// CPU time of processes that had come and gone by its first answer: a launcher's, as of Python versions.
+    launching: Duration,
     /// CPU time in its opponents' turns, less a little for each.
     pondered: Duration,
     /// Whether it is stopped between its turns.
@@ -274,6 +282,8 @@ struct Waiting {
     unread: usize,
     /// Whether something nobody had asked for was here before the question.
     early: bool,
+    /// How many of the messages that were here then were not looked at yet.
+    ahead: usize,
     /// What it had used when it was asked, as far as that is cheap to know.
     before: Usage,
     /// What it had used at the first beat.
@@ -285,8 +295,13 @@ struct Waiting {
     stolen: Duration,
     /// By how much the limit was put off because the machine was late.
     put_off: Duration,
+    /// How long, beyond that, we look whether it waits for a CPU at this moment.
+    grace: Duration,
+    /// What CPU time it had used when we looked last.
+    watched: Option<Duration>,
     /// Why it has to go, found while it thinks.
     excess: Option<Cause>,
+    /// How many messages were no answer.
     stray: u32,
     parts: u32,
     raw: Vec<u8>,
@@ -317,7 +332,7 @@ impl<'a> Referee<'a> {
             stop,
             seats,
             faults: Vec::new(),
-            unlisted: 0,
+            rejected: Vec::new(),
             leaving: Vec::new(),
             pulse: Pulse::new(),
             message: Vec::new(),
@@ -422,6 +437,7 @@ impl<'a> Referee<'a> {
     /// Sends the question.
     fn ask(&mut self, index: usize, seat: Seat) -> Waiting {
         let mut message = std::mem::take(&mut self.message);
+        let excess = self.skip_early(seat, &mut message).err();
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
@@ -439,8 +455,8 @@ impl<'a> Referee<'a> {
         let unread = program.wire_ref().unsent();
         // Looked for before the question is there: a quick bot's answer to it must not look unasked.
         program.wire().tend();
-        let early = !program.wire_ref().held().is_empty();
-        if unread <= LONGEST_QUEUE {
+        let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
+        if unread <= LONGEST_QUEUE && excess.is_none() {
             program.wire().send(&message);
         }
         let asked = Instant::now();
@@ -455,17 +471,41 @@ impl<'a> Referee<'a> {
             written,
             unread,
             early,
+            ahead,
             before,
             beat: None,
             beats: 0,
             stood_still,
             stolen: Duration::ZERO,
             put_off: Duration::ZERO,
-            excess: None,
+            grace: Duration::ZERO,
+            watched: None,
+            excess,
             stray: 0,
             parts: 0,
             raw: Vec::new(),
         }
+    }
+
+    /// Looks at what came before the question, where answers say what they answer: there is none for
+    /// a question that was not asked yet.
+    fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
+        if !self.session.kit().answers_say_their_question() {
+            return Ok(());
+        }
+        for _ in 0..MOST_STRAY {
+            let wire = self.program(seat).wire();
+            wire.tend();
+            if wire.whole() == 0 || wire.receive(message) != Received::Message {
+                return Ok(());
+            }
+            match self.session.hear(seat, message) {
+                Heard::Close(why) => return Err(Cause::Closed(why)),
+                Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why),
+                Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
+            }
+        }
+        Err(Cause::ManyMessages(MOST_STRAY))
     }
 
     /// Books the CPU time that a seat has used since its last answer. From the first time that it computes
@@ -497,14 +537,15 @@ impl<'a> Referee<'a> {
     ) -> Result<(), Void> {
         // A question may be longer than the bound; that it was not read is known at the next one.
         waiting.retain_mut(|one| {
-            one.unread <= LONGEST_QUEUE || !self.gone(one, Leaving::Sent(Cause::Deaf), answers, takes)
+            let deaf = (one.unread > LONGEST_QUEUE).then_some(Cause::Deaf);
+            let Some(cause) = one.excess.take().or(deaf) else { return true };
+            !self.gone(one, Leaving::Sent(cause), answers, takes)
         });
         // Lines nobody had asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
             if waiting[index].early && self.hear(&mut waiting[index], answers, takes)? {
-                let one = waiting.remove(index);
-                self.seats[one.seat.index()].unasked += 1;
+                waiting.remove(index);
             } else {
                 index += 1;
             }
@@ -565,7 +606,8 @@ impl<'a> Referee<'a> {
                 descriptors.push(PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT));
                 meanings.push((one.seat, Meaning::Writes));
             }
-            let own = one.allowance(self.clock).map(|allowance| one.asked + allowance + one.put_off);
+            let own =
+                one.allowance(self.clock).map(|allowance| one.asked + allowance + one.put_off + one.grace);
             deadline = match (deadline, own) {
                 (Some(first), Some(own)) => Some(first.min(own)),
                 (first, own) => first.or(own),
@@ -663,7 +705,7 @@ impl<'a> Referee<'a> {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
-                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(format!("it sent {why}")))),
                 Received::Garbled(why) => {
                     self.note_fault(one.seat, FaultKind::Malformed, &why);
                     let (wall, think_ms) = (one.asked.elapsed(), think_ms(one.asked.elapsed()));
@@ -676,6 +718,8 @@ impl<'a> Referee<'a> {
                 break self.gone(one, leaving, answers, takes);
             }
             let wall = one.asked.elapsed();
+            let unasked = one.ahead > 0;
+            one.ahead = one.ahead.saturating_sub(1);
             if !one.raw.is_empty() {
                 one.raw.push(b'\n');
             }
@@ -708,6 +752,7 @@ impl<'a> Referee<'a> {
                 }
                 Heard::Close(why) => break self.gone(one, Leaving::Sent(Cause::Closed(why)), answers, takes),
             };
+            self.seats[one.seat.index()].unasked += u32::from(unasked);
             break self.answered(one, wall, answer, answers, takes)?;
         };
         self.message = message;
@@ -769,20 +814,39 @@ impl<'a> Referee<'a> {
     ) -> Result<bool, Void> {
         let Some(allowance) = one.allowance(self.clock) else { return Ok(false) };
         let wall = one.asked.elapsed();
-        if wall < allowance + one.put_off {
+        if wall < allowance + one.put_off + one.grace {
             return Ok(false);
         }
         // It gets the time that the machine took from it. If it needs that, nobody can say whether
         // it would have been in time, and the match is void; if it is not enough, it was too slow.
         let late = self.machine_was_late(one);
-        if late > Duration::from_secs(10) + 10 * allowance {
-            return Err(self.void(one, wall, late));
+        let most = Duration::from_secs(10) + 10 * allowance;
+        if late > most || one.grace > most {
+            return Err(self.void(one, wall, late.max(one.grace)));
         }
         if wall < allowance + late {
-            one.put_off = late;
+            (one.put_off, one.grace) = (late, Duration::ZERO);
+            return Ok(false);
+        }
+        // A wait for a CPU is counted by the system when it is over.
+        if self.waits_now(one) {
+            one.grace = wall.saturating_sub(allowance + one.put_off) + BEAT;
             return Ok(false);
         }
         self.timed_out(one, answers, takes)
+    }
+
+    /// Whether a seat whose limit has passed could run at this moment and is not let, as far as we know: the
+    /// first time it has only to be able to, later it must not have computed meanwhile.
+    fn waits_now(&mut self, one: &mut Waiting) -> bool {
+        let family = self.program(one.seat).family();
+        let (could, used) = (family.could_run(), family.cpu_time());
+        let computed = match (used, one.watched) {
+            (Some(used), Some(before)) => used.saturating_sub(before) > BEAT / 4,
+            _ => false,
+        };
+        one.watched = used;
+        could && !computed && used.is_some()
     }
 
     fn timed_out(
@@ -840,6 +904,8 @@ impl<'a> Referee<'a> {
             program.listen_to_stderr();
             let (said, _) = program.take_said();
             program.end();
+            // Who runs elsewhere may still send: its connection is dropped, so that it is told.
+            let _ = program.hang_up(Duration::ZERO);
             let place = answers.iter().position(|(other, _)| *other == seat);
             let take = &mut takes[place.expect("it was asked")];
             take.stderr.extend_from_slice(&said);
@@ -870,7 +936,10 @@ impl<'a> Referee<'a> {
             None => Duration::ZERO,
         };
         let (said, lost) = program.take_said();
+        let first = self.seats[one.seat.index()].time.answers == 0;
+        let launching = if first { self.program(one.seat).family().ended_children() } else { Duration::ZERO };
         let state = &mut self.seats[one.seat.index()];
+        state.launching += launching;
         state.cpu_then = now;
         let ms = wall.as_secs_f64() * 1e3;
         let time = &mut state.time;
@@ -907,17 +976,16 @@ impl<'a> Referee<'a> {
 
     fn keep_rejections(&mut self, step: u32, turn: &str) {
         for rejection in self.session.rejections() {
-            if self.faults.len() < LISTED_FAULTS {
-                self.faults.push(Fault {
+            let count = &mut self.seats[rejection.seat.index()].counts.rejected;
+            *count += 1;
+            if *count <= LISTED_REJECTED {
+                self.rejected.push(RejectedOrder {
                     seat: rejection.seat,
                     step,
                     turn: turn.to_owned(),
-                    kind: FaultKind::Rejected,
-                    rule: Some(rejection.rule),
+                    rule: rejection.rule,
                     message: rejection.why.clone(),
                 });
-            } else {
-                self.unlisted += 1;
             }
         }
     }
@@ -927,12 +995,12 @@ impl<'a> Referee<'a> {
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
-        if self.faults.len() < LISTED_FAULTS {
+        let count = self.seats[seat.index()].counts.faults.entry(kind).or_default();
+        *count += 1;
+        if *count <= LISTED_FAULTS {
             let (step, turn) = (self.session.steps(), self.session.moment());
             let message = message.chars().take(LONGEST_SENTENCE).collect();
-            self.faults.push(Fault { seat, step, turn, kind, rule: None, message });
-        } else {
-            self.unlisted += 1;
+            self.faults.push(Fault { seat, step, turn, kind, message });
         }
     }
 }

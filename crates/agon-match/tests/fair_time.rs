@@ -188,6 +188,15 @@ fn what_was_not_measured_is_said() {
     let record = match_of([bot, "builtin:random"], last_cpu(), UNLIMITED);
     let note = "ms of CPU of seat 1 were used by processes that came and went unseen";
     assert!(record.notes.iter().any(|told| told.contains(note)), "{:?} {:?}", record.notes, record.times);
+    // What launches a bot, as a chooser of Python versions does, is no turn's, and nothing is said of it.
+    let launcher = folder.path().join("launcher.sh");
+    let started = "i=0; while [ $i -lt 300 ]; do env true; i=$((i+1)); done; exec sh bot.sh";
+    let quiet = script.replace("env true; ", "");
+    std::fs::write(&launcher, format!("{started}\n")).expect("a file");
+    std::fs::write(bot, quiet).expect("a file");
+    let launched = match_of([launcher.to_str().expect("a name"), "builtin:random"], last_cpu(), UNLIMITED);
+    assert!(launched.times[0].total_cpu_ms > Some(60.0), "it took time: {:?}", launched.times);
+    assert!(launched.notes.iter().all(|told| !told.contains("came and went")), "{:?}", launched.notes);
     // Built-in bots are not timed, and nothing is said of them.
     assert!(record.notes.iter().all(|told| !told.contains("seat 2")), "{:?}", record.notes);
 }

@@ -1,11 +1,15 @@
-//! `docs/faults.md` lists every fault with its sentence.
+//! `docs/faults.md` lists every fault with its sentence, and none that there is not.
 
-use agon_match::{Cause, FaultKind};
+use agon_match::{Cause, FaultKind, Lateness};
+
+fn page() -> String {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/faults.md");
+    std::fs::read_to_string(page).expect("the page")
+}
 
 #[test]
 fn every_fault_is_documented_with_its_sentence() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/faults.md");
-    let page = std::fs::read_to_string(page).expect("the page");
+    let page = page();
     for kind in FaultKind::ALL {
         let id = serde_json::to_value(kind).expect("a word");
         let heading = format!("(`{}`)", id.as_str().expect("a word"));
@@ -17,5 +21,62 @@ fn every_fault_is_documented_with_its_sentence() {
         for cause in Cause::examples().into_iter().filter(|cause| cause.kind() == kind) {
             assert!(section.contains(&format!("| {cause} |")), "{kind:?} lacks: {cause}");
         }
+    }
+}
+
+#[test]
+fn no_sentence_of_the_page_is_made_up() {
+    let page = page();
+    let known: Vec<String> = Cause::examples().iter().map(ToString::to_string).collect();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let sentences: Vec<&str> = rows.filter(|cell| *cell != "sentence").collect();
+    assert_eq!(sentences.len(), known.len());
+    for sentence in sentences {
+        assert!(known.iter().any(|known| known == sentence), "no fault says: {sentence}");
+    }
+}
+
+/// Whoever adds a cause, a reason for lateness or a kind is sent here by the compiler, and to the page by the
+/// test below.
+#[test]
+fn there_is_an_example_of_every_cause() {
+    let number = |cause: &Cause| match cause {
+        Cause::Late { why, .. } => match why {
+            Lateness::NotRead => 0,
+            Lateness::NoLineEnd(_) => 1,
+            Lateness::Ended(_) => 2,
+            Lateness::StoppedItself => 3,
+            Lateness::Silent => 4,
+            Lateness::Slow => 5,
+        },
+        Cause::Gone { .. } => 6,
+        Cause::NotStarted(_) => 7,
+        Cause::LongMessage(_) => 8,
+        Cause::ManyMessages(_) => 9,
+        Cause::ManyParts => 10,
+        Cause::Closed(_) => 11,
+        Cause::Deaf => 12,
+        Cause::Greedy(..) => 13,
+        Cause::Unasked(_) => 14,
+        Cause::Pondered(_) => 15,
+    };
+    let examples = Cause::examples();
+    for wanted in 0..=15 {
+        assert!(examples.iter().any(|cause| number(cause) == wanted), "no example of cause {wanted}");
+    }
+    let place = |kind| match kind {
+        FaultKind::Timeout => 0,
+        FaultKind::Crash => 1,
+        FaultKind::NeverStarted => 2,
+        FaultKind::Malformed => 3,
+        FaultKind::Stray => 4,
+        FaultKind::Flood => 5,
+        FaultKind::Deaf => 6,
+        FaultKind::Resources => 7,
+        FaultKind::Pondering => 8,
+    };
+    assert_eq!(FaultKind::ALL.map(place), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    for kind in FaultKind::ALL {
+        assert!(examples.iter().any(|cause| cause.kind() == kind), "no example of {kind:?}");
     }
 }

@@ -28,9 +28,9 @@ const WAIT: &str = "while true; do question; echo WAIT; done";
 enum File {
     /// A shell script; what it needs to read questions is put in front.
     Shell(&'static str),
-    /// Exactly these bytes, with the exit bit.
+    /// Exactly these bytes, with the exec bit.
     Bytes(&'static [u8]),
-    /// Exactly these bytes, without the exit bit.
+    /// Exactly these bytes, without the exec bit.
     Unmarked(&'static [u8]),
     /// A C program.
     C(&'static str),
@@ -65,7 +65,7 @@ const FOREIGN: &[u8] =
 
 const ODD: &[Odd] = &[
     // Starting.
-    odd("no exit bit", Unmarked(b"#!/bin/sh\necho WAIT\n"), Loses(NeverStarted, "chmod +x")),
+    odd("no exec bit", Unmarked(b"#!/bin/sh\necho WAIT\n"), Loses(NeverStarted, "chmod +x")),
     odd(
         "no interpreter",
         Bytes(b"#!/no/such/python\n"),

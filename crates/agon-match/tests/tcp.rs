@@ -171,15 +171,14 @@ fn late_replies_are_discarded() {
         }
     };
     let rejected = |played: &Played, step: u32| {
-        let faults = played.record.faults_of(Seat::new(0));
-        faults.filter(|fault| fault.step == step && fault.kind == FaultKind::Rejected).count()
+        played.record.rejected_of(Seat::new(0)).filter(|order| order.step == step).count()
     };
     let own = [("max_rounds", "5"), ("reply_timeout_ms", "100"), ("validation", "each")];
     let played = played(["tcp:", "builtin:idle"], "document", &own, slow).expect("seats");
-    let kinds: Vec<_> = played.faults(0).iter().map(|(kind, _)| *kind).filter(|k| k.is_programs()).collect();
+    let kinds: Vec<_> = played.faults(0).iter().map(|(kind, _)| *kind).collect();
     assert!(kinds.contains(&FaultKind::Timeout) && kinds.contains(&FaultKind::Stray), "{kinds:?}");
     // The question after the late one is answered by its own reply.
-    assert_eq!((rejected(&played, 2), rejected(&played, 8)), (0, 4), "{:?}", played.record.faults);
+    assert_eq!((rejected(&played, 2), rejected(&played, 8)), (0, 4), "{:?}", played.record.rejected);
 }
 
 #[test]
@@ -284,7 +283,6 @@ fn bots_of_the_events_run_unchanged() {
         let played = played([bot, bot], rules, &[("max_rounds", "40")], |_| {}).expect("seats");
         for seat in 0..2 {
             let own = played.faults(seat);
-            let own: Vec<_> = own.iter().filter(|(kind, _)| kind.is_programs()).collect();
             assert!(own.is_empty(), "{rules}: {own:?}");
         }
         assert!(played.record.outcome.is_some(), "{rules}");
@@ -393,6 +391,7 @@ while length := stream.read(10):
     assert_eq!(played_own.faults(0), []);
     assert!(played_own.printed[0].contains("not the protocol"));
     let played_other = played([path(&other), "builtin:idle"], "document", SHORT, |_| {}).expect("seats");
+    // On a busy machine it may take longer to end than to answer.
     let faults = played_other.faults(0);
-    assert!(matches!(faults[..], [(FaultKind::Crash, _)]), "it speaks lines: {faults:?}");
+    assert!(matches!(faults.last(), Some((FaultKind::Crash, _))), "it speaks lines: {faults:?}");
 }

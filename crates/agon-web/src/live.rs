@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_game::{Outcome, Session};
-use agon_match::{FaultKind, MatchRecord, Observer, StepReport};
+use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{Header, Timing};
 use tokio::sync::watch;
 
@@ -112,8 +112,8 @@ impl Observer for Camera {
                 }),
             })
         };
-        let faults = step.faults.iter().filter(|fault| fault.kind != FaultKind::Rejected);
-        let faults: Vec<_> = faults.filter_map(|fault| serde_json::to_value(fault).ok()).collect();
+        let faults: Vec<_> =
+            step.faults.iter().filter_map(|fault| serde_json::to_value(fault).ok()).collect();
         match film.step(step.answers, notes, &faults) {
             Ok(line) => self.live.add(line, false),
             Err(why) => self.end(None, &Ending::Altered(why)),

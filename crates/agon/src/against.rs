@@ -77,7 +77,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     );
     drop(players);
     let Beside { json, counts, .. } = beside;
-    let faults: Vec<_> = record.faults.iter().filter(|fault| fault.kind.is_programs()).collect();
+    let faults = &record.faults;
     let mut out = io::stdout().lock();
     if let Some(turns) = json {
         let text = json!({

@@ -89,7 +89,13 @@ pub enum Command {
   agon rules cultist-wars --preset standard   every number of a preset
   agon rules terminal --diff document europe-2025")]
     Rules(RulesOptions),
-    /// List a game's maps, or show one
+    /// List a game's maps, show one, or check map files
+    #[command(after_help = "Examples:
+  agon maps jungle-blitz                      the maps of a game
+  agon maps jungle-blitz easy-glade           one of them, as a file to begin with
+  agon maps jungle-blitz easy-glade > mine.txt
+  agon maps check mine.txt                    can it be played, and is it fair?
+  agon play jungle-blitz BOT BOT --map ./mine.txt")]
     Maps(MapsOptions),
     /// Explain one rule: its text, where the code decides it, where it is tested
     #[command(after_help = "Example:\n  agon explain CW-SHOOT-3")]
@@ -449,11 +455,46 @@ pub struct RulesOptions {
 
 /// Options of `agon maps`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct MapsOptions {
+    /// What to do with map files instead
+    #[command(subcommand)]
+    pub command: Option<MapsCommand>,
     /// The game
-    pub game: String,
+    #[arg(required = true)]
+    pub game: Option<String>,
     /// A map to show
     pub map: Option<String>,
+}
+
+/// What can be done with map files.
+#[derive(Subcommand, Debug)]
+pub enum MapsCommand {
+    /// Check map files: can they be played, can everything be reached, are they fair?
+    #[command(after_help = "Examples:
+  agon maps check mine.txt
+  agon maps check maps/*.txt --game jungle-blitz --json
+
+For Jungle Blitz: the numbers of spawn tiles, diamonds and units, every diamond reached from every spawn tile,
+and symmetry. For Deerhunt: armies, hubs, and all of them connected. For Ostibot: spawners, everything reached,
+and equal ways for all teams. Without --game the game is the one that can read the file.
+
+Exit code: 0 when nothing speaks against any of the maps, else 1.")]
+    Check(MapsCheckOptions),
+}
+
+/// Options of `agon maps check`.
+#[derive(Args, Debug)]
+pub struct MapsCheckOptions {
+    /// Map files: texts, and for Jungle Blitz also images (BMP) of the original
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The game they are for [default: the one that can read them]
+    #[arg(long, value_name = "GAME")]
+    pub game: Option<String>,
+    /// Prints the findings as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `agon explain`.

@@ -284,18 +284,43 @@ pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
 
 /// Labels that tell the bots apart; `renames` are `N=LABEL`.
 pub fn labels(names: &[BotName], renames: &[String]) -> Result<Vec<String>, Failure> {
-    let mut labels: Vec<String> = names.iter().map(BotName::label).collect();
-    for seat in 1..labels.len() {
-        let twins = labels[..seat].iter().filter(|label| **label == labels[seat]).count();
-        if twins > 0 {
-            labels[seat] = format!("{} ({})", labels[seat], twins + 1);
-        }
-    }
+    tell_apart(names.iter().map(BotName::label).collect(), renames)
+}
+
+/// Labels that tell the bots apart: `renames` are `N=LABEL`; of the others that are called the same, the
+/// second and further ones are numbered.
+pub fn tell_apart(mut labels: Vec<String>, renames: &[String]) -> Result<Vec<String>, Failure> {
+    let count = labels.len();
+    let mut fixed = vec![false; count];
     for rename in renames {
-        let wrong = || Failure::usage(format!("--name {rename}: write SEAT=LABEL, as in --name 1=mine"));
-        let (seat, label) = rename.split_once('=').ok_or_else(wrong)?;
-        let seat: usize = seat.trim().parse().map_err(|_| wrong())?;
-        *seat.checked_sub(1).and_then(|seat| labels.get_mut(seat)).ok_or_else(wrong)? = label.to_owned();
+        let wrong = || {
+            Failure::usage(format!(
+                "--name {rename}: write NUMBER=LABEL with a bot's number from 1 to {count}, as in --name 1=mine"
+            ))
+        };
+        let (number, label) = rename.split_once('=').ok_or_else(wrong)?;
+        let place = number.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let place = place.filter(|place| *place < count).ok_or_else(wrong)?;
+        if label.trim().is_empty() {
+            return Err(wrong());
+        }
+        if (0..count).any(|other| other != place && fixed[other] && labels[other] == label) {
+            return Err(Failure::usage(format!("--name {rename}: another bot has that name")));
+        }
+        label.clone_into(&mut labels[place]);
+        fixed[place] = true;
+    }
+    for place in 0..count {
+        // What is settled: the names that were given, and the labels before this one.
+        let is_taken = |label: &str| {
+            (0..count)
+                .any(|other| other != place && (fixed[other] || other < place) && labels[other] == label)
+        };
+        if !fixed[place] && is_taken(&labels[place]) {
+            let numbered = (2..).map(|copy| format!("{} ({copy})", labels[place]));
+            let free = numbered.take(count + 1).find(|label| !is_taken(label));
+            labels[place] = free.expect("one more than there are bots");
+        }
     }
     Ok(labels)
 }
@@ -313,4 +338,31 @@ pub fn stop_on_ctrl_c() -> &'static AtomicBool {
         });
     });
     &STOP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_bots_apart_and_number_no_more_than_they_must() {
+        let apart = |labels: &[&str], renames: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            tell_apart(owned(labels), &owned(renames)).map_err(|error| format!("{error:?}"))
+        };
+        assert_eq!(apart(&["a", "b"], &[]).unwrap(), ["a", "b"]);
+        assert_eq!(apart(&["a", "a", "b", "a"], &[]).unwrap(), ["a", "a (2)", "b", "a (3)"]);
+        assert_eq!(
+            apart(&["a", "a"], &["1=mine"]).unwrap(),
+            ["mine", "a"],
+            "nobody else is called so any more"
+        );
+        assert_eq!(apart(&["a", "a"], &["2=mine"]).unwrap(), ["a", "mine"]);
+        assert_eq!(apart(&["a", "b"], &["2=a"]).unwrap(), ["a (2)", "a"], "a name that was given stays");
+        assert_eq!(apart(&["a", "a", "b"], &["3=a (2)"]).unwrap(), ["a", "a (3)", "a (2)"]);
+        assert!(apart(&["a", "b"], &["1=x", "2=x"]).unwrap_err().contains("another bot has that name"));
+        for wrong in ["mine", "0=mine", "3=mine", "x=mine", "1= "] {
+            assert!(apart(&["a", "b"], &[wrong]).unwrap_err().contains("from 1 to 2"), "{wrong}");
+        }
+    }
 }

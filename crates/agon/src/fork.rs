@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::common::{self, ClockOptions, Done, Failure};
-use crate::play::{ReplayFile, header, seat_all};
+use crate::play::{self, ReplayFile, header, seat_all};
 use crate::replay::{self, Finding};
 use crate::screen;
 
@@ -262,7 +262,8 @@ fn report(
         let ends = |outcome: &agon_game::Outcome, steps: usize, labels: &dyn Fn(Seat) -> String| {
             let who = outcome.winner().map_or("draw".to_owned(), |seat| format!("{} wins", labels(seat)));
             let scores: Vec<String> = outcome.scores.iter().map(|value| screen::score(*value)).collect();
-            format!("{who}, {} after {steps} {word}s: {}", scores.join(" : "), outcome.reason)
+            let more = if steps == 1 { "" } else { "s" };
+            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), outcome.reason)
         };
         match before {
             Some(outcome) => {
@@ -288,6 +289,7 @@ fn report(
                 screen::harmless(&fault.message)
             )?;
         }
+        play::rejections(&mut out, screen, record, labels)?;
         writeln!(out, "\nReplay: {}", replay.display())?;
     }
     match &record.void {

@@ -8,6 +8,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::common::{Done, Failure};
+use crate::here::About;
 use crate::progress::{self, elo_interval, elo_point, thousands};
 use crate::screen;
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
@@ -18,19 +19,20 @@ pub const EXAMPLES: &str =
 
 Examples:
   agon gauntlet cultist-wars my/bot.py builtin:greedy builtin:hunter -n 200
+  agon gauntlet                                            this folder against the opponents in its agon.toml
   agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
   agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
 
 /// Options of `agon gauntlet`.
 #[derive(Args, Debug)]
 pub struct GauntletOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The bot that it is about
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bot that it is about [default: this folder's]
     #[arg(value_name = "NEW")]
-    pub new: String,
-    /// The bots it plays against
-    #[arg(required = true, value_name = "OPPONENT")]
+    pub new: Option<String>,
+    /// The bots it plays against [default: the opponents in ./agon.toml]
+    #[arg(value_name = "OPPONENT")]
     pub opponents: Vec<String>,
     /// Matches against each opponent, rounded up so that every seed is played in all seats
     #[arg(long, short = 'n', value_name = "N", default_value_t = USUAL_GAMES, help_heading = "Run")]
@@ -45,13 +47,14 @@ pub fn run(options: &GauntletOptions) -> Done {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
+    let (about, series) = who(options)?;
     let ready = series::prepare(&Wanted {
         kind: Kind::Gauntlet,
-        game: &options.game,
-        bots: std::iter::once(&options.new).chain(&options.opponents).cloned().collect(),
+        game: &about.game,
+        bots: about.bots,
         games: Some(options.games),
         test: None,
-        options: &options.series,
+        options: &series,
     })?;
     let end = series::run(&ready, &options.series.run)?;
     if options.series.run.json {
@@ -63,6 +66,20 @@ pub fn run(options: &GauntletOptions) -> Done {
         report(&ready)?;
     }
     conclude(&ready, &end)
+}
+
+/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
+    let words: Vec<&String> = options.game.iter().chain(&options.new).chain(&options.opponents).collect();
+    let mut about = About::read(&words, options.series.rules.as_ref())?;
+    if about.bots.is_empty() {
+        about.bots.push(".".to_owned());
+    }
+    if about.bots.len() == 1 {
+        about.bots.extend(about.opponents()?.to_vec());
+    }
+    let series = SeriesOptions { rules: about.rules.clone(), ..options.series.clone() };
+    Ok((about, series))
 }
 
 /// What a series that was stopped says, and its exit code.

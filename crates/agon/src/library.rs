@@ -7,9 +7,9 @@ use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_testkit::rulebook;
 use serde_json::json;
 
-use crate::cli::{ExplainOptions, GamesOptions, MapsOptions, RulesOptions};
+use crate::cli::{ExplainOptions, GamesOptions, MapsCommand, MapsOptions, RulesOptions};
 use crate::common::{self, Done, Failure};
-use crate::screen;
+use crate::{maps, screen};
 
 /// Runs `agon games`.
 pub fn games(options: &GamesOptions) -> Done {
@@ -75,7 +75,11 @@ pub fn rules(options: &RulesOptions) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
     if let Some(name) = &options.preset {
-        write!(out, "{}", complete(game, name)?)?;
+        let rules = complete(game, name)?;
+        match serde_json::from_str::<serde_json::Value>(&rules) {
+            Ok(value) => writeln!(out, "{value:#}")?,
+            Err(_) => write!(out, "{rules}")?,
+        }
     } else if let Some([a, b]) = options.diff.as_deref() {
         let (before, after) = (numbers(&complete(game, a)?), numbers(&complete(game, b)?));
         let mut same = true;
@@ -150,7 +154,10 @@ fn flatten(path: &str, value: &serde_json::Value, found: &mut BTreeMap<String, S
 
 /// Runs `agon maps`.
 pub fn maps(options: &MapsOptions) -> Done {
-    let info = common::game(&options.game)?.info();
+    if let Some(MapsCommand::Check(options)) = &options.command {
+        return maps::check(options);
+    }
+    let info = common::game(options.game.as_deref().unwrap_or_default())?.info();
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
         if info.maps.is_empty() {

@@ -14,6 +14,7 @@ mod doctor;
 mod fork;
 mod import;
 mod library;
+mod maps;
 mod new;
 mod pack;
 mod play;

@@ -124,6 +124,13 @@ const STARTERS: &[Starter] = &[
         files: files!("jungle-blitz/bots/javascript": "README.md" "agon.toml" ".gitignore" "package.json" "brain.js" "game.js" "bot.js" "test/brain.test.js" "test/input.txt"),
     },
     Starter {
+        game: "jungle-blitz",
+        language: Language::Java,
+        strategy: "Brain.java",
+        test: "javac -d out/test *.java test/*.java && java -cp out/test BrainTest",
+        files: files!("jungle-blitz/bots/java": "README.md" "agon.toml" ".gitignore" "Brain.java" "Game.java" "Bot.java" "Json.java" "test/BrainTest.java" "test/input.txt"),
+    },
+    Starter {
         game: "ostibot",
         language: Language::JavaScript,
         strategy: "bot.js",
@@ -150,6 +157,20 @@ const STARTERS: &[Starter] = &[
         strategy: "strategy.js",
         test: "node test/strategy.test.js",
         files: files!("terminal/bots/javascript": "README.md" "agon.toml" ".gitignore" "algo.json" "run.sh" "strategy.js" "terminal.js" "test/strategy.test.js" "test/input.txt"),
+    },
+    Starter {
+        game: "terminal",
+        language: Language::Rust,
+        strategy: "src/strategy.rs",
+        test: "cargo test --target-dir target",
+        files: files!("terminal/bots/rust": "README.md" "agon.toml" ".gitignore" "algo.json" "run.sh" "build.sh" "Cargo.toml" "src/main.rs" "src/strategy.rs" "src/terminal.rs" "src/json.rs" "test/test.rs" "test/input.txt"),
+    },
+    Starter {
+        game: "terminal",
+        language: Language::Java,
+        strategy: "src/Strategy.java",
+        test: "javac -d target/test src/*.java test/*.java && java -cp target/test StrategyTest",
+        files: files!("terminal/bots/java": "README.md" "agon.toml" ".gitignore" "algo.json" "run.sh" "build.sh" "src/Strategy.java" "src/Terminal.java" "src/Json.java" "test/StrategyTest.java" "test/input.txt"),
     },
 ];
 
@@ -290,8 +311,9 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         for (name, _) in starter.files {
             let _ = fs::remove_file(folder.join(name));
         }
-        let _ = fs::remove_dir(folder.join("test/client"));
-        let _ = fs::remove_dir(folder.join("test"));
+        for inside in ["test/client", "test", "src"] {
+            let _ = fs::remove_dir(folder.join(inside));
+        }
         if !made_before {
             let _ = fs::remove_dir_all(folder);
         }
@@ -325,16 +347,18 @@ fn report(starter: &Starter, game: &str, folder: &Path) -> Done {
     let quoted =
         shlex::try_quote(&folder.to_string_lossy()).map(|text| text.into_owned()).unwrap_or_default();
     let manifest = starter.manifest();
-    let opponent = manifest.defaults.opponents.first().map(String::as_str).unwrap_or("builtin:random");
+    let opponent = manifest.defaults.opponents.first().map_or("its opponents", String::as_str);
     let mut steps = vec![(format!("cd {quoted}"), String::new())];
-    if let Some(Command::Line(build)) = &manifest.build {
-        steps.push((build.clone(), "compiles it".to_owned()));
+    if manifest.build.is_some() {
+        steps.push(("agon build".to_owned(), "compiles it, when something changed".to_owned()));
     }
-    steps.push((format!("agon play {} . {opponent}", starter.game), format!("plays against {opponent}")));
+    steps.push(("agon play".to_owned(), format!("plays against {opponent}")));
+    steps.push(("agon check".to_owned(), "tries it in odd situations".to_owned()));
     steps.push((starter.test.to_owned(), "feeds it recorded input".to_owned()));
-    let width = steps.iter().map(|step| step.0.len()).max().unwrap_or(0);
+    let width = steps.iter().map(|step| step.0.len()).filter(|&width| width <= 40).max().unwrap_or(0);
     for (command, about) in steps {
-        writeln!(out, "  {command:width$}  {}", screen.dim(&about))?;
+        let line = format!("  {command:width$}  {}", screen.dim(&about));
+        writeln!(out, "{}", line.trim_end())?;
     }
     writeln!(
         out,
@@ -447,16 +471,19 @@ mod tests {
     #[test]
     fn every_file_of_an_example_folder_is_in_the_starter() {
         for starter in STARTERS {
-            for folder in ["", "test"] {
+            for folder in ["", "test", "src"] {
                 for entry in fs::read_dir(source(starter).join(folder)).into_iter().flatten().flatten() {
                     let name = entry.file_name().to_string_lossy().into_owned();
                     let name = if folder.is_empty() { name } else { format!("{folder}/{name}") };
                     let ignored = [
                         "__pycache__",
                         "test",
+                        "src",
                         "node_modules",
                         "target",
                         "bot",
+                        "algo",
+                        "algo.jar",
                         "out",
                         "test/run",
                         "Cargo.lock",
@@ -469,6 +496,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_several_starters_hold_is_the_same() {
+        let shared = |name: &str| {
+            let mut all =
+                STARTERS.iter().flat_map(|starter| starter.files).filter(move |file| file.0.ends_with(name));
+            let first = all.next().expect("a starter holds it").1;
+            assert!(all.all(|(_, text)| *text == first), "{name} differs");
+        };
+        shared("Json.java");
     }
 
     #[test]

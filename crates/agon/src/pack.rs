@@ -171,8 +171,9 @@ fn main_file(folder: &Path, manifest: &Manifest, endings: &[&str]) -> Result<Pat
         words.filter(|word| endings.contains(&ending(Path::new(word)).as_str())).chain(usual);
     candidates.find(|name| folder.join(name).is_file()).map(|name| folder.join(name)).ok_or_else(|| {
         Failure::usage(format!(
-            "{}: no source file is found there; name it: agon pack FILE",
-            folder.display()
+            "{}: the contest takes one source file ({}), and none is found there; name it: agon pack FILE",
+            folder.display(),
+            endings.join(", ")
         ))
     })
 }
@@ -385,7 +386,7 @@ mod tests {
         fs::write(bot.join("seeker.cpp"), "x".repeat(100_001)).expect("a file");
         assert!(pack(&bot, "cultist-wars", "out.cpp").err().expect("refused").contains("100000"));
         fs::remove_file(bot.join("seeker.cpp")).expect("it was there");
-        assert!(pack(&bot, "ostibot", "out.js").err().expect("refused").contains("no source file"));
+        assert!(pack(&bot, "ostibot", "out.js").err().expect("refused").contains("(js, mjs, cjs)"));
     }
 
     #[test]

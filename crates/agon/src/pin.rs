@@ -74,6 +74,14 @@ pub fn run(options: &PinOptions) -> Done {
     Ok(())
 }
 
+/// What was frozen last in this folder.
+pub fn last() -> Option<String> {
+    let entries = fs::read_dir(FOLDER).ok()?.flatten();
+    let frozen = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+    let dated = frozen.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
+    dated.max().map(|(_, path)| path.display().to_string())
+}
+
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || ['.', '-', '_'].contains(&c)
 }

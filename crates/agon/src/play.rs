@@ -17,13 +17,14 @@ use agon_match::{
 use agon_replay::{Header, SeatInfo};
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::build;
 use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure, SetupOptions};
+use crate::here::About;
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
 use crate::waiting::Waiting;
 use crate::watch::Viewer;
-use crate::{build, here};
 
 /// Where replays go unless told otherwise.
 pub const FOLDER: &str = "agon-replays";
@@ -120,7 +121,7 @@ pub fn run(options: &PlayOptions) -> Done {
                 serde_json::to_string_pretty(&result).map_err(|e| Failure::own(e.to_string()))?
             )?;
         } else {
-            report(options, session.as_ref(), &record, &result, eyes)?;
+            report(options, session.as_ref(), &record, &result, &labels, eyes)?;
         }
         if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {
             make_room(Path::new(file));
@@ -148,19 +149,15 @@ pub fn names(options: &PlayOptions, texts: &[String]) -> Result<Vec<BotName>, Fa
 
 /// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
 fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
-    let rules = options.setup.rules.clone();
-    let Some(game) = &options.game else {
-        let here = here::read()?;
-        let game = here::game(here.as_ref())?;
-        let here = here.unwrap_or_default();
-        return Ok((game, here::bots(&here)?, rules.or(here.defaults.rules)));
-    };
-    if options.bots.is_empty() {
-        return Err(Failure::usage(format!(
-            "no bots are named; write: agon play {game} BOT BOT, where builtin:NAME is one of ours (agon games {game})"
-        )));
+    let words: Vec<&String> = options.game.iter().chain(&options.bots).collect();
+    let mut about = About::read(&words, options.setup.rules.as_ref())?;
+    if about.bots.is_empty() {
+        // As many opponents as there are seats for.
+        let seats = usize::from(common::game(&about.game)?.info().seats.1);
+        about.bots = about.opponents()?.iter().take(seats - 1).cloned().collect();
+        about.bots.insert(0, ".".to_owned());
     }
-    Ok((game.clone(), options.bots.clone(), rules))
+    Ok((about.game, about.bots, about.rules))
 }
 
 /// The exit code.
@@ -176,7 +173,7 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
         Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
         None => {}
     }
-    match options.fail_on_fault && record.faults.iter().any(|fault| fault.kind.is_programs()) {
+    match options.fail_on_fault && !record.faults.is_empty() {
         true => Err(Failure::Check),
         false => Ok(()),
     }
@@ -390,6 +387,11 @@ impl Observer for Follow<'_> {
         for fault in step.faults {
             writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;
         }
+        for order in session.rejections() {
+            let seat = screen.seat(order.seat, &self.labels[order.seat.index()]);
+            let why = screen::harmless(&order.why);
+            writeln!(out, "{seat} {} [{}] {why}", screen.bad(REJECTED), order.rule)?;
+        }
         writeln!(out)?;
         out.flush()?;
         std::thread::sleep(delay);
@@ -403,6 +405,7 @@ fn report(
     session: &dyn Session,
     record: &MatchRecord,
     result: &MatchResult,
+    labels: &[String],
     eyes: Option<Seat>,
 ) -> Done {
     let screen = screen::output();
@@ -416,7 +419,9 @@ fn report(
     writeln!(out, "{}{}", screen.strong(&title), screen.dim(&map))?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "faults"]);
+    table.set_header([
+        "seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "rejected", "faults",
+    ]);
     for seat in &result.seats {
         let time = &seat.time;
         let builtin = time.answers == 0;
@@ -431,14 +436,18 @@ fn report(
             if builtin { dash() } else { milliseconds(mean) },
             if builtin { dash() } else { milliseconds(time.max_ms) },
             time.cpu_ms.map_or_else(dash, milliseconds),
-            match seat.faults.len() {
+            match seat.rejected {
+                0 => "none".to_owned(),
+                count => count.to_string(),
+            },
+            match seat.faults.len() as u64 + seat.more_faults {
                 0 => "none".to_owned(),
                 count => screen.bad(&count.to_string()),
             },
         ]);
     }
-    for column in 2..8 {
-        table.column_mut(column).expect("nine columns").set_cell_alignment(CellAlignment::Right);
+    for column in 2..9 {
+        table.column_mut(column).expect("ten columns").set_cell_alignment(CellAlignment::Right);
     }
     writeln!(out, "{}", table.trim_fmt())?;
     writeln!(out)?;
@@ -450,9 +459,11 @@ fn report(
         }
         (None, None) => screen.strong("Draw"),
     };
-    let turns = format!("after {} {}s", record.steps, session.info().step);
+    let steps = if record.steps == 1 { "" } else { "s" };
+    let turns = format!("after {} {}{steps}", record.steps, session.info().step);
     writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?;
-    faults(&mut out, screen, result, record)?;
+    faults(&mut out, screen, result)?;
+    rejections(&mut out, screen, record, labels)?;
     if let Some(replay) = &result.replay {
         writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
         writeln!(out, "  agon replay show {replay} --turn 10")?;
@@ -463,31 +474,50 @@ fn report(
     Ok(())
 }
 
-/// The faults, the first of each kind and rule with its sentence.
-fn faults(
-    out: &mut impl io::Write,
-    screen: screen::Screen,
-    result: &MatchResult,
-    record: &MatchRecord,
-) -> Done {
+/// The faults of the programs, the first of each kind with its sentence.
+fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult) -> Done {
     for seat in &result.seats {
-        let mut told: Vec<(FaultKind, Option<&str>)> = Vec::new();
+        let mut told: Vec<FaultKind> = Vec::new();
         for fault in &seat.faults {
-            let key = (fault.kind, fault.rule);
-            if told.contains(&key) {
+            if told.contains(&fault.kind) {
                 continue;
             }
-            told.push(key);
-            let more = seat.faults.iter().filter(|other| (other.kind, other.rule) == key).count() - 1;
+            told.push(fault.kind);
+            let more = seat.faults.iter().filter(|other| other.kind == fault.kind).count() - 1;
             let more = if more > 0 { format!(" (and {more} more like it)") } else { String::new() };
-            let rule = fault.rule.map(|rule| format!(" [{rule}]")).unwrap_or_default();
             let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
             let kind = screen.bad(fault.kind.word());
-            writeln!(out, "{bot}, {}: {kind}{rule}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+            writeln!(out, "{bot}, {}: {kind}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+        }
+        if seat.more_faults > 0 {
+            writeln!(out, "{} more faults of seat {} are not listed", seat.more_faults, seat.seat)?;
         }
     }
-    if record.unlisted > 0 {
-        writeln!(out, "{} more faults are not listed", record.unlisted)?;
+    Ok(())
+}
+
+/// What an order is called that the rules do not allow.
+const REJECTED: &str = "rejected order";
+
+/// The orders that the rules did not allow, the first of each seat and rule.
+pub fn rejections(
+    out: &mut impl io::Write,
+    screen: screen::Screen,
+    record: &MatchRecord,
+    labels: &[String],
+) -> Done {
+    let mut told: Vec<(Seat, &str)> = Vec::new();
+    for order in &record.rejected {
+        let key = (order.seat, order.rule);
+        if told.contains(&key) {
+            continue;
+        }
+        told.push(key);
+        let more = record.rejected.iter().filter(|other| (other.seat, other.rule) == key).count() - 1;
+        let more = if more > 0 { format!(" (and {more} more by that rule)") } else { String::new() };
+        let bot = screen.seat(order.seat, &screen::harmless(&labels[order.seat.index()]));
+        let why = screen::harmless(&order.message);
+        writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{more}", order.turn, order.rule)?;
     }
     Ok(())
 }

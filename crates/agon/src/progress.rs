@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_contest::{Desk, Header, Kind, Progress};
+use agon_contest::{Desk, Faulty, Header, Kind, Progress};
 use agon_stats::{Decision, Estimate};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -222,17 +222,29 @@ pub fn event(name: &str, progress: &Progress, header: &Header, began: Instant) -
             })
         })
         .collect();
+    let rejected: Vec<Value> = progress
+        .rejected
+        .values()
+        .map(|faulty| {
+            json!({
+                "bot": faulty.bot, "count": faulty.count, "matches": faulty.matches,
+                "first": header.command(&faulty.first),
+            })
+        })
+        .collect();
     let standings: Vec<Value> =
         standings(progress).into_iter().map(|(bot, share)| json!({ "bot": bot, "score": share })).collect();
     json!({
         "event": name, "games": progress.games, "all_games": progress.all_games, "resumed": progress.resumed,
         "games_per_second": speed(progress, began), "seconds_left": left(progress, header, began),
-        "late": progress.late, "waiting": progress.waiting, "pairings": pairings, "standings": standings,
+        "late": progress.late, "first_late": progress.first_late, "waiting": progress.waiting, "pairings": pairings, "standings": standings,
         "test": progress.standing.test.as_ref().map(agon_stats::Sequential::status), "faults": faults,
+        "rejected": rejected,
     })
 }
 
-/// What went wrong with bots, with the command that plays the first such match again.
+/// What went wrong with bots, with the command that plays the first such match again; and how many of their
+/// orders the rules did not allow.
 pub fn faults(
     out: &mut impl io::Write,
     screen: Screen,
@@ -258,6 +270,13 @@ pub fn faults(
             writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;
         }
     }
+    for Faulty { bot, count, matches, first, .. } in progress.rejected.values() {
+        let label = screen::harmless(&header.bots[*bot].label);
+        let orders = if *count == 1 { "order" } else { "orders" };
+        let games = if *matches == 1 { "match" } else { "matches" };
+        writeln!(out, "{label}: {} {orders} rejected by the rules in {matches} {games}", thousands(*count))?;
+        writeln!(out, "  {}", header.command(first))?;
+    }
     Ok(())
 }
 
@@ -271,7 +290,10 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
     }
     if progress.late > 0 {
-        writeln!(out, "Note: {} matches were played again because this machine was late.", progress.late)?;
+        let matches = if progress.late == 1 { "match was" } else { "matches were" };
+        let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
+        let late = thousands(progress.late);
+        writeln!(out, "Note: {late} {matches} played again because this machine was late{first}.")?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(
@@ -294,7 +316,7 @@ pub fn elo(estimate: &Estimate) -> String {
 /// The difference in Elo; where every game was won or lost it has no bound.
 pub fn elo_point(estimate: &Estimate) -> String {
     match estimate.elo {
-        Some(elo) => format!("{elo:+.0}"),
+        Some(elo) => whole(elo),
         None if estimate.score > 0.5 => "+∞".to_owned(),
         None => "−∞".to_owned(),
     }
@@ -302,9 +324,17 @@ pub fn elo_point(estimate: &Estimate) -> String {
 
 /// The interval of the difference.
 pub fn elo_interval(estimate: &Estimate) -> String {
-    let low = estimate.elo_low.map_or_else(|| "−∞".to_owned(), |elo| format!("{elo:+.0}"));
-    let high = estimate.elo_high.map_or_else(|| "+∞".to_owned(), |elo| format!("{elo:+.0}"));
+    let low = estimate.elo_low.map_or_else(|| "−∞".to_owned(), whole);
+    let high = estimate.elo_high.map_or_else(|| "+∞".to_owned(), whole);
     format!("{low} to {high}")
+}
+
+/// `+43`, `-7` and `0`, which has no sign.
+pub fn whole(elo: f64) -> String {
+    match elo.round() {
+        0.0 => "0".to_owned(),
+        elo => format!("{elo:+.0}"),
+    }
 }
 
 /// A test's decision, as a key for JSON and in words.
@@ -347,6 +377,7 @@ mod tests {
     #[test]
     fn numbers_are_grouped_and_times_are_short() {
         assert_eq!([1, 999, 1000, 1_234_567].map(thousands), ["1", "999", "1,000", "1,234,567"]);
+        assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
         assert_eq!([3.2, 120.0, 7200.0, 1e6].map(duration), ["3 s", "2 min", "2.0 h", "11.6 days"]);
     }
 }

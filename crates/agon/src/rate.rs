@@ -11,7 +11,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use crate::common::{Done, Failure};
-use crate::progress::thousands;
+use crate::progress::{thousands, whole};
 use crate::screen::{self, Screen};
 use crate::series::JOURNAL;
 
@@ -249,13 +249,13 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
     table.set_header(head);
     for (place, bot) in ratings.bots.iter().enumerate() {
         let interval =
-            |interval: &agon_stats::Interval| format!("{:+.0} to {:+.0}", interval.low, interval.high);
+            |interval: &agon_stats::Interval| format!("{} to {}", whole(interval.low), whole(interval.high));
         let score =
             cross.bots.iter().position(|name| *name == bot.bot).and_then(|row| cross.totals[row].score());
         let mut row = vec![
             (place + 1).to_string(),
             screen::harmless(&bot.bot),
-            format!("{:+.0}", bot.elo),
+            whole(bot.elo),
             interval(&bot.interval),
         ];
         if bootstrap {

@@ -71,6 +71,15 @@ pub fn run(options: &RefereeOptions) -> Done {
             fault.message
         );
     }
+    for order in &record.rejected {
+        eprintln!(
+            "player {} ({}), {}: {}",
+            order.seat,
+            labels[order.seat.index()],
+            order.turn,
+            order.message
+        );
+    }
     if let (Some(path), Some(answers)) = (&options.log, log.answers) {
         let result = record.result(session.as_ref(), &labels, None);
         let text = json!({ "result": result, "answers": answers }).to_string();

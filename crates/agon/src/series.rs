@@ -364,34 +364,10 @@ fn build_folder(text: &str, folder: &Path, build: bool) -> Result<(), Failure> {
 
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
-    for number in 1..ids.len() {
-        let twins = ids[..number].iter().filter(|id| entrants[number].label == id.label).count();
-        if twins > 0 {
-            // Compared with what came before as it is now, so that a third one is not called (2) again.
-            let mut copy = 2;
-            while ids[..number].iter().any(|id| id.label == format!("{} ({copy})", entrants[number].label)) {
-                copy += 1;
-            }
-            ids[number].label = format!("{} ({copy})", entrants[number].label);
-        }
-    }
-    for rename in renames {
-        let wrong = || {
-            Failure::usage(format!(
-                "--name {rename}: write NUMBER=LABEL with a bot's number from 1 to {}, as in --name 1=mine",
-                ids.len()
-            ))
-        };
-        let (number, label) = rename.split_once('=').ok_or_else(wrong)?;
-        let place = number.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let place = place.filter(|place| *place < ids.len()).ok_or_else(wrong)?;
-        if ids.iter().enumerate().any(|(other, id)| other != place && id.label == label) {
-            return Err(Failure::usage(format!("--name {rename}: another bot has that name")));
-        }
-        ids[place].label = label.to_owned();
-    }
-    for (entrant, id) in entrants.iter_mut().zip(ids) {
-        entrant.label.clone_from(&id.label);
+    let labels = common::tell_apart(ids.iter().map(|id| id.label.clone()).collect(), renames)?;
+    for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
+        entrant.label.clone_from(&label);
+        id.label = label;
     }
     Ok(())
 }

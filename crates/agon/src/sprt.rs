@@ -9,6 +9,8 @@ use clap::Args;
 
 use crate::common::{Done, Failure};
 use crate::gauntlet::conclude;
+use crate::here::About;
+use crate::pin;
 use crate::progress::{self, decision_word, elo_interval, elo_point, thousands};
 use crate::screen;
 use crate::series::{self, Ready, SeriesOptions, Wanted};
@@ -20,6 +22,7 @@ What the numbers mean: docs/statistics.md.
 
 Examples:
   agon sprt cultist-wars my/bot.py old/bot.py
+  agon sprt                                                     this folder against its last frozen version
   agon sprt cultist-wars . git:HEAD~1 --elo1 20                 better than yesterday's?
   agon sprt cultist-wars . git:HEAD~1 --fail-unless-better      for a build server
   agon sprt jungle-blitz . git:HEAD~1 --seats 4 --field builtin:greedy";
@@ -27,14 +30,14 @@ Examples:
 /// Options of `agon sprt`.
 #[derive(Args, Debug)]
 pub struct SprtOptions {
-    /// The game (see `agon games`)
-    pub game: String,
-    /// The new version
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The new version [default: this folder's]
     #[arg(value_name = "NEW")]
-    pub new: String,
-    /// The version to compare it with
+    pub new: Option<String>,
+    /// The version to compare it with [default: what `agon pin` froze last here, else the first opponent in ./agon.toml]
     #[arg(value_name = "OLD")]
-    pub old: String,
+    pub old: Option<String>,
     /// H0: the difference when it is not worth it
     #[arg(
         long,
@@ -87,10 +90,11 @@ pub fn run(options: &SprtOptions) -> Done {
         ));
     }
     let began = Instant::now();
+    let (about, series) = who(options)?;
     let ready = series::prepare(&Wanted {
         kind: Kind::Sprt,
-        game: &options.game,
-        bots: [&options.new, &options.old].into_iter().chain(&options.field).cloned().collect(),
+        game: &about.game,
+        bots: about.bots.iter().chain(&options.field).cloned().collect(),
         games: options.games,
         test: Some(TestId {
             model: options.model,
@@ -99,7 +103,7 @@ pub fn run(options: &SprtOptions) -> Done {
             alpha: options.alpha,
             beta: options.beta,
         }),
-        options: &options.series,
+        options: &series,
     })?;
     let bots = &ready.desk.header().bots;
     if bots[0].hash == bots[1].hash && !options.series.run.quiet && !options.series.run.json {
@@ -122,6 +126,30 @@ pub fn run(options: &SprtOptions) -> Done {
         true => Err(Failure::Check),
         false => Ok(()),
     }
+}
+
+/// Game, NEW, OLD and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &SprtOptions) -> Result<(About, SeriesOptions), Failure> {
+    let words: Vec<&String> = [&options.game, &options.new, &options.old].into_iter().flatten().collect();
+    let mut about = About::read(&words, options.series.rules.as_ref())?;
+    if about.bots.is_empty() {
+        about.bots.push(".".to_owned());
+    }
+    if about.bots.len() == 1 {
+        let old = match pin::last() {
+            Some(pinned) => pinned,
+            None => about.opponents()?[0].clone(),
+        };
+        if !options.series.run.quiet && !options.series.run.json {
+            eprintln!("note: {} against {old}", about.bots[0]);
+        }
+        about.bots.push(old);
+    }
+    if about.bots.len() > 2 {
+        return Err(Failure::usage(format!("`{}`: agon sprt takes a game, NEW and OLD", about.bots[2])));
+    }
+    let series = SeriesOptions { rules: about.rules.clone(), ..options.series.clone() };
+    Ok((about, series))
 }
 
 fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {

@@ -18,7 +18,7 @@ The table can be made again at any time from the journal alone: agon rate JOURNA
 
 A contest.toml fixes what decides results; paths in it are relative to it:
   game = \"cultist-wars\"
-  rules = \"standard\"              # a preset or a file; set = { turns = 60 } changes single rules
+  rules = \"standard\"              # a preset or a file; set = { number_of_turns = 60 } changes single rules
   maps = [\"generate\"]             # names or files, taken in turn
   seed = 1000                     # of the first block
   games = 100                     # for each pairing
@@ -28,7 +28,8 @@ A contest.toml fixes what decides results; paths in it are relative to it:
 Examples:
   agon tournament cultist-wars bots/alice bots/bob builtin:greedy -n 200
   agon tournament contest.toml -j 4
-  agon tournament contest.toml -j 4 --resume";
+  agon tournament contest.toml -j 4 --resume
+  agon tournament contest.toml --replays all --html site";
 
 /// Options of `agon tournament`.
 #[derive(Args, Debug)]
@@ -42,7 +43,8 @@ pub struct TournamentOptions {
     /// Matches of each pairing, rounded up so that every seed is played in all seats [default: 100]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
-    /// Writes a site into this folder: tables, and every match whose replay was kept
+    /// Writes a site into this folder: tables, and every match whose replay was kept (`--replays all`
+    /// keeps those of drawn matches too)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub html: Option<PathBuf>,
     #[command(flatten)]
@@ -56,6 +58,9 @@ pub fn run(options: &TournamentOptions) -> Done {
     }
     let began = Instant::now();
     let TournamentOptions { game, bots, games, series, html } = options;
+    if html.is_some() {
+        site::check()?;
+    }
     let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
     let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
     let ready = series::prepare(&Wanted {

@@ -61,6 +61,7 @@ fn play(folder: &TempDir, seats: [&str; 2], seed: &str) {
         // On a machine with work to do, a runtime's threads may run a little late.
         let faults: Vec<_> = faults.iter().filter(|fault| fault["kind"] != "pondering").collect();
         assert!(faults.is_empty(), "{seats:?} seed {seed}: {faults:?}");
+        assert_eq!(seat["rejected"], 0, "{seats:?} seed {seed}: {}", seat["rejections"]);
     }
     assert!(result["seats"][0]["score"].is_number(), "{result}");
 }

@@ -328,7 +328,7 @@ fn a_tournament_and_its_journal_give_the_same_table() {
     let csv = out(&agon(folder.path(), &["rate", journal, "--csv"]));
     // The name of the rules holds a comma, so it stands in quotes.
     let bots = csv.lines().skip(1).filter_map(|line| line.rsplit('"').next()?.split(',').nth(3));
-    assert_eq!(bots.collect::<BTreeSet<&str>>(), BTreeSet::from(["Lucky", "greedy", "random (2)"]), "{csv}");
+    assert_eq!(bots.collect::<BTreeSet<&str>>(), BTreeSet::from(["Lucky", "greedy", "random"]), "{csv}");
     let shown = out(&agon(folder.path(), &["rate", journal]));
     assert!(shown.contains("12 matches in 6 blocks") && shown.contains("ahead-level-behind"), "{shown}");
     // Other rules stand in a table of their own; a journal that is named twice counts once.
@@ -444,4 +444,53 @@ fn an_interrupted_series_says_how_to_go_on() {
         err(&done)
     );
     assert!(out(&done).contains("random against"), "what is known is shown: {}", out(&done));
+}
+
+#[test]
+fn a_tournament_becomes_a_site_of_plain_files() {
+    let folder = folder();
+    let play = |games: &str| {
+        let bots = ["builtin:greedy", "builtin:random", "builtin:idle"];
+        let how = [
+            "-n",
+            games,
+            "--seed",
+            "5",
+            "--replays",
+            "all",
+            "--html",
+            "site",
+            "--set",
+            "number_of_turns=20",
+            "-q",
+        ];
+        let name = ["--name", "2=<b>&\"quoted\""];
+        let words = ["tournament", "cultist-wars"].iter().chain(&bots).chain(&how).chain(&name);
+        let output = agon(folder.path(), &words.copied().collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", err(&output));
+    };
+    play("4");
+    let site = folder.path().join("site");
+    let stray = site.join("matches/notes.html");
+    std::fs::write(&stray, "somebody's own").expect("a file is written");
+    play("2");
+    let page = std::fs::read_to_string(site.join("index.html")).expect("a page");
+    assert!(page.contains("<h1>Tournament of Cultist Wars</h1>"), "{page}");
+    assert!(page.contains("&lt;b&gt;&amp;&quot;quoted&quot;") && !page.contains("<b>"), "{page}");
+    let mut links: Vec<&str> =
+        page.split("href=\"").skip(1).map(|rest| &rest[..rest.find('"').expect("an end")]).collect();
+    links.sort_unstable();
+    assert_eq!(links.len(), 6, "three pairings of two matches");
+    let mut files: Vec<String> = std::fs::read_dir(site.join("matches"))
+        .expect("matches")
+        .map(|file| format!("matches/{}", file.expect("a file").file_name().to_string_lossy()))
+        .filter(|name| name != "matches/notes.html")
+        .collect();
+    files.sort_unstable();
+    assert_eq!(links, files, "the pages of the first run are gone, others' files are left");
+    assert!(stray.is_file());
+    for link in links {
+        let text = std::fs::read_to_string(site.join(link)).expect("the page of a match");
+        assert!(text.contains("../app.js") && !text.contains("<b>"), "{link}");
+    }
 }

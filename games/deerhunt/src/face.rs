@@ -2,9 +2,10 @@
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::Workload;
-use agon_game::{AnyGame, Face, GameInfo, Session, Setup, SetupError, rules};
+use agon_game::{AnyGame, Face, GameInfo, MapFindings, Session, Setup, SetupError, rules};
 
 use crate::info::INFO;
+use crate::map::Map;
 use crate::rules::Rules;
 use crate::state::State;
 use crate::{DeerhuntOf, LARGE, SMALL};
@@ -38,6 +39,12 @@ impl AnyGame for DeerhuntFace {
 
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
         crate::conform::conform(record, report)
+    }
+
+    fn check_map(&self, name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        let text = std::str::from_utf8(content)
+            .map_err(|_| SetupError::BadMap { place: name.to_owned(), why: "is not UTF-8 text".to_owned() });
+        Some(text.and_then(|text| Map::parse(name, text)).map(|map| map.check()))
     }
 
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {

@@ -2,7 +2,7 @@
 //!
 //! The file format is that of the events: the top half, whose last line is the shared middle row.
 
-use agon_game::SetupError;
+use agon_game::{MapFindings, SetupError};
 
 use crate::state::{At, Direction, Kind, Player};
 
@@ -204,6 +204,58 @@ impl Map {
     #[inline]
     pub fn hub(&self, at: At) -> Option<u8> {
         self.is_resource(at).then(|| self.hub[self.cell(at)])
+    }
+
+    /// What is good and bad about a map: armies, hubs, and whether everything can be reached.
+    pub fn check(&self) -> MapFindings {
+        let mut findings = MapFindings::default();
+        let (width, height) = (self.width, self.height);
+        let armies = Player::BOTH.map(|player| {
+            [Kind::Worker, Kind::Melee].map(|kind| {
+                let own = |unit: &&(Player, Kind, At)| (unit.0, unit.1) == (player, kind);
+                self.units.iter().filter(own).count()
+            })
+        });
+        findings
+            .facts
+            .push(format!("{width} x {height} tiles, mirrored at the middle row; {} hubs", self.hubs));
+        for (player, [workers, melees]) in Player::BOTH.into_iter().zip(armies) {
+            findings.facts.push(format!("{player}: {workers} workers, {melees} melees"));
+            if workers + melees == 0 {
+                findings.errors.push(format!("{player} has no unit (`w` or `m`) on it"));
+            }
+        }
+        if armies[0] != armies[1] {
+            let why =
+                "the armies differ: units in the last line of the file, the middle row, are all player 1's";
+            findings.warnings.push(why.to_owned());
+        }
+        if self.hubs == 0 {
+            findings.warnings.push("it has no resource tile (`r`), so nobody can mine".to_owned());
+        }
+        if self.hubs > MAX_HUBS {
+            let why = format!(
+                "it has {} hubs; at most {MAX_HUBS} where hubs can run dry (hub_capacity)",
+                self.hubs
+            );
+            findings.warnings.push(why);
+        }
+        let wanted =
+            self.cells().filter(|&at| self.is_resource(at)).chain(self.units.iter().map(|unit| unit.2));
+        let lost: Vec<At> = match self.units.first() {
+            Some(&(_, _, from)) => wanted.filter(|&at| !self.connects(from, [at])).collect(),
+            None => Vec::new(),
+        };
+        match lost.first() {
+            None => findings.facts.push("every unit can reach every hub and every other unit".to_owned()),
+            Some(at) => findings.warnings.push(format!(
+                "no way leads from the first unit to column {}, row {} ({} such tiles of hubs and units in all)",
+                at.x + 1,
+                at.y + 1,
+                lost.len()
+            )),
+        }
+        findings
     }
 
     /// Whether a unit can walk from `from` to each of `to`, over units.

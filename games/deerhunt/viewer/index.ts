@@ -36,6 +36,7 @@ const SIDES: Record<string, Point> = { UP: [0, -1], DOWN: [0, 1], LEFT: [-1, 0],
 export const drawing: Drawing<Scene> = {
   game: 'deerhunt',
   scoreWord: 'resources',
+  paysFromScore: true,
   speed: 4,
   layers: [
     { id: 'paths', name: 'Ways of this half-turn', key: 'p', on: true },

@@ -3,8 +3,8 @@
 use agon_game::conform::{Recognised, Report};
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, Outcome, Picture, Recipe, Scene,
-    Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
+    Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 
 use crate::arena::Arena;
@@ -279,6 +279,10 @@ impl Game for JungleBlitz {
 
     fn scene(&self, state: &State) -> serde_json::Value {
         crate::scene::scene(self, state)
+    }
+
+    fn check_map(name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        Some(Map::read(name, content).map(|map| crate::map_check::check(&map)))
     }
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {

@@ -1,30 +1,15 @@
 //! Is a map good? What `agon maps check` tells.
 
+use agon_game::MapFindings;
+
 use crate::arena::{Arena, Cell, Direction, Ground};
 use crate::map::{Map, Tile};
-use crate::rules::{DEFAULT_UNITS_PER_TEAM, MAX_DIAMONDS, MAX_TEAMS, MAX_UNITS};
+use crate::rules::{DEFAULT_UNITS_PER_TEAM, MAX_DIAMONDS, MAX_UNITS};
 
-/// What was found out about a map.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Things worth knowing: size, counts, symmetries.
-    pub facts: Vec<String>,
-    /// Why some match cannot be set up on it.
-    pub errors: Vec<String>,
-    /// What makes it a bad map although it can be played.
-    pub warnings: Vec<String>,
-}
-
-impl Findings {
-    /// Whether the map can be played and nothing speaks against it.
-    pub fn good(&self) -> bool {
-        self.errors.is_empty() && self.warnings.is_empty()
-    }
-}
-
-/// Checks a map for 2 and for 4 teams.
-pub fn check(map: &Map) -> Findings {
-    let mut findings = Findings::default();
+/// Checks a map for the numbers of teams that it speaks of; for 2 and 4, as in the contest, where it speaks
+/// of none.
+pub fn check(map: &Map) -> MapFindings {
+    let mut findings = MapFindings::default();
     let (width, height) = (map.width(), map.height());
     let (spawns, diamonds) = (map.count(Tile::Spawn), map.count(Tile::Diamond));
     findings.facts.push(format!("{width} x {height} tiles, {spawns} spawn tiles, {diamonds} diamonds"));
@@ -37,23 +22,29 @@ pub fn check(map: &Map) -> Findings {
     if diamonds > MAX_DIAMONDS {
         findings.errors.push(format!("it has {diamonds} diamonds; at most {MAX_DIAMONDS} can be played"));
     }
-    for teams in [2, MAX_TEAMS as u8] {
+    let spoken_of = (1..).zip(map.units).filter(|&(_, units)| units > 0).map(|(teams, _)| teams);
+    let mut counts: Vec<u8> = spoken_of.collect();
+    if counts.is_empty() {
+        counts = vec![2, 4];
+        findings.facts.push(format!(
+            "it does not say how many units a team has (`units for 2 teams: 4`): {DEFAULT_UNITS_PER_TEAM}, \
+             unless --set unitsPerTeam=N does"
+        ));
+    }
+    for &teams in &counts {
         team_count(map, teams, &mut findings);
     }
-    symmetry(map, &mut findings);
+    symmetry(map, counts.into_iter().max().unwrap_or(1), &mut findings);
     if let Ok(arena) = Arena::new(map, 1) {
         reachability(&arena, &mut findings);
     }
     findings
 }
 
-fn team_count(map: &Map, teams: u8, findings: &mut Findings) {
+fn team_count(map: &Map, teams: u8, findings: &mut MapFindings) {
     let each = map.units_for(teams).unwrap_or(DEFAULT_UNITS_PER_TEAM);
     let units = usize::from(each) * usize::from(teams);
     findings.facts.push(format!("{teams} teams: {each} units each"));
-    if map.units[usize::from(teams) - 1] == 0 {
-        findings.warnings.push(format!("it does not say `units for {teams} teams`"));
-    }
     if units > MAX_UNITS {
         findings
             .errors
@@ -67,7 +58,7 @@ fn team_count(map: &Map, teams: u8, findings: &mut Findings) {
 }
 
 /// Fair is a map that looks the same to several sides.
-fn symmetry(map: &Map, findings: &mut Findings) {
+fn symmetry(map: &Map, most_teams: u8, findings: &mut MapFindings) {
     let (right, bottom) = (map.width() - 1, map.height() - 1);
     let same = |image: &dyn Fn(u8, u8) -> (u8, u8)| {
         (0..=right).all(|x| {
@@ -84,18 +75,22 @@ fn symmetry(map: &Map, findings: &mut Findings) {
     let names = [(left_right, "left and right"), (up_down, "top and bottom"), (turned, "a half turn")];
     let names: Vec<&str> = names.iter().filter(|entry| entry.0).map(|entry| entry.1).collect();
     match names.len() {
+        0 if most_teams == 1 => findings.facts.push("it has no symmetry".to_owned()),
         0 => findings.warnings.push("it has no symmetry, so it is not fair to 2 teams".to_owned()),
         3 => findings.facts.push("symmetric in all four quarters: fair to 2 and 4 teams".to_owned()),
         _ => {
             findings.facts.push(format!("symmetric by {}", names.join(", ")));
-            findings.warnings.push("its four quarters differ, so it is not fair to 4 teams".to_owned());
+            if most_teams > 2 {
+                let why = format!("its four quarters differ, so it is not fair to {most_teams} teams");
+                findings.warnings.push(why);
+            }
         }
     }
 }
 
 /// From every spawn tile a unit must be able to reach every diamond: over spawn tiles to the edge of the
 /// spawn zone, and from there over EMPTY ground only.
-fn reachability(arena: &Arena, findings: &mut Findings) {
+fn reachability(arena: &Arena, findings: &mut MapFindings) {
     let mut lost = Vec::new();
     for &spawn in arena.spawns() {
         let zone = flood(arena, vec![spawn], Ground::Spawn);

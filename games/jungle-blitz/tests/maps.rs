@@ -12,6 +12,7 @@ fn bundled_maps_are_good() {
             Map::parse(bundled.text).unwrap_or_else(|(line, why)| panic!("{}:{line}: {why}", bundled.name));
         let findings = map_check::check(&map);
         assert!(findings.good(), "{}: {findings:#?}", bundled.name);
+        assert!(map.units[1] > 0 && map.units[3] > 0, "{} is for 2 and for 4 teams", bundled.name);
         sizes.push((map.width(), map.height()));
     }
     for size in generate::SIZES {
@@ -39,6 +40,12 @@ fn the_checker_finds_what_is_wrong() {
     assert!(warnings("units for 2 teams: 1\nunits for 4 teams: 1\nS#D\nS..\n").contains("no symmetry"));
     assert!(warnings("S#D#S").contains("no way leads to the diamond at (2, 0)"));
     assert!(warnings("S.S").contains("no diamond"));
+    let halves = "S.D\n#..\nS.D\n";
+    assert_eq!(warnings(&format!("units for 2 teams: 1\n{halves}")), "");
+    assert!(warnings(halves).contains("not fair to 4 teams"), "without a word it is for 2 and for 4");
+    assert!(warnings("units for 4 teams: 2\nSD\nDS\n").contains("fewer spawn tiles than the 8 units"));
+    let crowd = Map::parse("units for 4 teams: 5\nSD\nDS\n").expect("a map");
+    assert!(map_check::check(&crowd).errors.join("; ").contains("at most 16 can play"));
     assert!(map_check::check(&Map::parse("...").expect("a map")).errors.join("; ").contains("no spawn"));
 }
 

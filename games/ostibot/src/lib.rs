@@ -48,8 +48,8 @@ use agon_game::conform::{Recognised, Report};
 use agon_game::rules::load;
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, Outcome, Picture, Recipe, Scene, Seat,
-    Seats, Seeded, Setup, SetupError, Sink,
+    Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe,
+    Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
 };
 
 use map::Map;
@@ -144,15 +144,19 @@ impl Ostibot {
 /// A map file larger than this is not looked at.
 const LARGEST_MAP: usize = 64 << 10;
 
+/// The text of a map file.
+fn read_text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST_MAP);
+    text.ok_or_else(|| format!("is no text of at most {LARGEST_MAP} bytes"))
+}
+
 /// The map that a setup names: its name and text.
 fn choose_map(setup: &Setup) -> Result<(String, String), SetupError> {
     let fits = |map: &&agon_game::BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
     match &setup.map {
         MapChoice::File(name, bytes) => {
-            let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST_MAP);
-            let why = || format!("is no text of at most {LARGEST_MAP} bytes");
-            let bad = || SetupError::BadMap { place: name.clone(), why: why() };
-            Ok((name.clone(), text.ok_or_else(bad)?.to_owned()))
+            let bad = |why| SetupError::BadMap { place: name.clone(), why };
+            Ok((name.clone(), read_text(bytes).map_err(bad)?.to_owned()))
         }
         MapChoice::Named(name) => {
             let map =
@@ -304,6 +308,12 @@ impl Game for Ostibot {
 
     fn scene(&self, state: &State) -> serde_json::Value {
         scene::scene(self, state)
+    }
+
+    fn check_map(name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
+        let bad = |why| SetupError::BadMap { place: name.to_owned(), why };
+        let text = read_text(content).map_err(bad);
+        Some(text.and_then(|text| Map::read(text).map_err(bad)).map(|map| map.findings()))
     }
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {

@@ -55,6 +55,7 @@ export interface Scene {
 export const drawing: Drawing<Scene> = {
   game: 'ostibot',
   scoreWord: 'gold',
+  paysFromScore: true,
   speed: 4,
   layers: [
     { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },

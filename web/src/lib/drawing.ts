@@ -183,6 +183,8 @@ export interface Drawing<S = unknown, P = unknown> {
   score(scene: S, head: Head): number[]
   /** What the score counts. */
   scoreWord: string
+  /** Whether a score falls only because its owner pays from it: such a fall is no turning point. */
+  paysFromScore?: boolean
   /** Numbers shown under each seat's name. */
   gauges?(scene: S, head: Head): Gauge[][]
   /** How many pictures a step has: frames, teams. One by default. */

@@ -33,3 +33,18 @@ test('the largest swings, in order of play, with a sentence', () => {
 test('what both gain is no swing', () => {
   expect(turningPoints(film([[0, 0], [5, 5], [9, 9]]))).toEqual([])
 })
+
+test('of equal swings those count that the winner made where it took the lead for good', () => {
+  const scores = [[0, 0], [1, 0], [1, 1], [2, 1], [2, 2], [2, 3], [2, 4], [3, 4]]
+  const made = film(scores)
+  made.end = { end: 'whole', why: null, moment: 'end', outcome: { scores: [3, 4], ranks: [2, 1], reason: 'limit' } }
+  expect(turningPoints(made, 2).map(({ step, seat }) => [step, seat])).toEqual([[4, 2], [5, 2]])
+})
+
+test('what a seat pays from its score is no swing for the others', () => {
+  const made = film([[9, 0], [1, 0], [1, 1]])
+  expect(turningPoints(made).map(({ step }) => step)).toEqual([1, 2])
+  made.drawing.paysFromScore = true
+  expect(turningPoints(made).map(({ step }) => step)).toEqual([2])
+  delete made.drawing.paysFromScore
+})

@@ -21,13 +21,18 @@ export function curves(film: Film): number[][] {
   return curves
 }
 
-/** Up to `most` turning points in order of play. */
+/**
+ * Up to `most` turning points in order of play. Of swings of one size those count first that the winner made,
+ * near the turn in which it took the lead for good.
+ */
 export function turningPoints(film: Film, most = 5): TurningPoint[] {
   const scores = curves(film)
   const seats = scores.length
+  const { winner, decided } = decision(film, scores)
   const swings = film.steps.map((_, at) => {
     // The gain of each seat over the mean of all.
-    const gains = scores.map((curve) => curve[at + 1]! - curve[at]!)
+    const changes = scores.map((curve) => curve[at + 1]! - curve[at]!)
+    const gains = film.drawing.paysFromScore ? changes.map((change) => Math.max(change, 0)) : changes
     const mean = gains.reduce((sum, gain) => sum + gain, 0) / Math.max(seats, 1)
     const over = gains.map((gain) => gain - mean)
     const seat = over.reduce((best, gain, at) => (gain > over[best]! ? at : best), 0)
@@ -35,9 +40,27 @@ export function turningPoints(film: Film, most = 5): TurningPoint[] {
   })
   const chosen = swings
     .filter(({ swing }) => swing > 1e-9)
-    .sort((a, b) => b.swing - a.swing || a.step - b.step)
+    .sort(
+      (a, b) =>
+        b.swing - a.swing ||
+        Number(b.seat === winner) - Number(a.seat === winner) ||
+        Math.abs(a.step - decided) - Math.abs(b.step - decided) ||
+        a.step - b.step,
+    )
     .slice(0, most)
   return chosen.sort((a, b) => a.step - b.step).map((point) => ({ ...point, sentence: sentence(film, point, scores) }))
+}
+
+/** Who won alone, and the step in which its score went above all others for good; the last step where there is no such thing. */
+function decision(film: Film, scores: number[][]): { winner: number | undefined; decided: number } {
+  const ranks = film.end?.outcome?.ranks ?? []
+  const first = ranks.flatMap((rank, index) => (rank === 1 ? [index] : []))
+  if (first.length !== 1) return { winner: undefined, decided: film.steps.length }
+  const [winner] = first as [number]
+  const leads = (step: number) => scores.every((curve, index) => index === winner || curve[step]! < scores[winner]![step]!)
+  let decided = film.steps.length
+  while (decided > 0 && leads(decided - 1)) decided--
+  return { winner: winner + 1, decided }
 }
 
 function sentence(film: Film, { step, seat }: { step: number; seat: number }, scores: number[][]): string {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_bot::program::Ending;
-use agon_game::{GameInfo, Seat, Transport};
-use agon_match::{Fault, FaultKind};
+use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
+use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
 
 use super::examine::{Seen, Time};
@@ -140,28 +140,21 @@ impl<'a> Report<'a> {
         })
     }
 
-    fn place(&self, number: usize, fault: &Fault) -> String {
-        format!("{}, {}", fault.turn, self.situations[number].what)
+    fn place(&self, number: usize, turn: &str) -> String {
+        format!("{turn}, {}", self.situations[number].what)
     }
 
     /// A command that shows a match again; its replay where no command can set it up.
     fn again(&self, number: usize) -> Option<String> {
         let situation = &self.situations[number];
         let quoted = shlex::try_quote(self.bot).ok()?;
-        if situation.kind == Kind::Whole && situation.setup.seats == 2 {
+        if let Some(setup) = set_up(situation).filter(|_| situation.setup.seats == 2) {
             let other = format!("builtin:{}", situation.opponent);
             let bots = match situation.seat == Seat::new(0) {
                 true => format!("{quoted} {other}"),
                 false => format!("{other} {quoted}"),
             };
-            let rules = match situation.setup.rules.preset.as_str() {
-                "" => String::new(),
-                preset => format!(" --rules {preset}"),
-            };
-            return Some(format!(
-                "agon play {} {bots} --seed {}{rules}",
-                self.info.name, situation.setup.seed
-            ));
+            return Some(format!("agon play {} {bots} {setup}", self.info.name));
         }
         let file = Path::new(FOLDER).join(format!("check-{}-{}.replay", self.info.name, number + 1));
         fs::create_dir_all(FOLDER).and_then(|()| fs::write(&file, &self.seen[number].replay)).ok()?;
@@ -176,8 +169,7 @@ impl<'a> Report<'a> {
         let more = self.own(kinds).count() - 1;
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
         let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
-        finding.rule = first.rule.map(str::to_owned);
-        finding.place = Some(self.place(number, first));
+        finding.place = Some(self.place(number, &first.turn));
         finding.change = change(first.kind).map(str::to_owned);
         finding.again = self.again(number);
         finding
@@ -224,33 +216,38 @@ impl<'a> Report<'a> {
     fn rejected(&self) -> Vec<Finding> {
         const WHAT: &str = "allowed orders";
         let answers = self.times().count();
-        let all: Vec<(usize, &Fault)> = self.own(&[FaultKind::Rejected]).collect();
-        let mut rules: Vec<Option<&str>> = all.iter().map(|(_, fault)| fault.rule).collect();
+        let all: Vec<(usize, &RejectedOrder)> = self
+            .matches()
+            .enumerate()
+            .flat_map(|(number, (situation, seen))| {
+                seen.record.rejected_of(situation.seat).map(move |order| (number, order))
+            })
+            .collect();
+        let mut rules: Vec<&str> = all.iter().map(|(_, order)| order.rule).collect();
         rules.sort_unstable();
         rules.dedup();
         let mut findings = Vec::new();
         for rule in rules {
-            let of_rule: Vec<_> = all.iter().filter(|(_, fault)| fault.rule == rule).collect();
+            let of_rule: Vec<_> = all.iter().filter(|(_, order)| order.rule == rule).collect();
             let (number, first) = of_rule[0];
             // Where a rejected order ends the match, one is too many.
-            let fatal = of_rule.iter().find(|(number, fault)| {
+            let fatal = of_rule.iter().find(|(number, order)| {
                 let record = &self.seen[*number].record;
                 let seat = self.situations[*number].seat;
                 let lost = record.outcome.as_ref().is_some_and(|outcome| outcome.ranks[seat.index()] > 1);
-                lost && fault.step + 1 == record.steps
+                lost && order.step + 1 == record.steps
             });
             let many = of_rule.len() * FEW > answers;
             let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
-            let (number, first) = fatal.map_or((number, first), |(number, fault)| (number, fault));
+            let (number, first) = fatal.map_or((number, first), |(number, order)| (number, order));
             let lost = if fatal.is_some() { ", and lost a match by it" } else { "" };
             let times = of_rule.len();
             let seen =
                 format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
             let mut finding = Finding::new(WHAT, status, seen);
-            finding.rule = rule.map(str::to_owned);
-            finding.place = Some(self.place(*number, first));
-            finding.change =
-                rule.map(|rule| format!("agon explain {rule} shows the rule, its code and its test"));
+            finding.rule = Some(rule.to_owned());
+            finding.place = Some(self.place(*number, &first.turn));
+            finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
             finding.again = self.again(*number);
             findings.push(finding);
         }
@@ -281,7 +278,7 @@ impl<'a> Report<'a> {
             if let Some(fault) = broken {
                 let mut finding =
                     Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
-                finding.place = Some(self.place(*number, fault));
+                finding.place = Some(self.place(*number, &fault.turn));
                 finding.change = change(fault.kind).map(str::to_owned);
                 finding.again = self.again(*number);
                 return Some(finding);
@@ -378,4 +375,26 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> 
         }
         other => Finding::new(WHAT, Status::Note, format!("{other}, {waits}")),
     })
+}
+
+/// The options that set a whole match up again; none where files belong to it.
+fn set_up(situation: &Situation) -> Option<String> {
+    let Setup { rules, map, seed, .. } = &situation.setup;
+    if situation.kind != Kind::Whole || rules.file.is_some() {
+        return None;
+    }
+    let mut line = format!("--seed {seed}");
+    match map {
+        MapChoice::Default => {}
+        MapChoice::Named(name) => line += &format!(" --map {name}"),
+        MapChoice::Generated => line += " --map generate",
+        MapChoice::File(..) => return None,
+    }
+    if !rules.preset.is_empty() {
+        line += &format!(" --rules {}", rules.preset);
+    }
+    for (name, value) in &rules.sets {
+        line += &format!(" --set {}", shlex::try_quote(&format!("{name}={value}")).ok()?);
+    }
+    Some(line)
 }

@@ -44,7 +44,7 @@ export function decide(tick) {
 /** @type {(unit: Unit, diamond: Diamond, tick: Tick, tile: Position | undefined) => Action} */
 function hold(unit, diamond, tick, tile) {
   const last = tick.tick >= tick.totalTick - 1;
-  if (tile && (last || diamond.points >= WORTH_DROPPING)) return action(unit, "DROP", tile);
+  if (tile && !unit.isSummoning && (last || diamond.points >= WORTH_DROPPING)) return action(unit, "DROP", tile);
   return action(unit, diamond.summonLevel < 2 && !unit.isSummoning ? "SUMMON" : "NONE");
 }
 

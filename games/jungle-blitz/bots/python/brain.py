@@ -27,7 +27,7 @@ def decide(tick):
 def hold(unit, tick):
     """With a diamond in hand: raise it as long as that pays, and drop it in the last tick."""
     level, ticks_left = tick.diamond(unit.diamond_id).level, tick.total - tick.number
-    if ticks_left == 1:
+    if ticks_left == 1 and not unit.is_summoning:
         taken = {other.position for other in tick.units}
         for tile in neighbours(unit.position):
             if tick.tile(tile) == EMPTY and tile not in taken:

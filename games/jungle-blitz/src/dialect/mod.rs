@@ -28,6 +28,7 @@ pub(crate) const KIT: WebSocketKit = WebSocketKit {
             Registration::Token(token) => Some(token),
         })
     },
+    answers_say_their_question: true,
 };
 
 /// The memory of the conversations of a match.

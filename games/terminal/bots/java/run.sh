@@ -1,7 +1,7 @@
 #!/bin/sh
 own=$(dirname "$0")
-if [ ! -f "$own/out/Strategy.class" ]; then
-    echo "build it first: cd $own && javac -d out src/*.java test/*.java" >&2
+if [ ! -f "$own/algo.jar" ]; then
+    echo "compile it first: agon build $own" >&2
     exit 1
 fi
-exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$own/out" Strategy
+exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -jar "$own/algo.jar"

@@ -11,16 +11,25 @@ const SUPPORTS = [[13, 3], [14, 3], [13, 4], [14, 4]];
 class Strategy {
   start(config) {
     this.config = config;
+    this.breached = { left: 0, right: 0 };
   }
 
   turn(turn) {
-    for (const [x, y] of TURRETS) turn.build(this.config.turret, x, y);
+    // The side where the enemy comes through is built, and rebuilt, first.
+    const turrets = this.breached.right > this.breached.left ? [...TURRETS].sort((a, b) => b[0] - a[0]) : TURRETS;
+    for (const [x, y] of turrets) turn.build(this.config.turret, x, y);
     for (const [x, y] of SUPPORTS) turn.build(this.config.support, x, y);
-    for (const [x, y] of [...TURRETS, ...SUPPORTS]) turn.upgrade(x, y);
+    for (const [x, y] of [...turrets, ...SUPPORTS]) turn.upgrade(x, y);
     if (turn.mobilePoints >= 12) {
       const x = turn.number % 2 ? 13 : 14;
       turn.deploy(this.config.demolisher, x, 0, 2);
       turn.deploy(this.config.scout, x, 0, 1000);
+    }
+  }
+
+  frame(frame) {
+    for (const { at: [x], owner } of frame.events.breach) {
+      if (owner === 2) this.breached[x < 14 ? 'left' : 'right']++;
     }
   }
 }

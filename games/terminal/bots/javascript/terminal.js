@@ -7,6 +7,18 @@
 
 const readline = require('node:readline');
 
+// What the game writes for each event. `unit` is a name as in Config, `owner` 1 is you; `at` and `to` are [x, y].
+const EVENTS = {
+  spawn: ['at', 'unit', 'id', 'owner'], // also upgrades and removals: then unit is their name
+  move: ['at', 'to', '_', 'unit', 'id', 'owner'],
+  breach: ['at', 'amount', 'unit', 'id', 'owner'],
+  damage: ['at', 'amount', 'unit', 'id', 'owner'],
+  shield: ['at', 'to', 'amount', 'unit', 'id', 'target', 'owner'],
+  attack: ['at', 'to', 'amount', 'unit', 'id', 'target', 'owner'],
+  selfDestruct: ['at', 'tiles', 'amount', 'unit', 'id', 'owner'],
+  death: ['at', 'unit', 'id', 'owner', 'removed'],
+};
+
 /** Whether (x, y) lies in the diamond. */
 function inside(x, y) {
   if (y < 0 || y > 27) return false;
@@ -43,15 +55,17 @@ class Turn {
     this.config = config;
     this.number = state.turnInfo[1];
     [this.health, this.structurePoints, this.mobilePoints] = state.p1Stats;
-    [this.enemyHealth, , this.enemyMobilePoints] = state.p2Stats;
-    this.structures = new Map();
-    this.upgraded = new Set();
+    [this.enemyHealth, this.enemyStructurePoints, this.enemyMobilePoints] = state.p2Stats;
+    this.structures = new Map(); // 'x,y' -> { owner, name, health }
+    this.upgraded = new Set(); // of 'x,y'
+    this.leaving = new Set(); // marked for removal
     for (const [owner, lists] of [[1, state.p1Units], [2, state.p2Units]]) {
       for (let kind = 0; kind < 3; kind++) {
         for (const [x, y, health] of lists[kind]) {
           this.structures.set(`${x},${y}`, { owner, name: config.units[kind].shorthand, health });
         }
       }
+      for (const [x, y] of lists[6]) this.leaving.add(`${x},${y}`);
       for (const [x, y] of lists[7]) this.upgraded.add(`${x},${y}`);
     }
     this.buildStack = [];
@@ -99,9 +113,31 @@ class Turn {
   }
 }
 
+/** A moment of the action phase: what moves, and what happened. */
+class Frame {
+  constructor(config, state) {
+    [, this.turn, this.number] = state.turnInfo;
+    [this.health, this.enemyHealth] = [state.p1Stats[0], state.p2Stats[0]];
+    this.mobiles = []; // each { at, unit, health, id, owner }
+    for (const [owner, lists] of [[1, state.p1Units], [2, state.p2Units]]) {
+      for (let kind = 3; kind < 6; kind++) {
+        const unit = config.units[kind].shorthand;
+        for (const [x, y, health, id] of lists[kind]) this.mobiles.push({ at: [x, y], unit, health, id, owner });
+      }
+    }
+    this.events = {};
+    for (const [name, fields] of Object.entries(EVENTS)) {
+      this.events[name] = (state.events[name] ?? []).map((entry) => {
+        const event = Object.fromEntries(fields.map((field, place) => [field, entry[place]]));
+        return { ...event, unit: config.units[event.unit].shorthand };
+      });
+    }
+  }
+}
+
 /**
- * What answers the lines of a match. `strategy` may have start(config), frame(state), end(state); it must have
- * turn(turn). `say` takes what goes to the game.
+ * What answers the lines of a match. `strategy` must have turn(turn); it may have start(config), frame(frame), and
+ * end(stats): `stats.winner` is 1 if that is you. `say` takes what goes to the game.
  */
 function talk(strategy, say) {
   let config;
@@ -119,9 +155,9 @@ function talk(strategy, say) {
       strategy.turn(turn);
       say(`${JSON.stringify(turn.buildStack)}\n${JSON.stringify(turn.deployStack)}\n`);
     } else if (phase === 1) {
-      strategy.frame?.(message);
+      strategy.frame?.(new Frame(config, message));
     } else if (phase === 2) {
-      strategy.end?.(message);
+      strategy.end?.(message.endStats);
     }
   };
 }

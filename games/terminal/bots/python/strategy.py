@@ -29,10 +29,8 @@ class Strategy:
         if turn.mobile_points >= 10:
             turn.deploy(self.config.scout, *((13, 0) if turn.number % 2 else (14, 0)), count=1000)
 
-    def frame(self, state):
-        for place, _, _, _, player in state["events"]["breach"]:
-            if player == 2:
-                self.breached.append(tuple(place))
+    def frame(self, frame):
+        self.breached += [breach.at for breach in frame.events["breach"] if breach.owner == 2]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,19 @@ Print to standard error only, for standard output is how you talk to the game.
 
 import json
 import sys
+from types import SimpleNamespace
+
+# What the game writes for each event. `unit` is a name as in Config, `owner` 1 is you; `at` and `to` are (x, y).
+EVENTS = {
+    "spawn": "at unit id owner",  # also upgrades and removals: then unit is their name
+    "move": "at to _ unit id owner",
+    "breach": "at amount unit id owner",
+    "damage": "at amount unit id owner",
+    "shield": "at to amount unit id target owner",
+    "attack": "at to amount unit id target owner",
+    "selfDestruct": "at tiles amount unit id owner",
+    "death": "at unit id owner removed",
+}
 
 
 def inside(x, y):
@@ -43,14 +56,15 @@ class Turn:
         self.config = config
         self.number = state["turnInfo"][1]
         self.health, self.structure_points, self.mobile_points = state["p1Stats"][:3]
-        self.enemy_health = state["p2Stats"][0]
-        self.enemy_mobile_points = state["p2Stats"][2]
-        self.upgraded = set()
-        self.structures = {}
+        self.enemy_health, self.enemy_structure_points, self.enemy_mobile_points = state["p2Stats"][:3]
+        self.structures = {}  # (x, y) -> (owner, name, health)
+        self.upgraded = set()  # of (x, y)
+        self.leaving = set()  # marked for removal
         for owner, lists in ((1, state["p1Units"]), (2, state["p2Units"])):
             for kind in range(3):
                 for x, y, health, _ in lists[kind]:
                     self.structures[x, y] = (owner, config.units[kind]["shorthand"], health)
+            self.leaving.update((x, y) for x, y, _, _ in lists[6])
             self.upgraded.update((x, y) for x, y, _, _ in lists[7])
         self.build_stack, self.deploy_stack = [], []
 
@@ -90,8 +104,38 @@ class Turn:
         return done
 
 
+class Frame:
+    """A moment of the action phase: what moves, and what happened."""
+
+    def __init__(self, config, state):
+        self.turn, self.number = state["turnInfo"][1:3]
+        self.health, self.enemy_health = state["p1Stats"][0], state["p2Stats"][0]
+        self.mobiles = []  # each with at, unit, health, id and owner
+        for owner, lists in ((1, state["p1Units"]), (2, state["p2Units"])):
+            for kind in range(3, 6):
+                name = config.units[kind]["shorthand"]
+                for x, y, health, id in lists[kind]:
+                    self.mobiles.append(SimpleNamespace(at=(x, y), unit=name, health=health, id=id, owner=owner))
+        self.events = {
+            name: [event(config, fields.split(), entry) for entry in state["events"].get(name, [])]
+            for name, fields in EVENTS.items()
+        }
+
+
+def event(config, fields, entry):
+    """An event with named fields."""
+    named = SimpleNamespace(**dict(zip(fields, entry)))
+    named.at, named.unit = tuple(named.at), config.units[named.unit]["shorthand"]
+    if "to" in fields:
+        named.to = tuple(named.to)
+    return named
+
+
 def run(strategy):
-    """Plays a match. `strategy` may have start(config), frame(state), end(state); it must have turn(turn)."""
+    """Plays a match. `strategy` must have turn(turn); it may have start(config), frame(frame), and end(stats).
+
+    `stats` says how the match ended: `stats["winner"]` is 1 if that is you.
+    """
     config = None
     for line in sys.stdin:
         if not line.strip():
@@ -108,7 +152,7 @@ def run(strategy):
             print(json.dumps(turn.build_stack))
             print(json.dumps(turn.deploy_stack), flush=True)
         elif phase == 1:
-            getattr(strategy, "frame", lambda _: None)(message)
+            getattr(strategy, "frame", lambda _: None)(Frame(config, message))
         elif phase == 2:
-            getattr(strategy, "end", lambda _: None)(message)
+            getattr(strategy, "end", lambda _: None)(message["endStats"])
             break

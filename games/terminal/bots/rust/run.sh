@@ -1,7 +1,7 @@
 #!/bin/sh
 own=$(dirname "$0")
-if [ ! -x "$own/target/release/terminal-bot" ]; then
-    echo "build it first: cd $own && cargo build --release --target-dir target" >&2
+if [ ! -x "$own/algo" ]; then
+    echo "compile it first: agon build $own" >&2
     exit 1
 fi
-exec "$own/target/release/terminal-bot"
+exec "$own/algo"

@@ -1,6 +1,8 @@
-import java.util.List;
-
-/** A small strategy: turrets in front, walls before them, and scouts from the side that is open. */
+/**
+ * A small strategy: turrets in front, walls before them, and scouts with one interceptor ahead of them.
+ *
+ * <p>{@code agon rules terminal} shows the rules; what a turn offers is in Terminal.java.
+ */
 public final class Strategy implements Terminal.Player {
     private static final int[][] TURRETS = {{3, 12}, {24, 12}, {8, 11}, {19, 11}, {13, 11}, {14, 11}};
     private static final int[][] WALLS = {{0, 13}, {27, 13}, {3, 13}, {24, 13}, {8, 12}, {19, 12}};
@@ -33,11 +35,9 @@ public final class Strategy implements Terminal.Player {
     }
 
     @Override
-    public void frame(Object state) {
-        // A breach is [[x, y], damage, kind, id, player].
-        for (Object breach : Json.list(Json.at(state, "events", "breach"))) {
-            List<?> facts = Json.list(breach);
-            if (Json.number(facts.get(4)) == 2) breached[Json.number(Json.at(facts, 0, 0)) < 14 ? 0 : 1]++;
+    public void frame(Terminal.Config config, Terminal.Frame frame) {
+        for (Terminal.Event breach : frame.breaches) {
+            if (breach.owner() == 2) breached[breach.at().x() < 14 ? 0 : 1]++;
         }
     }
 }

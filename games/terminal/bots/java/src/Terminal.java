@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
@@ -27,11 +28,11 @@ public final class Terminal {
         /** A deploy phase: give your orders. */
         void turn(Config config, Turn turn);
 
-        /** A frame of the action phase, as the game sent it. */
-        default void frame(Object state) {}
+        /** A moment of the action phase. */
+        default void frame(Config config, Frame frame) {}
 
-        /** The match is over; {@code endStats} is in it. */
-        default void end(Object state) {}
+        /** The match is over; {@code Json.at(stats, "winner")} is 1 if that is you. */
+        default void end(Object stats) {}
     }
 
     /** The configuration: what units are called and what they cost. */
@@ -87,10 +88,12 @@ public final class Terminal {
     /** A deploy phase: what you see, and the orders you give. */
     public static final class Turn {
         public final int number;
-        public final double health, enemyHealth, enemyMobilePoints;
+        public final double health, enemyHealth, enemyStructurePoints, enemyMobilePoints;
         public double structurePoints, mobilePoints;
         public final Map<Tile, Structure> structures = new HashMap<>();
         public final Set<Tile> upgraded = new HashSet<>();
+        /** Marked for removal. */
+        public final Set<Tile> leaving = new HashSet<>();
         private final Config config;
         private final List<String> buildStack = new ArrayList<>();
         private final List<String> deployStack = new ArrayList<>();
@@ -102,6 +105,7 @@ public final class Terminal {
             structurePoints = Json.number(Json.at(state, "p1Stats", 1));
             mobilePoints = Json.number(Json.at(state, "p1Stats", 2));
             enemyHealth = Json.number(Json.at(state, "p2Stats", 0));
+            enemyStructurePoints = Json.number(Json.at(state, "p2Stats", 1));
             enemyMobilePoints = Json.number(Json.at(state, "p2Stats", 2));
             for (int owner = 1; owner <= 2; owner++) {
                 Object lists = Json.at(state, "p" + owner + "Units");
@@ -111,12 +115,9 @@ public final class Terminal {
                         structures.put(tile(unit), new Structure(owner, config.names.get(kind), left));
                     }
                 }
+                for (Object unit : Json.list(Json.at(lists, 6))) leaving.add(tile(unit));
                 for (Object unit : Json.list(Json.at(lists, 7))) upgraded.add(tile(unit));
             }
-        }
-
-        private static Tile tile(Object unit) {
-            return new Tile((int) Json.number(Json.at(unit, 0)), (int) Json.number(Json.at(unit, 1)));
         }
 
         /** Builds a structure in your half; whether that is possible. */
@@ -172,10 +173,90 @@ public final class Terminal {
         }
     }
 
-    /** Plays a match. */
+    /** A mobile unit on the board; owner 1 is you. */
+    public record Mobile(int owner, String name, Tile at, double health, String id) {}
+
+    /**
+     * Something that happened in a frame.
+     *
+     * @param at where
+     * @param to where a unit moved, or whom an attack or a shield met; null elsewhere
+     * @param amount damage done, or what a shield is worth
+     * @param name the unit that did or suffered it; of a spawn also the names of removals and upgrades
+     * @param target the id of whom an attack or a shield met; empty elsewhere
+     * @param owner 1 is you
+     */
+    public record Event(Tile at, Tile to, double amount, String name, String id, String target, int owner) {}
+
+    /** A moment of the action phase: what moves, and what happened. */
+    public static final class Frame {
+        public final int turn, number;
+        public final double health, enemyHealth;
+        public final List<Mobile> mobiles = new ArrayList<>();
+        public final List<Event> spawns, moves, breaches, damages, shields, attacks, selfDestructs, deaths;
+
+        Frame(Config config, Object state) {
+            turn = (int) Json.number(Json.at(state, "turnInfo", 1));
+            number = (int) Json.number(Json.at(state, "turnInfo", 2));
+            health = Json.number(Json.at(state, "p1Stats", 0));
+            enemyHealth = Json.number(Json.at(state, "p2Stats", 0));
+            for (int owner = 1; owner <= 2; owner++) {
+                for (int kind = 3; kind < 6; kind++) {
+                    for (Object unit : Json.list(Json.at(state, "p" + owner + "Units", kind))) {
+                        double left = Json.number(Json.at(unit, 2));
+                        String id = Json.text(Json.at(unit, 3));
+                        mobiles.add(new Mobile(owner, config.names.get(kind), tile(unit), left, id));
+                    }
+                }
+            }
+            // Each letter is a field of an event, in the order the game writes them.
+            spawns = events(config, state, "spawn", "@kio");
+            moves = events(config, state, "move", "@>-kio");
+            breaches = events(config, state, "breach", "@akio");
+            damages = events(config, state, "damage", "@akio");
+            shields = events(config, state, "shield", "@>akito");
+            attacks = events(config, state, "attack", "@>akito");
+            selfDestructs = events(config, state, "selfDestruct", "@-akio");
+            deaths = events(config, state, "death", "@kio");
+        }
+
+        private static List<Event> events(Config config, Object state, String name, String fields) {
+            List<Event> events = new ArrayList<>();
+            for (Object entry : Json.list(Json.at(state, "events", name))) {
+                Object to = field(entry, fields, '>');
+                events.add(new Event(
+                        tile(field(entry, fields, '@')),
+                        to == null ? null : tile(to),
+                        Json.number(field(entry, fields, 'a')),
+                        config.names.get((int) Json.number(field(entry, fields, 'k'))),
+                        Json.text(field(entry, fields, 'i')),
+                        Json.text(field(entry, fields, 't')),
+                        (int) Json.number(field(entry, fields, 'o'))));
+            }
+            return events;
+        }
+
+        private static Object field(Object entry, String fields, char letter) {
+            return Json.at(entry, fields.indexOf(letter));
+        }
+    }
+
+    /** The tile that a list begins with. */
+    private static Tile tile(Object list) {
+        return new Tile((int) Json.number(Json.at(list, 0)), (int) Json.number(Json.at(list, 1)));
+    }
+
+    /** Plays a match over standard input and output. */
     public static void run(Player player) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        talk(player, new InputStreamReader(System.in, StandardCharsets.UTF_8), answer -> {
+            System.out.print(answer);
+            System.out.flush();
+        });
+    }
+
+    /** Answers the lines of a match. */
+    static void talk(Player player, Reader lines, Consumer<String> say) throws IOException {
+        BufferedReader in = new BufferedReader(lines);
         Config config = null;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (line.isBlank()) continue;
@@ -191,12 +272,11 @@ public final class Terminal {
                 case 0 -> {
                     Turn turn = new Turn(config, message);
                     player.turn(config, turn);
-                    out.print(turn.answer());
-                    out.flush();
+                    say.accept(turn.answer());
                 }
-                case 1 -> player.frame(message);
+                case 1 -> player.frame(config, new Frame(config, message));
                 case 2 -> {
-                    player.end(message);
+                    player.end(Json.at(message, "endStats"));
                     return;
                 }
                 default -> {}

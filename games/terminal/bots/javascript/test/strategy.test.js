@@ -59,3 +59,10 @@ test('mobile units wait until there are enough', () => {
   assert.strictEqual(deploys(11).length, 0);
   assert.ok(deploys(12).length > 2);
 });
+
+test('where the enemy comes through is built first', () => {
+  const breach = [[20, 6], 1, 3, '9', 2];
+  const frame = { ...STATES[0], turnInfo: [1, 0, 5, 0], events: { breach: [breach] } };
+  const [first] = play([LINES[0], JSON.stringify(frame), JSON.stringify(STATES[0])])[0][0];
+  assert.deepStrictEqual(first, [UNITS[2].shorthand, 24, 12]);
+});

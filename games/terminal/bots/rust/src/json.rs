@@ -173,27 +173,3 @@ impl Reader<'_> {
         Some(char::from_u32(code).unwrap_or('\u{fffd}'))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Value;
-
-    #[test]
-    fn values_are_read() {
-        let value = Value::parse(r#" {"a": [1, -2.5e1, true, null, "x\n\u00e9\"", []], "b": {}} "#).unwrap();
-        assert_eq!(value["a"][1].number(), -25.0);
-        assert_eq!(value["a"][2], Value::Bool(true));
-        assert_eq!(value["a"][4].text(), "x\né\"");
-        assert_eq!(value["a"].list().len(), 6);
-        assert_eq!(value["b"], Value::Object(Vec::new()));
-        assert_eq!(value["c"]["d"][9], Value::Null);
-    }
-
-    #[test]
-    fn what_is_no_json_is_refused() {
-        for text in ["", "{", "[1,]", "[1 2]", "{\"a\"}", "\"x", "nul", "1 2", "--", "\"\\u12\""] {
-            assert_eq!(Value::parse(text), None, "{text}");
-        }
-        assert_eq!(Value::parse(&"[".repeat(100_000)), None);
-    }
-}

@@ -1,7 +1,8 @@
 //! A small strategy: turrets in front, supports behind, demolishers with an escort of scouts.
+//!
+//! `agon rules terminal` shows the rules; what a turn offers is in terminal.rs.
 
-use crate::json::Value;
-use crate::terminal::{Config, Play, Turn};
+use crate::terminal::{Config, Frame, Play, Turn};
 
 const TURRETS: [(i32, i32); 6] = [(3, 12), (24, 12), (8, 11), (19, 11), (13, 11), (14, 11)];
 const WALLS: [(i32, i32); 6] = [(0, 13), (27, 13), (3, 13), (24, 13), (8, 12), (19, 12)];
@@ -39,12 +40,9 @@ impl Play for Strategy {
         }
     }
 
-    fn frame(&mut self, state: &Value) {
-        // A breach is [[x, y], damage, kind, id, player].
-        for breach in state["events"]["breach"].list() {
-            if breach[4].number() == 2.0 {
-                self.breached[usize::from(breach[0][0].number() >= 14.0)] += 1;
-            }
+    fn frame(&mut self, _config: &Config, frame: &Frame) {
+        for breach in frame.breaches.iter().filter(|breach| breach.owner == 2) {
+            self.breached[usize::from(breach.at.0 >= 14)] += 1;
         }
     }
 }

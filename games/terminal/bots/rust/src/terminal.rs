@@ -14,10 +14,10 @@ pub trait Play {
     fn start(&mut self, _config: &Config) {}
     /// A deploy phase: give your orders.
     fn turn(&mut self, config: &Config, turn: &mut Turn);
-    /// A frame of the action phase, as the game sent it.
-    fn frame(&mut self, _state: &Value) {}
-    /// The match is over; `endStats` is in it.
-    fn end(&mut self, _state: &Value) {}
+    /// A moment of the action phase.
+    fn frame(&mut self, _config: &Config, _frame: &Frame) {}
+    /// The match is over: `stats["winner"]` is 1 if that is you.
+    fn end(&mut self, _stats: &Value) {}
 }
 
 /// The configuration: what units are called and what they cost.
@@ -29,7 +29,8 @@ pub struct Config {
 
 #[allow(dead_code)] // A kit: not every strategy asks for everything.
 impl Config {
-    fn new(raw: Value) -> Self {
+    /// Reads the first line of a match.
+    pub fn new(raw: Value) -> Self {
         let names = raw["unitInformation"].list().iter().map(|unit| unit["shorthand"].text().to_owned());
         Self { names: names.collect(), raw }
     }
@@ -58,6 +59,11 @@ impl Config {
         5
     }
 
+    /// The kind that goes by this name.
+    pub fn kind(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|own| own == name)
+    }
+
     /// What a unit costs: structure points for structures, mobile points for mobile units.
     pub fn cost(&self, kind: usize) -> f64 {
         self.raw["unitInformation"][kind][if kind >= 3 { "cost2" } else { "cost1" }].number()
@@ -84,6 +90,8 @@ pub struct Structure {
     pub kind: usize,
     pub health: f64,
     pub upgraded: bool,
+    /// Marked for removal.
+    pub leaving: bool,
 }
 
 /// A deploy phase: what you see, and the orders you give.
@@ -94,6 +102,7 @@ pub struct Turn {
     pub structure_points: f64,
     pub mobile_points: f64,
     pub enemy_health: f64,
+    pub enemy_structure_points: f64,
     pub enemy_mobile_points: f64,
     pub structures: HashMap<(i32, i32), Structure>,
     build_stack: Vec<(String, i32, i32)>,
@@ -111,16 +120,17 @@ pub fn inside(x: i32, y: i32) -> bool {
 
 #[allow(dead_code)]
 impl Turn {
-    fn new(state: &Value) -> Self {
+    /// Reads a deploy line.
+    pub fn new(state: &Value) -> Self {
         let mut structures = HashMap::new();
         for (owner, lists) in [(1, &state["p1Units"]), (2, &state["p2Units"])] {
-            let place = |unit: &Value| (unit[0].number() as i32, unit[1].number() as i32);
-            let upgraded: HashSet<_> = lists[7].list().iter().map(place).collect();
+            let marked = |list: usize| -> HashSet<_> { lists[list].list().iter().map(tile).collect() };
+            let (removed, upgraded) = (marked(6), marked(7));
             for kind in 0..3 {
                 for unit in lists[kind].list() {
-                    let at = place(unit);
-                    let (health, upgraded) = (unit[2].number(), upgraded.contains(&at));
-                    structures.insert(at, Structure { owner, kind, health, upgraded });
+                    let (at, health) = (tile(unit), unit[2].number());
+                    let (upgraded, leaving) = (upgraded.contains(&at), removed.contains(&at));
+                    structures.insert(at, Structure { owner, kind, health, upgraded, leaving });
                 }
             }
         }
@@ -130,6 +140,7 @@ impl Turn {
             structure_points: state["p1Stats"][1].number(),
             mobile_points: state["p1Stats"][2].number(),
             enemy_health: state["p2Stats"][0].number(),
+            enemy_structure_points: state["p2Stats"][1].number(),
             enemy_mobile_points: state["p2Stats"][2].number(),
             structures,
             build_stack: Vec::new(),
@@ -145,7 +156,7 @@ impl Turn {
             return false;
         }
         self.structure_points -= cost;
-        self.structures.insert((x, y), Structure { owner: 1, kind, health: 0.0, upgraded: false });
+        self.structures.insert((x, y), Structure { owner: 1, kind, health: 0.0, upgraded: false, leaving: false });
         self.build_stack.push((config.names[kind].clone(), x, y));
         true
     }
@@ -182,16 +193,132 @@ impl Turn {
         }
         done
     }
+
+    /// The two lines of the answer.
+    pub fn answer(&self) -> String {
+        format!("{}\n{}\n", stack(&self.build_stack), stack(&self.deploy_stack))
+    }
 }
 
-/// Plays a match.
+/// A mobile unit on the board.
+#[derive(Clone, Debug)]
+#[allow(dead_code)]
+pub struct Mobile {
+    pub at: (i32, i32),
+    /// 1 is you.
+    pub owner: u8,
+    /// 3 scout, 4 demolisher, 5 interceptor.
+    pub kind: usize,
+    pub health: f64,
+    pub id: String,
+}
+
+/// Something that happened in a frame.
+#[derive(Clone, Debug, Default)]
+#[allow(dead_code)]
+pub struct Event {
+    pub at: (i32, i32),
+    /// Where a unit moved, or whom an attack or a shield met.
+    pub to: Option<(i32, i32)>,
+    /// Damage done, or what a shield is worth.
+    pub amount: f64,
+    /// The kind of unit that did or suffered it; 6 is a removal and 7 an upgrade.
+    pub kind: usize,
+    pub id: String,
+    /// The id of whom an attack or a shield met; empty elsewhere.
+    pub target: String,
+    /// 1 is you.
+    pub owner: u8,
+}
+
+/// A moment of the action phase: what moves, and what happened.
+#[allow(dead_code)]
+pub struct Frame {
+    pub turn: u32,
+    pub number: u32,
+    pub health: f64,
+    pub enemy_health: f64,
+    pub mobiles: Vec<Mobile>,
+    pub spawns: Vec<Event>,
+    pub moves: Vec<Event>,
+    pub breaches: Vec<Event>,
+    pub damages: Vec<Event>,
+    pub shields: Vec<Event>,
+    pub attacks: Vec<Event>,
+    pub self_destructs: Vec<Event>,
+    pub deaths: Vec<Event>,
+}
+
+impl Frame {
+    /// Reads a frame's line.
+    pub fn new(state: &Value) -> Self {
+        let mut mobiles = Vec::new();
+        for (owner, lists) in [(1, &state["p1Units"]), (2, &state["p2Units"])] {
+            for kind in 3..6 {
+                mobiles.extend(lists[kind].list().iter().map(|unit| {
+                    let (at, health, id) = (tile(unit), unit[2].number(), unit[3].text().to_owned());
+                    Mobile { at, owner, kind, health, id }
+                }));
+            }
+        }
+        // Each letter is a field of an event, in the order the game writes them.
+        let events = |name: &str, fields: &str| -> Vec<Event> {
+            state["events"][name].list().iter().map(|entry| Event::new(entry, fields)).collect()
+        };
+        Self {
+            turn: state["turnInfo"][1].number() as u32,
+            number: state["turnInfo"][2].number() as u32,
+            health: state["p1Stats"][0].number(),
+            enemy_health: state["p2Stats"][0].number(),
+            mobiles,
+            spawns: events("spawn", "@kio"),
+            moves: events("move", "@>-kio"),
+            breaches: events("breach", "@akio"),
+            damages: events("damage", "@akio"),
+            shields: events("shield", "@>akito"),
+            attacks: events("attack", "@>akito"),
+            self_destructs: events("selfDestruct", "@-akio"),
+            deaths: events("death", "@kio"),
+        }
+    }
+}
+
+impl Event {
+    fn new(entry: &Value, fields: &str) -> Self {
+        let mut event = Self::default();
+        for (field, value) in fields.chars().zip(entry.list()) {
+            match field {
+                '@' => event.at = tile(value),
+                '>' => event.to = Some(tile(value)),
+                'a' => event.amount = value.number(),
+                'k' => event.kind = value.number() as usize,
+                'i' => event.id = value.text().to_owned(),
+                't' => event.target = value.text().to_owned(),
+                'o' => event.owner = value.number() as u8,
+                _ => {}
+            }
+        }
+        event
+    }
+}
+
+/// The tile that a list begins with.
+fn tile(value: &Value) -> (i32, i32) {
+    (value[0].number() as i32, value[1].number() as i32)
+}
+
+/// Plays a match over standard input and output.
 pub fn run(strategy: &mut impl Play) {
+    // A game that is gone needs no answer.
+    let _ = talk(strategy, io::stdin().lock(), io::stdout().lock());
+}
+
+/// Answers the lines of a match.
+pub fn talk(strategy: &mut impl Play, lines: impl BufRead, mut out: impl Write) -> io::Result<()> {
     let mut config = None;
-    let mut out = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
+    for line in lines.lines() {
         // What is no JSON is not for us.
-        let Some(message) = Value::parse(&line) else { continue };
+        let Some(message) = Value::parse(&line?) else { continue };
         if message["unitInformation"] != Value::Null {
             strategy.start(config.insert(Config::new(message)));
             continue;
@@ -201,52 +328,22 @@ pub fn run(strategy: &mut impl Play) {
             Value::Number(0.0) => {
                 let mut turn = Turn::new(&message);
                 strategy.turn(config, &mut turn);
-                let sent = write!(out, "{}\n{}\n", stack(&turn.build_stack), stack(&turn.deploy_stack));
-                if sent.and_then(|()| out.flush()).is_err() {
-                    break;
-                }
+                out.write_all(turn.answer().as_bytes())?;
+                out.flush()?;
             }
-            Value::Number(1.0) => strategy.frame(&message),
+            Value::Number(1.0) => strategy.frame(config, &Frame::new(&message)),
             Value::Number(2.0) => {
-                strategy.end(&message);
+                strategy.end(&message["endStats"]);
                 break;
             }
             _ => {}
         }
     }
+    Ok(())
 }
 
 /// A line of an answer: a JSON list of triples.
 fn stack(orders: &[(String, i32, i32)]) -> String {
     let orders: Vec<String> = orders.iter().map(|(name, x, y)| format!("[{name:?},{x},{y}]")).collect();
     format!("[{}]", orders.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first lines of a match, shortened.
-    const CONFIG: &str = r#"{"unitInformation":[{"shorthand":"FF","cost1":1},{"shorthand":"EF","cost1":4},
-        {"shorthand":"DF","cost1":2,"upgrade":{"cost1":5}},{"shorthand":"PI","cost2":1},{"shorthand":"EI","cost2":3},
-        {"shorthand":"SI","cost2":1},{"shorthand":"RM"},{"shorthand":"UP"}]}"#;
-    const DEPLOY: &str = r#"{"turnInfo":[0,3,-1,40],"p1Stats":[30.0,9.0,2.0,0],"p2Stats":[29.0,1.0,7.5,0],
-        "p1Units":[[[13,13,60.0,"1"]],[],[],[],[],[],[],[]],"p2Units":[[],[],[[14,14,75.0,"2"]],[],[],[],[],[[14,14,0.0,"2"]]],
-        "events":{}}"#;
-
-    #[test]
-    fn a_turn_is_read_and_answered() {
-        let config = Config::new(Value::parse(CONFIG).unwrap());
-        let mut turn = Turn::new(&Value::parse(DEPLOY).unwrap());
-        assert_eq!((turn.number, turn.structure_points, turn.enemy_mobile_points), (3, 9.0, 7.5));
-        assert!(turn.structures[&(14, 14)].upgraded);
-        assert!(!turn.build(&config, config.turret(), 13, 13), "taken");
-        assert!(!turn.build(&config, config.turret(), 14, 14), "not ours");
-        assert!(turn.build(&config, config.turret(), 12, 13) && turn.upgrade(&config, 12, 13));
-        assert!(!turn.upgrade(&config, 12, 13) && !turn.upgrade(&config, 13, 13));
-        assert_eq!(turn.deploy(&config, config.scout(), 13, 0, 5), 2);
-        assert_eq!(turn.deploy(&config, config.scout(), 13, 1, 5), 0);
-        assert_eq!(stack(&turn.build_stack), r#"[["DF",12,13],["UP",12,13]]"#);
-        assert_eq!(stack(&turn.deploy_stack), r#"[["PI",13,0],["PI",13,0]]"#);
-    }
 }

@@ -1,0 +1,19 @@
+//! Is a map good? What `agon maps check` tells.
+
+/// What was found out about a map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MapFindings {
+    /// Things worth knowing: size, counts, symmetries.
+    pub facts: Vec<String>,
+    /// Why some match cannot be set up on it.
+    pub errors: Vec<String>,
+    /// What makes it a bad map although it can be played.
+    pub warnings: Vec<String>,
+}
+
+impl MapFindings {
+    /// Whether the map can be played and nothing speaks against it.
+    pub fn good(&self) -> bool {
+        self.errors.is_empty() && self.warnings.is_empty()
+    }
+}

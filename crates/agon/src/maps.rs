@@ -1,0 +1,104 @@
+//! `agon maps check`: is a map file good?
+
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use agon_game::{AnyGame, MapFindings, SetupError};
+use serde_json::json;
+
+use crate::cli::MapsCheckOptions;
+use crate::common::{self, Done, Failure};
+use crate::screen::{self, harmless};
+
+/// A larger file is no map of any game.
+const LARGEST: u64 = 1 << 20;
+
+/// Runs `agon maps check`.
+pub fn check(options: &MapsCheckOptions) -> Done {
+    let wanted = options.game.as_deref().map(common::game).transpose()?;
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    let (mut reports, mut bad) = (Vec::new(), 0);
+    for file in &options.files {
+        let shown = file.display().to_string();
+        let (game, findings) = examine(wanted, file)?;
+        bad += usize::from(!findings.good());
+        let title = game.info().title;
+        if options.json {
+            reports.push(json!({
+                "file": shown, "game": game.info().name, "good": findings.good(), "facts": findings.facts,
+                "errors": findings.errors, "warnings": findings.warnings,
+            }));
+            continue;
+        }
+        writeln!(out, "{}, a map of {title}", screen.strong(&harmless(&shown)))?;
+        let marks = [
+            (screen.good("✓"), &findings.facts),
+            (screen.bad("!"), &findings.warnings),
+            (screen.bad("✗"), &findings.errors),
+        ];
+        for (mark, sentences) in marks {
+            for sentence in sentences {
+                writeln!(out, "  {mark} {}", harmless(sentence))?;
+            }
+        }
+        let verdict = match (findings.errors.len(), findings.warnings.len()) {
+            (0, 0) => screen.good("good: nothing speaks against it"),
+            (0, 1) => screen.bad("it can be played, but one thing speaks against it"),
+            (0, count) => screen.bad(&format!("it can be played, but {count} things speak against it")),
+            _ => screen.bad("it cannot be played"),
+        };
+        writeln!(out, "  {verdict}")?;
+    }
+    if options.json {
+        let text = serde_json::to_string_pretty(&reports).map_err(|error| Failure::own(error.to_string()))?;
+        writeln!(out, "{text}")?;
+    }
+    if bad > 0 { Err(Failure::Check) } else { Ok(()) }
+}
+
+/// What is found out about a file, and by which game. What is no map of the game that it is for has one error.
+fn examine(
+    wanted: Option<&'static dyn AnyGame>,
+    file: &Path,
+) -> Result<(&'static dyn AnyGame, MapFindings), Failure> {
+    let shown = file.display().to_string();
+    let content = read(file).map_err(|why| Failure::usage(format!("{shown}: {why}")))?;
+    if let Some(game) = wanted {
+        let checked = game.check_map(&shown, &content).ok_or_else(|| {
+            Failure::usage(format!("{} has no map files that could be checked", game.info().title))
+        })?;
+        return Ok((game, checked.unwrap_or_else(|error| unreadable(&error))));
+    }
+    let tried = agon_games::ALL.iter().filter_map(|game| Some((*game, game.check_map(&shown, &content)?)));
+    let mut tried: Vec<_> = tried.collect();
+    // Deerhunt takes every character it does not know for ground: what it can read, others may read better.
+    tried.sort_by_key(|(game, checked)| {
+        let errors = checked.as_ref().map_or(usize::MAX, |findings| findings.errors.len());
+        (errors, game.info().name == "deerhunt")
+    });
+    match tried.into_iter().next() {
+        Some((game, Ok(findings))) => Ok((game, findings)),
+        _ => Err(Failure::usage(format!(
+            "{shown}: no game can read this as a map; `agon maps check --game GAME {shown}` says what is wrong with it"
+        ))),
+    }
+}
+
+fn unreadable(error: &SetupError) -> MapFindings {
+    MapFindings { errors: vec![error.to_string()], ..MapFindings::default() }
+}
+
+/// The bytes of a file that may be a map.
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    if !file.is_file() {
+        return Err("no such file".to_owned());
+    }
+    let open = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    let mut content = Vec::new();
+    open.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
+    if content.len() as u64 > LARGEST {
+        return Err(format!("more than {LARGEST} bytes are no map"));
+    }
+    Ok(content)
+}

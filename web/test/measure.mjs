@@ -1,0 +1,74 @@
+// The figures of the viewer in docs/benchmarks.md: `npm run measure`. Measures, and asserts nothing.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { AGON, Stage, whole } from './stage.mjs'
+
+const stage = new Stage()
+const round = (value) => Math.round(value * 100) / 100
+const at = (values, share) => round([...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))])
+
+stage.agon('play', 'jungle-blitz', 'builtin:collector', 'builtin:raider', 'builtin:collector', 'builtin:raider', '--seed', '3', '-q', '--replay', 'long.replay')
+stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '-q', '--replay', 'frames.replay')
+stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '--set', 'startingHP=2000', '-q', '--replay', 'hundred.replay')
+const address = await stage.watch('long.replay', 'frames.replay', 'hundred.replay')
+
+const firsts = []
+for (let n = 0; n < 9; n++) {
+  const page = await stage.browse()
+  await page.goto(`${address}#replay=long.replay`)
+  const first = await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })
+  firsts.push(await first.jsonValue())
+  await page.context().close()
+}
+console.log(`first frame of a match of 300 ticks: ${at(firsts, 0.5)} ms median, ${at(firsts, 0)} to ${at(firsts, 1)} (9 openings)`)
+
+for (const name of ['frames', 'long']) {
+  const page = await stage.browse({ reducedMotion: 'no-preference' })
+  await page.goto(`${address}#replay=${name}.replay`)
+  await whole(page)
+  const { count, seeks } = await page.evaluate(async () => {
+    const [player] = window.agon.players
+    const count = player.film.frames.length
+    const seeks = []
+    for (let n = 0; n < 200; n++) {
+      const began = performance.now()
+      player.go((n * 7919) % count)
+      await Promise.resolve()
+      await Promise.resolve()
+      const panels = performance.now() - began
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+      seeks.push(panels + window.agon.drawTimes.at(-1))
+    }
+    return { count, seeks }
+  })
+  console.log(`${name}: ${count} pictures; a seek computes and draws for ${at(seeks, 0.5)} ms median, ${at(seeks, 0.95)} at the 95th percentile, ${at(seeks, 1)} at most`)
+  const draws = await page.evaluate(async () => {
+    const [player] = window.agon.players
+    player.go(0)
+    player.speed = 9
+    const before = window.agon.drawTimes.length
+    player.play()
+    while (player.playing) await new Promise((done) => setTimeout(done, 50))
+    return window.agon.drawTimes.slice(before)
+  })
+  console.log(`${name}: drawing while it plays takes ${at(draws, 0.5)} ms median, ${at(draws, 0.95)} at the 95th percentile (${draws.length} frames)`)
+  await page.context().close()
+}
+
+stage.agon('replay', 'export', 'hundred.replay', '--format', 'html', '-o', 'hundred.html')
+const page = await stage.browse()
+await page.goto(`${address}#replay=hundred.replay`)
+await whole(page)
+const steps = await page.evaluate(() => window.agon.players[0].film.steps.length)
+console.log(`one page of a Terminal match of ${steps} turns: ${round(statSync(stage.path('hundred.html')).size / 1e6)} MB`)
+
+const build = resolve(dirname(AGON), 'build')
+const built = readdirSync(build).map((name) => join(build, name, 'out/web/app.js')).filter((path) => statSync(path, { throwIfNoEntry: false }))
+const newest = built.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0]
+if (newest) {
+  const sizes = ['app.js', 'app.css'].map((name) => gzipSync(readFileSync(join(dirname(newest), name))).length)
+  console.log(`initial download: ${round(sizes.reduce((sum, size) => sum + size) / 1000)} kB compressed`)
+}
+await stage.end()
