@@ -49,6 +49,7 @@ pub fn run(options: &PlayOptions) -> Done {
     if options.build {
         names.iter().try_for_each(|name| build::ensure(name, options.quiet || options.json))?;
     }
+    build::warn_of_stale(&names);
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = SetupOptions { rules, ..options.setup.clone() }.setup(game, names.len())?;
