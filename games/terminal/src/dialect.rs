@@ -52,10 +52,8 @@ impl Dialect<Terminal> for Wire {
         }
         (talk.build, talk.stray) = (None, 0);
         // Frames of an earlier turn were for an earlier question.
-        for frame in self.frames.iter().filter(|frame| frame.turn + 1 == view.state.turn) {
-            line::action(frame, Eyes::of(seat), out);
-            out.push(b'\n');
-        }
+        let last = self.frames.iter().filter(|frame| frame.turn + 1 == view.state.turn);
+        line::actions(last.map(Arc::as_ref), Eyes::of(seat), out);
         line::deploy(view.state, &self.removed, Eyes::of(seat), out);
         self.last = Some(*view.state);
     }
@@ -112,10 +110,7 @@ impl Dialect<Terminal> for Wire {
 
     /// TM-TALK-5: the last frames and the end line.
     fn end(&mut self, game: &Terminal, seat: Seat, _: &Outcome, facts: &Facts, out: &mut Vec<u8>) {
-        for frame in &self.frames {
-            line::action(frame, Eyes::of(seat), out);
-            out.push(b'\n');
-        }
+        line::actions(self.frames.iter().map(Arc::as_ref), Eyes::of(seat), out);
         let Some(state) = &self.last else { return };
         line::end(game, state, self.frames.last().map(Arc::as_ref), &Names::of(facts), Eyes::of(seat), out);
     }

@@ -198,6 +198,17 @@ pub struct Lists {
     pub upgrades: Vec<Standing>,
 }
 
+impl Lists {
+    /// The eight lists of a state line, in its order.
+    pub fn all(&self) -> [&[Standing]; 8] {
+        std::array::from_fn(|place| match place {
+            6 => &self.removals[..],
+            7 => &self.upgrades,
+            kind => &self.units[kind],
+        })
+    }
+}
+
 /// The numbers of a player in a state line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {

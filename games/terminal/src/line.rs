@@ -1,6 +1,7 @@
 //! State lines: the JSON that bots are sent and replays are made of (TM-TALK-2).
 
 use std::io::Write as _;
+use std::ops::Range;
 
 use agon_game::{Facts, Seat};
 
@@ -55,13 +56,30 @@ struct Line<'a> {
     out: &'a mut Vec<u8>,
 }
 
-/// Writes the line of an action frame, without a line feed.
+/// The lists of units in the line before, and where they stand in the text: most structures stand unchanged through
+/// hundreds of frames, and what is the same again is copied.
+#[derive(Default)]
+struct Before<'a> {
+    lists: Option<&'a [Lists; 2]>,
+    places: [[Range<usize>; 8]; 2],
+}
+
+/// Writes the lines of action frames, each with a line feed.
+pub fn actions<'a>(frames: impl Iterator<Item = &'a Frame>, eyes: Eyes, out: &mut Vec<u8>) {
+    let mut before = Before::default();
+    for frame in frames {
+        let mut line = Line { eyes, out };
+        line.head(1, frame.turn, frame.frame, frame.line);
+        line.board(&frame.stats, &frame.lists, &mut before);
+        line.events(&frame.events);
+        line.text("}\n");
+    }
+}
+
+/// Writes the line of one action frame, without a line feed.
 pub fn action(frame: &Frame, eyes: Eyes, out: &mut Vec<u8>) {
-    let mut line = Line { eyes, out };
-    line.head(1, frame.turn, frame.frame, frame.line);
-    line.board(&frame.stats, &frame.lists);
-    line.events(&frame.events);
-    line.out.push(b'}');
+    actions(std::iter::once(frame), eyes, out);
+    out.pop();
 }
 
 /// Writes the line of a deploy phase, with the structures that the restore removed.
@@ -70,7 +88,7 @@ pub fn deploy(state: &State, removed: &[Death], eyes: Eyes, out: &mut Vec<u8>) {
     let frame = Frame::of(state, &[], -1, events);
     let mut line = Line { eyes, out };
     line.head(0, frame.turn, -1, frame.line);
-    line.board(&frame.stats, &frame.lists);
+    line.board(&frame.stats, &frame.lists, &mut Before::default());
     line.events(&frame.events);
     line.out.push(b'}');
 }
@@ -98,7 +116,7 @@ pub fn end(
     // Frames and deploy lines so far, less one: the number of the last line.
     line.head(2, state.turn, frame, state.line() - u32::from(turns_over));
     let stats = state.players.map(|player| Stats { hp: player.hp, sp: player.sp, mp: player.mp, ms: 0 });
-    line.board(&stats, &board.lists);
+    line.board(&stats, &board.lists, &mut Before::default());
     line.events(&Events::default());
     line.statistics(game, state, names);
     line.out.push(b'}');
@@ -110,7 +128,7 @@ impl Line<'_> {
         self.number(phase).text(",").number(turn).text(",").number(frame).text(",").number(number).text("]");
     }
 
-    fn board(&mut self, stats: &[Stats; 2], lists: &[Lists; 2]) {
+    fn board<'a>(&mut self, stats: &[Stats; 2], lists: &'a [Lists; 2], before: &mut Before<'a>) {
         let order = if self.eyes.turned() { [1, 0] } else { [0, 1] };
         for (number, index) in order.into_iter().enumerate() {
             let Stats { hp, sp, mp, ms } = stats[index];
@@ -119,17 +137,25 @@ impl Line<'_> {
         }
         for (number, index) in order.into_iter().enumerate() {
             self.text(if number == 0 { ",\"p1Units\":[" } else { ",\"p2Units\":[" });
-            let lists = &lists[index];
-            for (place, list) in lists.units.iter().chain([&lists.removals, &lists.upgrades]).enumerate() {
+            let old = before.lists.map(|lists| lists[index].all());
+            for (place, list) in lists[index].all().into_iter().enumerate() {
                 self.comma(place);
-                self.list(list, |line, unit| {
-                    let at = line.eyes.tile(unit.at);
-                    line.text("[").number(at.x()).text(",").number(at.y()).text(",").real(unit.health);
-                    line.text(",\"").number(unit.id).text("\"]");
-                });
+                let start = self.out.len();
+                let known = &mut before.places[index][place];
+                if old.is_some_and(|old| old[place] == list) {
+                    self.out.extend_from_within(known.clone());
+                } else {
+                    self.list(list, |line, unit| {
+                        let at = line.eyes.tile(unit.at);
+                        line.text("[").number(at.x()).text(",").number(at.y()).text(",").real(unit.health);
+                        line.text(",\"").number(unit.id).text("\"]");
+                    });
+                }
+                *known = start..self.out.len();
             }
             self.out.push(b']');
         }
+        before.lists = Some(lists);
     }
 
     fn events(&mut self, events: &Events) {

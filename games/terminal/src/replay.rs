@@ -315,10 +315,7 @@ pub fn export(game: &Terminal, answers: &[Answers<Commands>], facts: &Facts, out
         out.push(b'\n');
         let mut told = Told::default();
         turn::play(game, &mut state, &mut work, answers, Seat::new(0), &mut told);
-        for frame in &told.frames {
-            line::action(frame, eyes, out);
-            out.push(b'\n');
-        }
+        line::actions(told.frames.iter().map(AsRef::as_ref), eyes, out);
         removed = told.removed;
         last = told.frames.pop();
     }
