@@ -91,7 +91,7 @@ for state in states(2):
     assert!(err(&played).contains("run.sh has no exec bit; it is started with sh"), "{}", err(&played));
     let result: Value = serde_json::from_slice(&played.stdout).expect("a result");
     assert_eq!(result["turns"], 3, "{result}");
-    assert_eq!(result["seats"][0]["faults"][0]["rule"], "TM-BUILD-2", "{result}");
+    assert_eq!(result["seats"][0]["rejections"][0]["rule"], "TM-BUILD-2", "{result}");
     for (own, other, winner) in [("one", "two", 1), ("two", "one", 2)] {
         let text = std::fs::read_to_string(place.path().join(own).join("end.json")).expect("it saw the end");
         let end: Value = serde_json::from_str(&text).expect("a line of JSON");
