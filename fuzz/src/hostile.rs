@@ -2,7 +2,8 @@
 //!
 //! Each function must neither panic nor take long, whatever the bytes.
 
-use agon_game::{Answer, AnyGame, Heard, Seat, Session, Setup};
+use agon_bot::{Received, Wire as _};
+use agon_game::{Answer, AnyGame, Heard, Kit, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
 
 /// Messages of a bot, at some game in some position. The first byte chooses the game and how many steps
@@ -78,4 +79,129 @@ pub fn manifest(bytes: &[u8]) {
         }
         Err(why) => assert!(why.starts_with(':'), "an error points into the file: {why}"),
     }
+}
+
+/// Messages of a bot of Jungle Blitz before a match and during one (REGISTER).
+pub fn jungle_register(games: &[&dyn AnyGame], bytes: &[u8]) {
+    let mut session = open(games, "jungle-blitz", "tournament");
+    let Kit::WebSocket(kit) = session.kit() else { panic!("Jungle Blitz is played over WebSocket") };
+    let registered = (kit.register)(bytes);
+    match &registered {
+        Err(why) => assert!(!why.is_empty() && why.len() < 1_000, "a sentence: {why}"),
+        Ok(token) => assert!(token.as_ref().is_none_or(|token| !token.is_empty() && token.len() <= 400)),
+    }
+    let first = session.hear(Seat::new(0), bytes);
+    assert!(registered.is_err() || matches!(first, Heard::Ignore(None)), "{first:?}");
+    // Nobody is two teams.
+    let second = session.hear(Seat::new(0), bytes);
+    assert!(registered.is_err() || matches!(second, Heard::Close(_)), "{second:?}");
+    told(session.as_mut());
+}
+
+/// Commands of a bot of Jungle Blitz, one a line: as they stand, and as the actions of a command.
+pub fn jungle_command(games: &[&dyn AnyGame], bytes: &[u8]) {
+    let mut session = open(games, "jungle-blitz", "tournament");
+    for (tick, line) in bytes.split(|&byte| byte == b'\n').take(40).enumerate() {
+        if session.deciding().is_empty() {
+            break;
+        }
+        told(session.as_mut());
+        let head = format!("{{\"type\":\"COMMAND\",\"tick\":{tick},\"actions\":");
+        let wrapped = [head.as_bytes(), line, b"}"].concat();
+        // Who sends what is no JSON is out, so that one of them may play on alone.
+        let deciding = session.deciding();
+        let message = |seat: Seat| if seat.index() == 0 { line } else { &wrapped[..] };
+        let answers = deciding.iter().map(|seat| (seat, heard_twice(session.as_mut(), seat, message(seat))));
+        let answers: Vec<_> = answers.collect();
+        session.play(&answers).expect("what the dialect heard can be played");
+    }
+}
+
+/// Replies of a bot of Deerhunt, one a line, under each of its rules.
+pub fn deerhunt_reply(games: &[&dyn AnyGame], bytes: &[u8]) {
+    for preset in ["document", "neo2019", "bc2021"] {
+        let mut session = open(games, "deerhunt", preset);
+        let mut question = Vec::new();
+        for line in bytes.split(|&byte| byte == b'\n').take(40) {
+            let Some(seat) = session.deciding().iter().next() else { break };
+            question.clear();
+            session.ask(seat, &mut question);
+            let answer = heard_twice(session.as_mut(), seat, line);
+            session.play(&[(seat, answer)]).expect("what the dialect heard can be played");
+        }
+    }
+}
+
+/// What a bot of Deerhunt sends over TCP: messages behind their length in ten characters.
+pub fn deerhunt_frames(bytes: &[u8]) {
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+    const LONGEST: usize = 1_000;
+    // What the system takes without anybody reading.
+    let bytes = &bytes[..bytes.len().min(16 << 10)];
+    let door = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let mut theirs = TcpStream::connect(door.local_addr().expect("an address")).expect("the door is open");
+    let (ours, _) = door.accept().expect("a connection");
+    let mut wire = agon_bot::tcp::Framed::new(ours, LONGEST).expect("a socket");
+    // In two pieces, so that a header may be cut.
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let (mut message, mut seen) = (Vec::new(), 0);
+    for (piece, last) in [(first, false), (second, true)] {
+        theirs.write_all(piece).expect("room");
+        if last {
+            theirs.shutdown(std::net::Shutdown::Write).expect("an end");
+        }
+        loop {
+            match wire.receive(&mut message) {
+                Received::Message => {
+                    seen += 10 + message.len();
+                    assert!(message.len() <= LONGEST);
+                }
+                Received::Garbled(why) => assert!(why.len() < 1_000),
+                Received::Nothing | Received::Broken(_) => break,
+                Received::Closed(unfinished) => {
+                    seen += unfinished;
+                    break;
+                }
+                Received::Illegal(why) => panic!("frames are never illegal: {why}"),
+            }
+            assert!(wire.whole() * 10 <= bytes.len());
+        }
+        assert!(wire.held().len() <= bytes.len());
+    }
+    assert!(seen <= bytes.len(), "nothing is made up");
+}
+
+/// A match of two.
+fn open(games: &[&dyn AnyGame], name: &str, preset: &str) -> Box<dyn Session> {
+    let game = games.iter().find(|game| game.info().name == name).expect("a game of the list");
+    let rules = RulesChoice { preset: preset.to_owned(), ..RulesChoice::default() };
+    game.open(&Setup { rules, seats: 2, seed: 1, ..Setup::default() }).expect("a preset can be played")
+}
+
+/// Asks all; every question is JSON without a byte beyond ASCII.
+fn told(session: &mut dyn Session) {
+    let mut question = Vec::new();
+    for seat in session.deciding().iter() {
+        question.clear();
+        session.ask(seat, &mut question);
+        assert!(question.is_ascii());
+        serde_json::from_slice::<serde_json::Value>(&question).expect("a question is JSON");
+    }
+}
+
+/// An answer that was heard is heard as the same again when it is said in its tidy form.
+fn heard_twice(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8>> {
+    let answer = heard(session, seat, message);
+    if let Answer::Given { order, .. } = &answer {
+        let mut said = Vec::new();
+        assert!(session.say(seat, order, &mut said));
+        let again = session.hear(seat, &said);
+        assert!(
+            matches!(&again, Heard::Answer(other) if other == order),
+            "{} is heard as {again:?}",
+            String::from_utf8_lossy(&said)
+        );
+    }
+    answer
 }

@@ -114,7 +114,11 @@ impl Connection {
 
 impl Wire for Connection {
     fn send(&mut self, message: &[u8]) {
-        let text = String::from_utf8_lossy(message).into_owned();
+        // Looking for what is not UTF-8 piece by piece costs more than everything else here.
+        let text = match std::str::from_utf8(message) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(message).into_owned(),
+        };
         // Whether it is gone shows when it must answer.
         let _ = self.socket.send(Message::text(text));
     }

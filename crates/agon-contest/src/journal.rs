@@ -211,7 +211,7 @@ pub enum JournalError {
     Foreign(PathBuf, String),
     /// A line cannot be what it should be.
     #[error(
-        "journal {path}, line {line}: {why}\n  the {before} before it are whole; to go on with those: \
+        "journal {path}, line {line}: {why}\n  what stands before it ({before}) is whole; to go on with that: \
          head -n {keep} {path} > repaired.jsonl",
         path = path.display(),
         before = count(line.saturating_sub(2), "match", "matches"),

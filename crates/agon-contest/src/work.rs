@@ -24,6 +24,8 @@ use crate::plan::{BlockPlan, Kind};
 
 /// A match whose clock was unfair is played so often before the series stops.
 pub const TRIES: u32 = 3;
+/// So long after the first time, and four times as long after the second, it is played again.
+const PAUSE: Duration = Duration::from_millis(250);
 /// A series keeps no more than this of replays, in bytes.
 pub const MOST_REPLAYS: u64 = 1 << 30;
 /// The journal is forced to the disk this often.
@@ -207,7 +209,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Plays a match, again where the machine was late. None when the series has ended meanwhile.
+    /// Plays a match, again where the machine was late; after a while, as one match is soon played again. None when the series has ended meanwhile.
     fn play(&self, job: &Job) -> Result<Option<Entry>, Trouble> {
         for tries in 1.. {
             let mut table = Table::new(self.series, self.desk.header(), job)?;
@@ -221,6 +223,8 @@ impl Worker<'_> {
                     if tries == TRIES {
                         return Err(Trouble::Late(why.clone()));
                     }
+                    // What kept it busy is often over soon.
+                    self.desk.wait(PAUSE * tries * tries);
                     continue;
                 }
             }

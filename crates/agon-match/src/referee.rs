@@ -915,7 +915,9 @@ impl<'a> Referee<'a> {
                 }
                 cause => cause,
             };
-            self.fault(seat, &cause);
+            // However many faults it had before, this one is told.
+            self.count_fault(seat, cause.kind());
+            self.list_fault(seat, cause.kind(), &cause.to_string());
         }
     }
 
@@ -995,13 +997,22 @@ impl<'a> Referee<'a> {
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+        if self.count_fault(seat, kind) <= LISTED_FAULTS {
+            self.list_fault(seat, kind, message);
+        }
+    }
+
+    /// Counts a fault, and says how many of its kind the seat has made.
+    fn count_fault(&mut self, seat: Seat, kind: FaultKind) -> u64 {
         let count = self.seats[seat.index()].counts.faults.entry(kind).or_default();
         *count += 1;
-        if *count <= LISTED_FAULTS {
-            let (step, turn) = (self.session.steps(), self.session.moment());
-            let message = message.chars().take(LONGEST_SENTENCE).collect();
-            self.faults.push(Fault { seat, step, turn, kind, message });
-        }
+        *count
+    }
+
+    fn list_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+        let (step, turn) = (self.session.steps(), self.session.moment());
+        let message = message.chars().take(LONGEST_SENTENCE).collect();
+        self.faults.push(Fault { seat, step, turn, kind, message });
     }
 }
 

@@ -79,14 +79,26 @@ impl CrossTable {
         let mut order: Vec<usize> = (0..n).collect();
         let share = |bot: usize| totals[bot].score().unwrap_or(0.0);
         order.sort_by(|&a, &b| share(b).total_cmp(&share(a)));
+        let bots = names.iter().map(|name| (*name).to_owned()).collect();
+        Self { key: results.key().clone(), bots, cells, totals }.reordered(&order)
+    }
+
+    /// The same table with its bots in the order of `names`, as of a table of ratings beside it; those that
+    /// are not named come behind.
+    pub fn in_order_of<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut order: Vec<usize> =
+            names.into_iter().filter_map(|name| self.bots.iter().position(|bot| bot == name)).collect();
+        order.extend((0..self.bots.len()).filter(|bot| !order.contains(bot)).collect::<Vec<_>>());
+        self.reordered(&order)
+    }
+
+    fn reordered(&self, order: &[usize]) -> Self {
+        let row = |row: usize| order.iter().map(|&column| self.cells[row][column]).collect();
         Self {
-            key: results.key().clone(),
-            bots: order.iter().map(|&bot| names[bot].to_owned()).collect(),
-            cells: order
-                .iter()
-                .map(|&row| order.iter().map(|&column| cells[row][column]).collect())
-                .collect(),
-            totals: order.iter().map(|&bot| totals[bot]).collect(),
+            key: self.key.clone(),
+            bots: order.iter().map(|&bot| self.bots[bot].clone()).collect(),
+            cells: order.iter().map(|&bot| row(bot)).collect(),
+            totals: order.iter().map(|&bot| self.totals[bot]).collect(),
         }
     }
 }
@@ -112,5 +124,9 @@ mod tests {
         assert_eq!(table.cells[2][2], Cell::default());
         assert_eq!(table.totals[2], Cell { ahead: 2, level: 1, behind: 5 });
         assert_eq!(table.totals[0].score(), Some(4.0 / 6.0));
+        let other = table.in_order_of(["c", "nobody", "b"]);
+        assert_eq!(other.bots, ["c", "b", "a"]);
+        assert_eq!((other.cells[0][2], other.totals[0]), (table.cells[2][1], table.totals[2]));
+        assert_eq!(other.in_order_of(["b", "a", "c"]), table);
     }
 }

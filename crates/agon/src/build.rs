@@ -9,6 +9,7 @@ use agon_contest::content;
 use clap::Args;
 
 use crate::common::{self, Done, Failure};
+use crate::pack::SOURCES;
 use crate::screen;
 
 /// Examples for the help.
@@ -66,6 +67,29 @@ pub fn ensure(name: &BotName, quiet: bool) -> Done {
         }
         _ => Ok(()),
     }
+}
+
+/// Says on standard error which bots changed since `agon build` built them: the mistake is easy to make, and hard to see.
+pub fn warn_of_stale(names: &[BotName]) {
+    for name in names.iter().filter(|name| is_stale(name).unwrap_or(false)) {
+        eprintln!("note: {name} changed since it was built; `agon build {name}` builds it, as --build does");
+    }
+}
+
+/// Whether the newest file of a bot that `agon build` has built is a source.
+fn is_stale(name: &BotName) -> Option<bool> {
+    let Kind::Path(path) = &name.kind else { return None };
+    let build = Build::of(name).ok()??;
+    let built = std::fs::read_to_string(stamp(&build.folder)).ok()?;
+    if !path.is_dir() || built == content_of(name, &build).ok()? {
+        return Some(false);
+    }
+    // Who builds by hand leaves a program behind that is newer than its sources.
+    let files = content::files(path).ok()?;
+    let changed = |file: &PathBuf| std::fs::metadata(path.join(file)).and_then(|found| found.modified()).ok();
+    let newest = files.into_iter().max_by_key(changed)?;
+    let ending = newest.extension().unwrap_or_default().to_string_lossy().into_owned();
+    Some(SOURCES.contains(&ending.as_str()))
 }
 
 enum State {

@@ -183,7 +183,7 @@ pub struct PlayOptions {
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
     /// Another name for the bot of a seat; may be given several times
-    #[arg(long, value_name = "SEAT=LABEL", help_heading = "Match")]
+    #[arg(long, value_name = "NUMBER=LABEL", help_heading = "Match")]
     pub name: Vec<String>,
     /// Where the replay goes [default: a new file in ./agon-replays]
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -127,8 +127,8 @@ const STARTERS: &[Starter] = &[
         game: "jungle-blitz",
         language: Language::Java,
         strategy: "Brain.java",
-        test: "javac -d out/test *.java test/*.java && java -cp out/test BrainTest",
-        files: files!("jungle-blitz/bots/java": "README.md" "agon.toml" ".gitignore" "Brain.java" "Game.java" "Bot.java" "Json.java" "test/BrainTest.java" "test/input.txt"),
+        test: "javac -d target/test *.java test/*.java && java -cp target/test BrainTest",
+        files: files!("jungle-blitz/bots/java": "README.md" "agon.toml" ".gitignore" "build.sh" "Brain.java" "Game.java" "Bot.java" "Json.java" "test/BrainTest.java" "test/input.txt"),
     },
     Starter {
         game: "ostibot",
@@ -484,6 +484,7 @@ mod tests {
                         "bot",
                         "algo",
                         "algo.jar",
+                        "bot.jar",
                         "out",
                         "test/run",
                         "Cargo.lock",

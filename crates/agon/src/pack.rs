@@ -10,6 +10,7 @@ use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+use crate::build;
 use crate::common::{self, Done, Failure};
 use crate::screen;
 
@@ -60,7 +61,7 @@ fn form(game: &str) -> Form {
 }
 
 /// Endings of source files.
-const SOURCES: &[&str] = &[
+pub const SOURCES: &[&str] = &[
     "py", "js", "mjs", "cjs", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl", "lua",
     "php",
 ];
@@ -85,6 +86,7 @@ pub fn run(options: &PackOptions) -> Done {
         ))
     })?;
     let info = common::game(game)?.info();
+    build::warn_of_stale(&[common::bot(&folder.to_string_lossy())?]);
     let packed = match form(info.name) {
         Form::Source { endings, largest } => source(options, &folder, &manifest, endings, largest)?,
         Form::Flat(wanted) => zipped(options, &folder, &[wanted], true)?,

@@ -49,6 +49,7 @@ pub fn run(options: &PlayOptions) -> Done {
     if options.build {
         names.iter().try_for_each(|name| build::ensure(name, options.quiet || options.json))?;
     }
+    build::warn_of_stale(&names);
     let clock = options.clock.clock()?;
     let labels = common::labels(&names, &options.name)?;
     let setup = SetupOptions { rules, ..options.setup.clone() }.setup(game, names.len())?;
@@ -371,12 +372,7 @@ impl Observer for Follow<'_> {
         let said = said.collect::<Vec<_>>().join("   ");
         let title = format!("{}  {said}", screen.strong(&step_name));
         // Beside it: the title, an empty line below, and the line the cursor is on.
-        let draw = |picture: Picture| match size {
-            Some((columns, rows)) => {
-                screen.picture(&screen::fitted(picture, (columns, rows.saturating_sub(3))))
-            }
-            None => screen.picture(&picture),
-        };
+        let draw = |picture: Picture| screen.picture(&screen::shown(picture));
         for frame in session.frames(self.eyes) {
             writeln!(out, "{clear}{title}\n{}", draw(frame))?;
             out.flush()?;
@@ -411,7 +407,7 @@ fn report(
     let screen = screen::output();
     let mut out = io::stdout().lock();
     if !options.quiet && !options.watch {
-        write!(out, "{}", screen.picture(&session.picture(eyes)))?;
+        write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
         writeln!(out)?;
     }
     let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);

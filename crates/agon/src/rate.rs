@@ -211,12 +211,10 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
             let ratings = agon_stats::rate(&results, how.0)
                 .map_err(|error| Failure::usage(format!("{}: {error}", key.game)))?;
             let game = agon_games::find(&key.game).map_or(key.game.as_str(), |game| game.info().title);
-            Ok(Rated {
-                title: game.to_owned(),
-                rules: titles[&key].clone(),
-                ratings,
-                cross: CrossTable::new(&results),
-            })
+            // In the order of the ratings above it, so that a number is the same bot in both.
+            let cross =
+                CrossTable::new(&results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
+            Ok(Rated { title: game.to_owned(), rules: titles[&key].clone(), ratings, cross })
         });
     rated.collect()
 }

@@ -234,7 +234,7 @@ fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
     }
     let screen = screen::output();
     let mut out = io::stdout().lock();
-    write!(out, "{}", screen.picture(&session.picture(eyes)))?;
+    write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
     let next = match session.outcome() {
         Some(outcome) => format!("over: {}", outcome.reason),
         None => format!("before {}", session.moment()),

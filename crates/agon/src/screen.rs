@@ -89,6 +89,14 @@ impl Screen {
     }
 }
 
+/// A picture for standard output: as [`fitted`], where that is a terminal. Some lines stand around it.
+pub fn shown(picture: Picture) -> Picture {
+    match size() {
+        Some((columns, rows)) => fitted(picture, (columns, rows.saturating_sub(3))),
+        None => picture,
+    }
+}
+
 /// Columns and rows of the terminal that standard output is; none when it is no terminal.
 pub fn size() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
@@ -102,12 +110,13 @@ pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     let width = |line: &[(Ink, String)]| line.iter().map(|(_, piece)| piece.chars().count()).sum::<usize>();
     let widest = |lines: &[Vec<(Ink, String)>]| lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let (left, right) = picture.lines.split_at(half);
-    let gap = widest(left) + 2;
-    if picture.lines.len() <= rows || gap + widest(right) > columns {
-        return picture;
-    }
     // The last lines stand beside each other: the first one is often a title.
     let above = half - right.len();
+    let both = widest(&left[above..]) + widest(right);
+    if picture.lines.len() <= rows || both > columns {
+        return picture;
+    }
+    let gap = widest(&left[above..]) + (columns - both).min(2);
     let mut both = left.to_vec();
     for (line, right) in both[above..].iter_mut().zip(right) {
         line.push((Ink::Plain, " ".repeat(gap - width(line))));
@@ -154,7 +163,8 @@ mod tests {
         }
         let fitted = |size| fitted(picture.clone(), size).plain();
         assert_eq!(fitted((80, 24)), "title\naaa\nb\nccc\nd\n");
-        assert_eq!(fitted((10, 4)), "title\naaa    ccc\nb      d\n");
-        assert_eq!(fitted((9, 4)), "title\naaa\nb\nccc\nd\n", "there is no room beside it");
+        assert_eq!(fitted((10, 4)), "title\naaa  ccc\nb    d\n");
+        assert_eq!(fitted((6, 4)), "title\naaaccc\nb  d\n", "a board as wide as half of the terminal");
+        assert_eq!(fitted((5, 4)), "title\naaa\nb\nccc\nd\n", "there is no room beside it");
     }
 }

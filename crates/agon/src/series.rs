@@ -316,7 +316,10 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
                 "`{text}`: a series starts its bots itself, anew for each match; give a file, a folder or cmd:..."
             )));
         }
-        BotKind::Path(path) => build_folder(text, path, build)?,
+        BotKind::Path(path) => {
+            build_folder(text, path, build)?;
+            crate::build::warn_of_stale(std::slice::from_ref(&name));
+        }
         _ => {}
     }
     Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;

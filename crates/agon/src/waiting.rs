@@ -72,10 +72,10 @@ impl Waiting {
             bar
         });
         let missing = seats.iter().map(|awaited| awaited.seat.to_string()).collect::<Vec<_>>().join(", ");
-        bar.set_message(format!(
-            "waiting {} s for the bots of seats {missing}; Ctrl-C stops",
-            waited.as_secs()
-        ));
+        let whose = if seats.len() == 1 { "the bot of seat" } else { "the bots of seats" };
+        let limit = seats.iter().filter_map(|awaited| awaited.limit).min();
+        let limit = limit.map_or_else(String::new, |limit| format!(" of {}", limit.as_secs()));
+        bar.set_message(format!("waited {}{limit} s for {whose} {missing}; Ctrl-C stops", waited.as_secs()));
         bar.tick();
     }
 

@@ -232,6 +232,29 @@ fn a_bot_is_built_once() {
 }
 
 #[test]
+fn a_change_after_the_build_is_told() {
+    let author = Author::new();
+    author.write("own/bot.py", "print('WAIT')");
+    author.write("own/agon.toml", "build = 'sh make.sh'\nrun = 'sh made'\n");
+    author.write("own/make.sh", "echo echo WAIT > made\n");
+    let told = || {
+        let (_, _, err) =
+            author.agon(&["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--json"]);
+        err.contains("note: own changed since it was built; `agon build own`")
+    };
+    assert_eq!(author.agon(&["build", "own"]).0, Some(0));
+    assert!(!told(), "just built");
+    author.write("own/bot.py", "print('MOVE')");
+    assert!(told(), "changed since");
+    // Building by hand is building, too.
+    author.write("own/made", "echo MOVE\n");
+    assert!(!told(), "the program is newer than its source");
+    author.write("own/bot.py", "print('WAIT')");
+    assert_eq!(author.agon(&["build", "own"]).0, Some(0));
+    assert!(!told(), "built again");
+}
+
+#[test]
 fn a_source_file_is_compiled_into_the_cache() {
     let author = Author::new();
     author.write("read only/mein böt.c", "int main(void) { return 7; }");

@@ -4,6 +4,7 @@
 //!   `UPDATE_BOOK=1 cargo test -p agon --test book` writes them anew.
 //! - Every `$ command` in a fenced block of kind `console` is run, all of a page in one folder, one after the other. What stands
 //!   below it is what it prints: `...` stands for any lines, `[..]` for any part of a line. A block of kind `sh` is not run.
+//! - The fenced block after `<!-- file: NAME -->` lies in that folder as a file of this name.
 //! - A page that needs a language says so with `<!-- needs: python3 g++ -->`; where it is missing, that is said.
 
 use std::collections::HashMap;
@@ -219,6 +220,23 @@ fn fits(pattern: &str, line: &str) -> bool {
     rest.is_empty() || last.is_some_and(|part| part.is_empty() || line.ends_with(part))
 }
 
+/// The files a page shows, as name and content.
+fn files(text: &str) -> Vec<(&str, String)> {
+    let mut files = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let name = line.strip_prefix("<!-- file: ").and_then(|rest| rest.strip_suffix(" -->"));
+        if let Some(name) = name {
+            let block = lines.by_ref().skip_while(|line| !line.starts_with("```")).skip(1);
+            files.push((
+                name,
+                block.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect(),
+            ));
+        }
+    }
+    files
+}
+
 /// Runs the commands of one page in one shell, in a folder of its own.
 fn run(name: &str, text: &str) {
     let commands = commands(text);
@@ -234,6 +252,9 @@ fn run(name: &str, text: &str) {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let out = tempfile::tempdir().expect("a folder");
+    for (name, content) in files(text) {
+        fs::write(folder.path().join(name), content).expect("a file");
+    }
     let mut script = String::from("set +e\n");
     for (number, typed) in commands.iter().enumerate() {
         let file = out.path().join(number.to_string()).display().to_string();

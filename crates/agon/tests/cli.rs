@@ -237,7 +237,7 @@ fn wrong_usage_is_answered_clearly() {
         ),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--map", "nowhere"], "nowhere"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--view", "3"], "a seat from 1 to 2"),
-        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--name", "5=x"], "SEAT=LABEL"),
+        (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--name", "5=x"], "NUMBER=LABEL"),
         (&["play", "cultist-wars", "builtin:idle", "builtin:idle", "--time-scale", "0"], "above 0"),
         (
             &["play", "cultist-wars", "builtin:idle", "builtin:idle", "-n", "100"],

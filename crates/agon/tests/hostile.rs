@@ -51,3 +51,15 @@ fn replays() {
 fn manifests() {
     each("manifest", hostile::manifest);
 }
+
+#[test]
+fn messages_of_jungle_blitz() {
+    each("jungle_register", |bytes| hostile::jungle_register(agon_games::ALL, bytes));
+    each("jungle_command", |bytes| hostile::jungle_command(agon_games::ALL, bytes));
+}
+
+#[test]
+fn replies_of_deerhunt() {
+    each("deerhunt_reply", |bytes| hostile::deerhunt_reply(agon_games::ALL, bytes));
+    each("deerhunt_frames", hostile::deerhunt_frames);
+}

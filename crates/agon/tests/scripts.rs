@@ -279,11 +279,11 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
         assert_eq!(code, Some(0), "{body}: {result}");
         assert_eq!(result["seats"][0]["time"]["answers"], 4, "{body}: the shop and three turns\n{result}");
         assert!(result["outcome"]["reason"].is_string(), "{body}: {result}");
-        // An order that the rules refuse is no fault of the program.
-        let kind = if why.starts_with("OB-") { "rejections" } else { "faults" };
-        let faults = result["seats"][0][kind].as_array().expect("a list");
+        // An order that the rules do not allow is no fault, and is told like one.
+        let list = |name: &str| result["seats"][0][name].as_array().cloned().unwrap_or_default();
+        let faults = [list("faults"), list("rejections")].concat();
         assert!(faults.len() >= 3, "{body}: {faults:#?}");
-        for fault in faults {
+        for fault in &faults {
             let said = format!(
                 "{} {}",
                 fault["message"].as_str().unwrap_or(""),

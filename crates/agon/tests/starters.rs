@@ -53,9 +53,11 @@ fn play(folder: &Path, game: &str, seats: [&str; 2], seat: usize) {
 /// Has `agon check` look at the starter, without naming it.
 fn check(folder: &Path, game: &str) {
     let mut line = vec!["check", "--json", "--time-scale", "20"];
-    // Its ticks are all alike; some are enough.
-    if game == "jungle-blitz" {
-        line.extend(["--set", "totalTick=60"]);
+    // Their steps are all alike; some are enough.
+    match game {
+        "jungle-blitz" => line.extend(["--set", "totalTick=40"]),
+        "deerhunt" => line.extend(["--set", "max_rounds=30"]),
+        _ => {}
     }
     let output = agon(folder, &line);
     let found = json(&output);

@@ -135,6 +135,7 @@ fn check(
     if options.build {
         build::ensure(&name, true)?;
     }
+    build::warn_of_stale(std::slice::from_ref(&name));
     if let Some(file) = &options.against {
         let feed = FeedOptions {
             file: file.clone(),

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Feeds the bot recorded ticks and small situations. Run it, in the bot's folder, with
- * javac -d out/test *.java test/*.java && java -cp out/test BrainTest
+ * javac -d target/test *.java test/*.java && java -cp target/test BrainTest
  *
  * <p>test/input.txt is what a bot in seat 1 really read: the first ticks of a match. Take one of your own:
  * agon replay export FILE.replay --input --seat 1 &gt; test/input.txt
