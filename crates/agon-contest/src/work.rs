@@ -25,7 +25,7 @@ use crate::plan::{BlockPlan, Kind};
 /// A match whose clock was unfair is played so often before the series stops.
 pub const TRIES: u32 = 3;
 /// So long after the first time, and four times as long after the second, it is played again.
-const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_secs(1);
 /// A series keeps no more than this of replays, in bytes.
 pub const MOST_REPLAYS: u64 = 1 << 30;
 /// The journal is forced to the disk this often.

@@ -90,6 +90,8 @@ impl Heart {
     }
 
     fn restart(&mut self, now: Instant, waited: impl Fn() -> Duration) {
+        // Another bot may be thinking already.
+        self.notice(now, Duration::ZERO, &waited);
         (self.seen, self.next, self.queued) = (now, now + BEAT, Duration::ZERO);
         // Quick answers let no beat come. What we waited for in all of them must not pass for what we wait
         // for in this one: it would hide that the machine stood still.
@@ -99,19 +101,24 @@ impl Heart {
     }
 
     fn awake(&mut self, now: Instant, meant: Duration, waited: impl Fn() -> Duration) -> bool {
-        let late = now.saturating_duration_since(self.seen).saturating_sub(meant);
+        self.notice(now, meant, &waited);
         self.seen = now;
         let beats = now >= self.next;
-        if late > JITTER {
-            // What we waited for a CPU is a matter of who used it. The rest nobody used.
-            self.stood_still += late.saturating_sub(self.since(waited()));
-        }
         if beats {
             let waited = waited();
             self.queued = self.since(waited);
             (self.next, self.waited, self.asked) = (now + BEAT, waited, now);
         }
         beats
+    }
+
+    /// Whether it is later than it should be.
+    fn notice(&mut self, now: Instant, meant: Duration, waited: impl Fn() -> Duration) {
+        let late = now.saturating_duration_since(self.seen).saturating_sub(meant);
+        if late > JITTER {
+            // What we waited for a CPU is a matter of who used it. The rest nobody used.
+            self.stood_still += late.saturating_sub(self.since(waited()));
+        }
     }
 
     fn since(&self, waited: Duration) -> Duration {
@@ -143,10 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn a_bot_that_thinks_while_the_next_is_asked_loses_nothing() {
+        let began = Instant::now();
+        let mut heart = Heart::new(began, Duration::ZERO);
+        heart.restart(began, || Duration::ZERO);
+        heart.restart(began + MS(45), || Duration::ZERO);
+        assert_eq!(heart.stood_still, MS(45));
+    }
+
+    #[test]
     fn what_we_wait_for_a_cpu_is_not_standing_still() {
         let began = Instant::now();
         let mut heart = Heart::new(began, MS(70));
         heart.restart(began + MS(100), || MS(80));
+        heart.stood_still = Duration::ZERO;
         assert!(heart.awake(began + MS(130), BEAT, || MS(106)));
         assert_eq!((heart.stood_still, heart.queued), (Duration::ZERO, MS(26)));
         assert!(heart.awake(began + MS(134), BEAT, || MS(106)));

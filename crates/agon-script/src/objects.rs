@@ -72,7 +72,9 @@ impl Builder {
     /// be pending in the context.
     pub fn question<'js>(&mut self, context: &Ctx<'js>, line: &[u8]) -> Result<(String, Value<'js>), String> {
         assert_eq!(self.context, context.as_raw(), "the builder belongs to another context");
-        let mut reader = serde_json::Deserializer::from_slice(line);
+        // Checked once: a reader of bytes would check every text in it.
+        let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+        let mut reader = serde_json::Deserializer::from_str(line);
         let (phase, input) =
             reader.deserialize_map(Question(self, context)).map_err(|error| error.to_string())?;
         reader.end().map_err(|error| error.to_string())?;
@@ -299,7 +301,8 @@ impl<'de> Visitor<'de> for Json<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Held, A::Error> {
-        let mut values: Vec<Held> = Vec::with_capacity(16);
+        // Many lists are empty, and take no memory then.
+        let mut values: Vec<Held> = Vec::new();
         while let Some(value) = entries.next_element_seed(Json(&mut *self.0, None))? {
             values.push(value);
         }

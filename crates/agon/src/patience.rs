@@ -59,10 +59,11 @@ impl Patience {
         let labels: Vec<String> = labels.iter().map(|label| screen::harmless(label)).collect();
         let wait = Wait { since: Instant::now(), what: What::default(), out, shown: false, over: false };
         let shared = Arc::new(Shared { labels, wait: Mutex::new(wait), over: Condvar::new() });
-        let own = Arc::clone(&shared);
-        let thread = Some(std::thread::spawn(move || own.tell(long)));
-        let patience = Self { clock, shared, thread };
+        let mut patience = Self { clock, shared, thread: None };
+        // Before anybody looks at it.
         patience.stepped_to(session);
+        let own = Arc::clone(&patience.shared);
+        patience.thread = Some(std::thread::spawn(move || own.tell(long)));
         patience
     }
 
