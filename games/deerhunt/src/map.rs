@@ -218,9 +218,9 @@ impl Map {
         });
         findings
             .facts
-            .push(format!("{width} x {height} tiles, mirrored at the middle row; {} hubs", self.hubs));
+            .push(format!("{width} x {height} tiles, mirrored at the middle row; hubs: {}", self.hubs));
         for (player, [workers, melees]) in Player::BOTH.into_iter().zip(armies) {
-            findings.facts.push(format!("{player}: {workers} workers, {melees} melees"));
+            findings.facts.push(format!("{player}: workers {workers}, melees {melees}"));
             if workers + melees == 0 {
                 findings.errors.push(format!("{player} has no unit (`w` or `m`) on it"));
             }
