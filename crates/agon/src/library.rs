@@ -172,7 +172,9 @@ pub fn maps(options: &MapsOptions) -> Done {
                 (least, most) if least == most => format!("{least} bots"),
                 (least, most) => format!("{least} to {most} bots"),
             };
-            let width = map.text.lines().map(str::len).max().unwrap_or(0);
+            // Comments and settings are no rows.
+            let rows = map.text.lines().filter(|line| !line.starts_with(';') && !line.contains(':'));
+            let width = rows.map(str::len).max().unwrap_or(0);
             writeln!(out, "{:<20} {seats}, {width} columns", map.name)?;
         }
         return Ok(());

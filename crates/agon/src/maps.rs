@@ -70,16 +70,15 @@ fn examine(
         })?;
         return Ok((game, checked.unwrap_or_else(|error| unreadable(&error))));
     }
-    let tried = agon_games::ALL.iter().filter_map(|game| Some((*game, game.check_map(&shown, &content)?)));
-    let mut tried: Vec<_> = tried.collect();
-    // Deerhunt takes every character it does not know for ground: what it can read, others may read better.
-    tried.sort_by_key(|(game, checked)| {
-        let errors = checked.as_ref().map_or(usize::MAX, |findings| findings.errors.len());
-        (errors, game.info().name == "deerhunt")
+    let tried = agon_games::ALL.iter().filter_map(|game| {
+        let findings = game.check_map(&shown, &content)?.ok()?;
+        // It takes every character that it does not know for ground, and so a letter to a friend for a map.
+        let guess = game.info().name == "deerhunt";
+        (!guess || findings.errors.is_empty()).then_some((guess, findings.errors.len(), *game, findings))
     });
-    match tried.into_iter().next() {
-        Some((game, Ok(findings))) => Ok((game, findings)),
-        _ => Err(Failure::usage(format!(
+    match tried.min_by_key(|&(guess, errors, ..)| (guess, errors)) {
+        Some((_, _, game, findings)) => Ok((game, findings)),
+        None => Err(Failure::usage(format!(
             "{shown}: no game can read this as a map; `agon maps check --game GAME {shown}` says what is wrong with it"
         ))),
     }

@@ -325,3 +325,36 @@ fn output_that_nobody_reads_is_no_error() {
     let output = Command::new("sh").args(["-c", &command]).output().expect("a shell");
     assert!(err(&output).is_empty(), "{}", err(&output));
 }
+
+#[test]
+fn map_files_are_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+    write("good.txt", "units for 2 teams: 1\nS.D.S\n");
+    write("bad.txt", "units for 2 teams: 1\nS#D.S\n");
+    write("deer.map", "xxxxx\nxwm x\nx r x\n");
+    write("letter.txt", "Hello\n");
+    let check = |arguments: &[&str]| {
+        let run = Command::new(env!("CARGO_BIN_EXE_agon"));
+        let mut run = run;
+        let done = run.args(["maps", "check"]).args(arguments).current_dir(folder.path()).output();
+        let done = done.expect("it runs");
+        let said = [done.stdout, done.stderr].concat();
+        (done.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let (code, said) = check(&["good.txt", "deer.map"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("a map of Jungle Blitz") && said.contains("a map of Deerhunt"), "{said}");
+    let (code, said) = check(&["bad.txt"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no way leads to the diamond at (2, 0)"), "{said}");
+    let (code, said) = check(&["letter.txt"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no game can read this as a map"), "{said}");
+    let (code, said) = check(&["letter.txt", "--game", "jungle-blitz", "--json"]);
+    assert_eq!(code, Some(1), "{said}");
+    let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert!(report[0]["errors"][0].as_str().is_some_and(|why| why.contains("`H` is no tile")), "{said}");
+    assert_eq!(check(&["nothing.txt"]).0, Some(2));
+    assert_eq!(check(&["deer.map", "--game", "terminal"]).0, Some(2));
+}

@@ -81,6 +81,7 @@ fn the_maps_of_the_program_are_sound() {
             assert!(map.connects(all[0], all), "{name}");
             let armies = Player::BOTH.map(|player| map.units.iter().filter(|unit| unit.0 == player).count());
             assert_eq!(armies[0], armies[1], "{name}");
+            assert!(map.check().good(), "{name}: {:?}", map.check());
             named += 1;
         }
     }
@@ -149,4 +150,16 @@ fn broken_maps_are_refused_with_a_reason() {
     assert!(FACE.open(&Setup { map: bytes, ..setup("document", 1) }).is_err());
     let hubs = format!("xxxxxxxxxx\nxw r r r x\n{}xw      mx", "x r r r  x\nxxx x x xx\n".repeat(6));
     assert!(refuse(&hubs).contains("hubs"));
+}
+
+#[test]
+fn the_checker_of_maps_finds_what_is_wrong() {
+    let check =
+        |text: &str| FACE.check_map("mine.map", text.as_bytes()).expect("it has maps").expect("a map");
+    assert!(check("xxxxx\nxwm x\nx r x\n").good());
+    let (cut, middle) = (check("xxxxxx\nxwxmxx\nxxxrxx\n"), check("xxxxx\nxwm x\nxwr x\n"));
+    assert!(cut.warnings[0].contains("no way leads from the first unit to column 4, row 2"), "{cut:?}");
+    assert!(middle.warnings[0].contains("the armies differ"), "{middle:?}");
+    assert!(check("xxx\nx x\nxxx").errors[0].contains("no unit"));
+    assert!(FACE.check_map("mine.map", &[0xff]).expect("it has maps").is_err());
 }

@@ -12,7 +12,9 @@ pub fn check(map: &Map) -> MapFindings {
     let mut findings = MapFindings::default();
     let (width, height) = (map.width(), map.height());
     let (spawns, diamonds) = (map.count(Tile::Spawn), map.count(Tile::Diamond));
-    findings.facts.push(format!("{width} x {height} tiles, {spawns} spawn tiles, {diamonds} diamonds"));
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (spawn_tiles, stones) = (many(spawns, "spawn tile"), many(diamonds, "diamond"));
+    findings.facts.push(format!("{width} x {height} tiles, {spawn_tiles}, {stones}"));
     if spawns == 0 {
         findings.errors.push("it has no spawn tile (S)".to_owned());
     }

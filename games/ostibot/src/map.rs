@@ -237,70 +237,27 @@ impl Map {
         Ok(())
     }
 
-    /// What is good and bad about a map: spawners, what can be reached from them, and whether the teams have
-    /// the same.
+    /// What `agon maps check` tells: what is on the map, and the [`advice`](Self::advice).
     pub fn findings(&self) -> MapFindings {
-        let mut findings = MapFindings::default();
         let count = |kind| self.objects.iter().filter(|object| object.kind == kind).count();
-        findings.facts.push(format!(
-            "{} x {} cells; {} portals, {} chests, {} vases, {} gold piles",
-            self.width,
-            self.height,
-            count(ObjectKind::Portal),
-            count(ObjectKind::Chest),
-            count(ObjectKind::Vase),
-            self.piles.len()
-        ));
         let spawners: Vec<String> = self.homes.iter().map(|home| home.len().to_string()).collect();
-        findings.facts.push(format!("{} teams with {} spawners", self.homes.len(), spawners.join(", ")));
-        if self.homes.iter().any(|home| home.len() != self.homes[0].len()) {
-            findings.warnings.push("the teams have different numbers of spawners".to_owned());
+        let mut facts = vec![
+            format!(
+                "{} x {} cells; portals: {}, chests: {}, vases: {}, piles of gold: {}",
+                self.width,
+                self.height,
+                count(ObjectKind::Portal),
+                count(ObjectKind::Chest),
+                count(ObjectKind::Vase),
+                self.piles.len()
+            ),
+            format!("{} teams; their spawners: {}", self.homes.len(), spawners.join(", ")),
+        ];
+        let warnings = self.advice();
+        if warnings.is_empty() {
+            facts.push("every team can reach everything, and the map is the same for all of them".to_owned());
         }
-        let gold = self.piles.iter().copied();
-        let wanted: Vec<Cell> = self.objects.iter().map(|object| object.cell).chain(gold).collect();
-        let mut gains = Vec::new();
-        for (team, home) in self.homes.iter().enumerate() {
-            let distances = home.first().map(|&from| self.distances(from)).unwrap_or_default();
-            let lost: Vec<&Cell> = wanted.iter().filter(|cell| distances[cell.index()] == u16::MAX).collect();
-            if let Some(cell) = lost.first() {
-                findings.warnings.push(format!(
-                    "from the spawners of team {} no way leads to line {}, column {} ({} such places in all)",
-                    team + 1,
-                    cell.y() + 1,
-                    cell.x() + 1,
-                    lost.len()
-                ));
-            }
-            let mut own: Vec<u16> = wanted.iter().map(|cell| distances[cell.index()]).collect();
-            own.sort_unstable();
-            gains.push(own);
-        }
-        if findings.warnings.is_empty() {
-            findings.facts.push("all that can be taken can be reached from all spawners".to_owned());
-        }
-        if gains.iter().all(|own| *own == gains[0]) {
-            findings.facts.push("all teams have equal ways to everything".to_owned());
-        } else {
-            findings.warnings.push("some teams have shorter ways than others, so it is not fair".to_owned());
-        }
-        findings
-    }
-
-    /// Steps from `from` to every cell, through doors and over everything that is no wall.
-    fn distances(&self, from: Cell) -> Vec<u16> {
-        let mut distances = vec![u16::MAX; Cell::COUNT];
-        distances[from.index()] = 0;
-        let mut open = std::collections::VecDeque::from([from]);
-        while let Some(cell) = open.pop_front() {
-            let around = Direction::ALL.into_iter().filter_map(|direction| self.neighbour(cell, direction));
-            for next in around.filter(|next| self.tile(*next) != Tile::Wall) {
-                if distances[next.index()] == u16::MAX {
-                    distances[next.index()] = distances[cell.index()] + 1;
-                    open.push_back(next);
-                }
-            }
-        }
-        distances
+        MapFindings { facts, errors: Vec::new(), warnings }
     }
 
     /// All cells of the map in reading order.

@@ -48,3 +48,12 @@ fn rules_out_of_bounds_are_refused() {
         assert!(error.contains(rule), "{error}");
     }
 }
+
+#[test]
+fn the_checker_of_maps_gives_the_advice() {
+    let check = |text: &str| Ostibot::check_map("mine.txt", text.as_bytes()).expect("it has maps");
+    assert!(check("1.P.2\n").expect("a map").good());
+    assert!(check("1P..2\n").expect("a map").warnings[0].contains("no rotation or reflection"));
+    assert!(check("1...2\n").is_err(), "it has no portal");
+    assert!(Ostibot::check_map("mine.txt", &[0xff]).expect("it has maps").is_err());
+}

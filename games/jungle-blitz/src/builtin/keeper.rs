@@ -1,4 +1,4 @@
-//! The keeper: begins with its habits and tries, unit by unit, whether something else ends better.
+//! The keeper: begins with the habits that end best and tries, unit by unit, whether something else ends better.
 
 use agon_game::{Answer, Builtin, Game as _, Ignored, Seat, Seeded};
 
@@ -55,17 +55,29 @@ impl Builtin<JungleBlitz> for Keeper {
         let mut state = view.as_state();
         self.count_summons(&mut state);
         let distances = self.distances.get_or_insert_with(|| Distances::new(&game.arena));
-        let mut best = actions(game, distances, &state, team, Style::Keeper);
         let mut plan = Plan {
             game,
             distances,
             team,
             state: &state,
+            own: Style::Keeper,
             left: self.nodes,
             chance: &mut self.chance,
             search: &mut self.search,
         };
+        let mut best = actions(game, distances, &state, team, Style::Keeper);
         let Some(mut value) = plan.value(&best) else { return command(game, team, &best) };
+        // To gather or to hunt may be better just now than to be careful.
+        let mut own = plan.own;
+        for style in [Style::Raider, Style::Collector] {
+            plan.own = style;
+            let habits = actions(game, distances, &state, team, style);
+            match plan.value(&habits) {
+                Some(better) if better > value => (value, best, own) = (better, habits, style),
+                _ => {}
+            }
+        }
+        plan.own = own;
         'planning: for at in 0..best.len() {
             let (unit, habit) = best[at];
             let mut chosen = habit;
@@ -94,6 +106,8 @@ struct Plan<'a> {
     distances: &'a Distances,
     team: usize,
     state: &'a State,
+    /// The habits that the own team follows after the first tick.
+    own: Style,
     left: u32,
     chance: &'a mut Seeded,
     search: &'a mut Search,
@@ -150,7 +164,7 @@ impl Plan<'_> {
                 let team = seat.index();
                 let actions = match (team == self.team, tick) {
                     (true, 0) => first.clone(),
-                    (true, _) => actions(game, self.distances, &state, team, Style::Keeper),
+                    (true, _) => actions(game, self.distances, &state, team, self.own),
                     (false, _) => actions(game, self.distances, &state, team, Style::Raider),
                 };
                 answers.push((seat, Answer::Given { order: command(game, team, &actions), think_ms: 0 }));
