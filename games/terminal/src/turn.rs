@@ -149,7 +149,8 @@ fn refuse_too_many(rules: &Rules, seat: Seat, commands: &Commands, out: &mut imp
 /// The tile an order is about, seen with the eyes of its player in a refusal.
 pub(crate) fn own_tile(seat: Seat, order: &Order) -> Result<Tile, Refusal> {
     order.tile().ok_or_else(|| {
-        let turn = |at: i8| if seat.index() == 0 { at } else { 27 - at };
+        // A replay may hold tiles that no board has.
+        let turn = |at: i8| if seat.index() == 0 { at } else { 27i8.saturating_sub(at) };
         match order.action {
             Action::Unknown => Refusal::NotUnderstood,
             _ => Refusal::Outside(turn(order.x), turn(order.y)),
