@@ -689,7 +689,7 @@ pub(crate) mod tests {
         append(&path, b"garbage\n");
         let text = error(&path);
         assert!(text.contains("line 3: it cannot be read") && text.contains("head -n 2"), "{text}");
-        assert!(text.contains("the 1 match before it"), "{text}");
+        assert!(text.contains("what stands before it (1 match) is whole"), "{text}");
         std::fs::write(&path, &twice).expect("written");
         let foreign = Entry { seed: 99, ..entry(2, 1) };
         append(&path, format!("{}\n", serde_json::to_string(&foreign).expect("text")).as_bytes());

@@ -306,8 +306,9 @@ fn late_answers_do_not_count_and_later_ones_do() {
     let record = table.play_by(Clock { scale: 4.0, ..Clock::ORIGINAL }, |port| {
         let bot = Bot::register(port);
         *ticks.lock().expect("no panic") = bot.play(|bot, tick| {
+            // In the middle of a later limit: two ticks pass without it.
             if tick["tick"] == 1 {
-                thread::sleep(Duration::from_millis(1_800));
+                thread::sleep(Duration::from_millis(1_500));
             }
             bot.pass(tick);
         });
