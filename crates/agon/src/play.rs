@@ -464,7 +464,9 @@ fn report(
         writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
         writeln!(out, "  agon replay show {replay} --turn 10")?;
     }
-    for note in result.notes.iter().map(String::as_str).chain([result.containment]) {
+    // Built-in bots are no programs that could do anything.
+    let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
+    for note in result.notes.iter().map(String::as_str).chain(programs.then_some(result.containment)) {
         writeln!(out, "{}", screen.dim(&format!("Note: {note}.")))?;
     }
     Ok(())

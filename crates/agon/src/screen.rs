@@ -104,6 +104,9 @@ pub fn size() -> Option<(usize, usize)> {
     (columns > 0 && rows > 0).then_some((columns, rows))
 }
 
+/// Between two columns of a picture.
+const GAP: usize = 2;
+
 /// A picture that is too high for a terminal, in two columns where both fit beside each other.
 pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     let half = picture.lines.len().div_ceil(2);
@@ -113,10 +116,11 @@ pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     // The last lines stand beside each other: the first one is often a title.
     let above = half - right.len();
     let both = widest(&left[above..]) + widest(right);
-    if picture.lines.len() <= rows || both > columns {
+    // Without a gap two halves of a map would look like one.
+    if picture.lines.len() <= rows || both + GAP > columns {
         return picture;
     }
-    let gap = widest(&left[above..]) + (columns - both).min(2);
+    let gap = widest(&left[above..]) + GAP;
     let mut both = left.to_vec();
     for (line, right) in both[above..].iter_mut().zip(right) {
         line.push((Ink::Plain, " ".repeat(gap - width(line))));
@@ -164,7 +168,7 @@ mod tests {
         let fitted = |size| fitted(picture.clone(), size).plain();
         assert_eq!(fitted((80, 24)), "title\naaa\nb\nccc\nd\n");
         assert_eq!(fitted((10, 4)), "title\naaa  ccc\nb    d\n");
-        assert_eq!(fitted((6, 4)), "title\naaaccc\nb  d\n", "a board as wide as half of the terminal");
-        assert_eq!(fitted((5, 4)), "title\naaa\nb\nccc\nd\n", "there is no room beside it");
+        assert_eq!(fitted((8, 4)), "title\naaa  ccc\nb    d\n");
+        assert_eq!(fitted((7, 4)), "title\naaa\nb\nccc\nd\n", "there is no room beside it");
     }
 }
