@@ -173,8 +173,8 @@ impl fmt::Display for Cause {
             ),
             Self::Pondered(used) => write!(
                 f,
-                "used {:.1} ms of CPU while its opponent was to move; from now on it is stopped between its turns \
-                 (--ponder allow lets it)",
+                "used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do too; from now on it is \
+                 stopped between its turns (--ponder allow lets it)",
                 used.as_secs_f64() * 1e3
             ),
         }
