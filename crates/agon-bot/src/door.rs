@@ -28,7 +28,7 @@ mod shared;
 
 use shared::Company;
 
-/// How long a client may take from connecting to its first message.
+/// How long a client may take to shake hands, and then to its first message.
 const TO_REGISTER: Duration = Duration::from_secs(5);
 /// So many clients may be on their way; one more, and the oldest has to go.
 const MOST_CLIENTS: usize = 256;
@@ -89,6 +89,7 @@ impl Seat {
             owner: None,
             longest,
             event: Arc::clone(&event),
+            is_served: false,
             arrival: None,
             trouble: None,
         };
@@ -157,16 +158,13 @@ struct Place {
     owner: Option<Owner>,
     longest: usize,
     event: Arc<OwnedFd>,
+    /// Whether its client has come; it stays so when the seat has taken it.
+    is_served: bool,
     arrival: Option<(Connection, Vec<u8>)>,
     trouble: Option<String>,
 }
 
 impl Place {
-    /// Whether nobody has come.
-    fn is_free(&self) -> bool {
-        self.arrival.is_none()
-    }
-
     fn ring(&self) {
         let _ = rustix::io::write(&self.event, &1u64.to_ne_bytes());
     }
@@ -184,6 +182,8 @@ struct Door {
 #[derive(Default)]
 struct Inner {
     places: BTreeMap<u64, Place>,
+    /// The number of the next one; none is given twice, since a client may be on its way to one that is gone.
+    next: u64,
     /// Changes of the places that other programs have to be told, in order.
     news: Vec<News>,
 }
@@ -229,7 +229,8 @@ impl Door {
 
     fn add(&self, place: Place) -> u64 {
         let mut inner = self.lock();
-        let number = inner.places.last_key_value().map_or(0, |(number, _)| number + 1);
+        let number = inner.next;
+        inner.next += 1;
         inner.news.push(News::Waits { number, token: place.token.clone() });
         inner.places.insert(number, place);
         drop(inner);
@@ -270,6 +271,7 @@ struct Client {
     stage: Stage,
     theirs: SocketAddr,
     socket: Arc<TcpStream>,
+    /// Since when it has been shaking hands, or has been expected to say who it is.
     since: Instant,
 }
 
@@ -318,12 +320,8 @@ impl Keeper {
             for (connection, greeting, number) in self.company.listen(&self.door) {
                 self.deliver(number, connection, greeting);
             }
-            if ready.knocks {
-                self.accept();
-            }
             let now = Instant::now();
-            for (index, client) in std::mem::take(&mut self.clients).into_iter().enumerate() {
-                let is_ready = ready.clients.get(index).copied().unwrap_or(true);
+            for (client, is_ready) in std::mem::take(&mut self.clients).into_iter().zip(ready.clients) {
                 let waits_for_news = matches!(client.stage, Stage::Known(..));
                 let late = now.duration_since(client.since) >= TO_REGISTER;
                 let step = match is_ready || waits_for_news || late {
@@ -333,6 +331,9 @@ impl Keeper {
                 if let Step::Stays(client) = step {
                     self.clients.push(client);
                 }
+            }
+            if ready.knocks {
+                self.accept();
             }
         }
     }
@@ -396,7 +397,7 @@ impl Keeper {
     }
 
     /// Does what can be done for a client without waiting.
-    fn advance(&mut self, mut client: Client, late: bool) -> Step {
+    fn advance(&mut self, mut client: Client, mut late: bool) -> Step {
         loop {
             match client.stage {
                 Stage::Shaking(ref mut shaking) => {
@@ -405,6 +406,8 @@ impl Keeper {
                         Ok(mut socket) => {
                             socket.get_mut().remember();
                             client.stage = Stage::Greeting(Box::new(Connection::new(socket)));
+                            // If that was late, we were: it gets its time to register all the same.
+                            (client.since, late) = (Instant::now(), false);
                         }
                         Err(HandshakeError::Interrupted(shaking)) if !late => {
                             client.stage = Stage::Shaking(Some(Box::new(shaking)));
@@ -479,7 +482,7 @@ impl Keeper {
     /// For whom a client is that has registered.
     fn whose(&self, token: Option<&str>, theirs: SocketAddr) -> Whose {
         let inner = self.door.lock();
-        let free = || inner.places.iter().filter(|(_, place)| place.is_free());
+        let free = || inner.places.iter().filter(|(_, place)| !place.is_served);
         if let Some(token) = token {
             let ours = free().find(|(_, place)| place.token == token).map(|(number, _)| Whose::Ours(*number));
             let others = || self.company.with_token(token).map(Whose::Others);
@@ -515,8 +518,9 @@ impl Keeper {
     /// Gives a connection to a seat. When the seat is gone meanwhile, the connection is closed.
     fn deliver(&self, number: u64, mut connection: Connection, greeting: Vec<u8>) {
         let mut inner = self.door.lock();
-        if let Some(place) = inner.places.get_mut(&number).filter(|place| place.is_free()) {
+        if let Some(place) = inner.places.get_mut(&number).filter(|place| !place.is_served) {
             connection.set_longest(place.longest);
+            place.is_served = true;
             place.arrival = Some((connection, greeting));
             place.ring();
         }
@@ -524,14 +528,16 @@ impl Keeper {
 
     /// Sends a client away; if it belongs to a seat, the seat learns why.
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
+        let inner = self.door.lock();
+        let waiting = inner.places.iter().filter(|(_, place)| !place.is_served);
+        let owners: Vec<(u64, Owner)> =
+            waiting.filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
+        drop(inner);
+        // Looking for its process costs milliseconds where many files are open: not for nothing.
+        if owners.is_empty() {
+            return Step::Gone;
+        }
         if let Some(socket) = peer::socket(client.theirs, self.door.address) {
-            let inner = self.door.lock();
-            let owners: Vec<(u64, Owner)> = inner
-                .places
-                .iter()
-                .filter_map(|(number, place)| Some((*number, place.owner.clone()?)))
-                .collect();
-            drop(inner);
             let mark = peer::mark(socket);
             let own = owners
                 .iter()
@@ -551,4 +557,55 @@ struct Ready {
     woken: bool,
     knocks: bool,
     clients: Vec<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use tungstenite::{Message, WebSocket, client};
+
+    use super::*;
+
+    const KIT: WebSocketKit = WebSocketKit {
+        port: 0,
+        connect_ms: 1_000,
+        token: "TOKEN",
+        register: |_| Ok(None),
+        answers_say_their_question: true,
+    };
+
+    fn dial(port: u16, greeting: &str) -> WebSocket<TcpStream> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
+        let (mut socket, _) = client(format!("ws://127.0.0.1:{port}/"), stream).expect("shaking hands");
+        socket.send(Message::text(greeting)).expect("room");
+        socket
+    }
+
+    /// Waits until somebody has come to a seat; what it said.
+    fn arrival(seat: &Seat) -> (Connection, Vec<u8>) {
+        let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+        let ready = poll(&mut [PollFd::from_borrowed_fd(seat.reads(), PollFlags::IN)], Some(&limit));
+        assert_eq!(ready, Ok(1), "nobody came");
+        seat.take().expect("somebody")
+    }
+
+    #[test]
+    fn a_seat_that_was_taken_is_not_given_to_the_next_client() {
+        let port =
+            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let seat = || Seat::for_anybody(&KIT, Some(port), 1_000).expect("a seat");
+        let (first, second) = (seat(), seat());
+        let _one = dial(port, "one");
+        let (_connection, said) = arrival(&first);
+        assert_eq!(said, b"one");
+        // The first seat is still there; its match has only not dropped it yet.
+        let _two = dial(port, "two");
+        assert_eq!(arrival(&second).1, b"two");
+        assert!(first.take().is_none());
+        // A number is not given again: who is on its way to a seat that is gone reaches no other.
+        let last = second.number;
+        drop((first, second));
+        assert!(seat().number > last);
+    }
 }

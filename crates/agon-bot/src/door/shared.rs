@@ -186,7 +186,7 @@ impl Company {
                 self.role = Role::Guest { host };
                 let inner = door.lock();
                 let mut news = Vec::new();
-                for (number, place) in inner.places.iter().filter(|(_, place)| place.is_free()) {
+                for (number, place) in inner.places.iter().filter(|(_, place)| !place.is_served) {
                     news.push(News::Waits { number: *number, token: place.token.clone() });
                     if let Some(owner) = place.owner.clone() {
                         news.push(News::Belongs { number: *number, owner });
