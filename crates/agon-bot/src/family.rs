@@ -406,6 +406,9 @@ fn orphans() -> Vec<(Pid, sys::Stat)> {
         let started = started();
         children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
     };
+    if strangers.is_empty() {
+        return Vec::new();
+    }
     // Read like the others': a session that began outside our container is 0, which getsid() of rustix panics on.
     let own = sys::stat(rustix::process::getpid()).map_or(0, |stat| stat.session);
     let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));

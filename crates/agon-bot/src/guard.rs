@@ -8,6 +8,7 @@
 //! purpose escapes a program that is killed outright; only a sandbox can hold that.)
 
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -61,8 +62,13 @@ fn run() -> &'static Run {
         let mark = format!("{:x}-{:x}", rustix::process::getpid().as_raw_nonzero(), now.as_nanos());
         let guard = PROGRAM.get().and_then(|program| {
             let mut command = Command::new(program);
-            command.args([SUBCOMMAND, &mark]).stdin(Stdio::piped()).stdout(Stdio::null());
-            sys::set_apart(command.stderr(Stdio::null()));
+            command
+                .args([SUBCOMMAND, &mark])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            // It must outlive a signal to our process group.
+            command.process_group(0);
             family::start(&mut command, "").ok()
         });
         sys::at_exit(leave);

@@ -7,9 +7,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -62,17 +61,6 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
         // A CPU that went away is no reason not to play.
         let _ = rustix::thread::sched_setaffinity(None, cpus);
     }
-}
-
-/// Prepares a process that must outlive a signal to our process group: a session of its own.
-pub fn set_apart(command: &mut Command) {
-    // SAFETY: `setsid` is async-signal-safe.
-    unsafe {
-        command.pre_exec(|| {
-            libc::setsid();
-            Ok(())
-        })
-    };
 }
 
 /// Another name for this process in lists of processes, so that `pkill` by our own name spares it.

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_bot::family::Family;
 use agon_bot::program::Ending;
 use agon_bot::{Program, Received, Usage};
 use agon_game::{Absence, Answer, Facts, Heard, PackedAnswer, Seat, Session};
@@ -36,6 +37,8 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
+/// After so many beats of its own turns we look whether a bot takes too much of the machine.
+const EXCESS_BEATS: u32 = 4;
 /// Less CPU time than this, in milliseconds, may belong to no turn: the system counts it in steps of 10.
 const UNSEEN_MS: f64 = 50.0;
 /// How long we wait for the last words of a bot that closed its output.
@@ -248,6 +251,8 @@ struct SeatState {
     time: SeatTime,
     /// How often its answer was here before the question.
     unasked: u32,
+    /// Beats of our pulse in its turns.
+    beats: u32,
     /// CPU time when it was last booked.
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.
@@ -438,7 +443,11 @@ impl<'a> Referee<'a> {
     /// Sends the question.
     fn ask(&mut self, index: usize, seat: Seat) -> Waiting {
         let mut message = std::mem::take(&mut self.message);
-        let excess = self.skip_early(seat, &mut message).err();
+        let answers_say_their_question = self.session.kit().answers_say_their_question();
+        let mut excess = None;
+        if answers_say_their_question {
+            excess = self.skip_early(seat, &mut message).err();
+        }
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.clock.limit(self.session.limit_ms(seat));
@@ -446,6 +455,7 @@ impl<'a> Referee<'a> {
         let program = self.program(seat);
         if first % SURVEY == 1 {
             program.family().survey();
+            excess = excess.or_else(|| excess_of(program.family()));
         }
         let before = program.family().glance();
         self.note_pondering(seat, before.cpu);
@@ -453,8 +463,10 @@ impl<'a> Referee<'a> {
         program.family().go_on();
         program.wire().flush();
         let unread = program.wire_ref().unsent();
-        // Looked for before the question is there: a quick bot's answer to it must not look unasked.
-        program.wire().tend();
+        if !answers_say_their_question {
+            // Looked for before the question is there: a quick bot's answer to it must not look unasked.
+            program.wire().tend();
+        }
         let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
         // On a CPU that it shares with us, a bot may begin, and even answer, before we have come back from sending.
         let asked = Instant::now();
@@ -492,9 +504,6 @@ impl<'a> Referee<'a> {
     /// Looks at what came before the question, where answers say what they answer: there is none for
     /// a question that was not asked yet.
     fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
-        if !self.session.kit().answers_say_their_question() {
-            return Ok(());
-        }
         for _ in 0..MOST_STRAY {
             let wire = self.program(seat).wire();
             wire.tend();
@@ -650,6 +659,9 @@ impl<'a> Referee<'a> {
     /// computes in its time.
     fn beat(&mut self, waiting: &mut [Waiting]) {
         for one in &mut *waiting {
+            let seat = &mut self.seats[one.seat.index()];
+            seat.beats = seat.beats.wrapping_add(1);
+            let checks_excess = seat.beats % EXCESS_BEATS == 0;
             let family = self.program(one.seat).family();
             one.beats += 1;
             if one.beat.is_none() {
@@ -657,7 +669,9 @@ impl<'a> Referee<'a> {
             } else if one.beats % SURVEY_BEATS == 0 {
                 family.survey();
             }
-            one.excess = family.excess().map(|excess| Cause::Greedy(excess, family.limits));
+            if checks_excess {
+                one.excess = excess_of(family);
+            }
         }
         let first = waiting.iter().any(|one| one.beats == 1);
         if !self.session.info().alternating || self.ponder == Ponder::Allow {
@@ -1016,6 +1030,11 @@ impl<'a> Referee<'a> {
         let message = message.chars().take(LONGEST_SENTENCE).collect();
         self.faults.push(Fault { seat, step, turn, kind, message });
     }
+}
+
+/// What a bot takes too much of.
+fn excess_of(family: &Family) -> Option<Cause> {
+    family.excess().map(|excess| Cause::Greedy(excess, family.limits))
 }
 
 /// The line of a bot's standard error that tells most: the last one, but the first one where
