@@ -70,11 +70,18 @@ fn is_empty(folder: &Path) -> bool {
 
 /// Removes all folders of this run; called when the program ends.
 pub fn clean_up(mark: &str) {
+    // Most are empty, and known to be.
+    for folder in FREE.lock().unwrap_or_else(|poison| poison.into_inner()).drain(..) {
+        let _ = std::fs::remove_dir(folder);
+    }
     remove(&std::env::temp_dir().join(format!("agon-{mark}")));
 }
 
 /// Removes a folder, also one whose parts a bot has locked.
 fn remove(folder: &Path) {
+    if std::fs::remove_dir(folder).is_ok() {
+        return;
+    }
     for _ in 0..2 {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => unlock(folder, 0),

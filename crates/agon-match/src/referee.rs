@@ -661,7 +661,7 @@ impl<'a> Referee<'a> {
         for one in &mut *waiting {
             let seat = &mut self.seats[one.seat.index()];
             seat.beats = seat.beats.wrapping_add(1);
-            let checks_excess = seat.beats % EXCESS_BEATS == 0;
+            let checks_excess = seat.beats.is_multiple_of(EXCESS_BEATS);
             let family = self.program(one.seat).family();
             one.beats += 1;
             if one.beat.is_none() {
