@@ -114,7 +114,7 @@ const STARTERS: &[Starter] = &[
         language: Language::Python,
         strategy: "brain.py",
         test: "python3 test/test_brain.py",
-        files: files!("jungle-blitz/bots/python": "README.md" "agon.toml" ".gitignore" "brain.py" "game.py" "application.py" "websocket.py" "test/test_brain.py" "test/input.txt"),
+        files: files!("jungle-blitz/bots/python": "README.md" "agon.toml" ".gitignore" "brain.py" "game.py" "application.py" "websocket.py" "with_websockets.py" "test/test_brain.py" "test/input.txt"),
     },
     Starter {
         game: "jungle-blitz",

@@ -151,6 +151,19 @@ fn jungle_blitz() {
 }
 
 #[test]
+fn jungle_blitz_over_the_library_websockets() {
+    let known = Command::new("python3").args(["-c", "import websockets"]).output();
+    if !known.is_ok_and(|output| output.status.success()) {
+        loudly("SKIPPED: the jungle-blitz starter over the Python library websockets (it is not installed)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = agon(folder.path(), &["new", "jungle-blitz", "python", "bot"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    play(folder.path(), "jungle-blitz", ["cmd:python3 -u bot/with_websockets.py", "builtin:raider"], 0);
+}
+
+#[test]
 fn ostibot() {
     walk_all("ostibot");
 }
