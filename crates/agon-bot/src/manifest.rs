@@ -96,15 +96,18 @@ impl Manifest {
     /// # Errors
     /// `:line:column: what is wrong`, with the line itself.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error: toml::de::Error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let before = text.get(..start).unwrap_or("");
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-            let shown = text.lines().nth(line - 1).unwrap_or("");
-            format!(":{line}:{column}: {}\n  {line} | {shown}", error.message())
-        })
+        toml::from_str(text).map_err(|error| toml_error(text, &error, |_| String::new()))
     }
+}
+
+/// `:line:column: what is wrong`, with the line itself. `hint` sees the line and may have more to say.
+pub fn toml_error(text: &str, error: &toml::de::Error, hint: impl FnOnce(&str) -> String) -> String {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..start).unwrap_or("");
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    let shown = text.lines().nth(line - 1).unwrap_or("");
+    format!(":{line}:{column}: {}{}\n  {line} | {shown}", error.message(), hint(shown))
 }
 
 #[cfg(test)]

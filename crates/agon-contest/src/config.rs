@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use agon_bot::manifest::toml_error;
 use serde::Deserialize;
 
 /// A larger file is refused.
@@ -104,14 +105,7 @@ impl ContestFile {
     /// # Errors
     /// `:line:column: what is wrong`, with the line itself.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error: toml::de::Error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let before = text.get(..start).unwrap_or("");
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-            let shown = text.lines().nth(line - 1).unwrap_or("");
-            format!(":{line}:{column}: {}{}\n  {line} | {shown}", error.message(), hint(shown))
-        })
+        toml::from_str(text).map_err(|error| toml_error(text, &error, hint))
     }
 }
 

@@ -112,11 +112,7 @@ pub fn run(options: &BenchOptions) -> Done {
     if options.json {
         let text =
             json!({ "game": info.name, "seats": seats, "state_bytes": state_bytes, "figures": figures });
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
-        )?;
+        common::print_json(&mut out, &text)?;
     }
     Ok(())
 }
@@ -220,11 +216,7 @@ fn referee(options: &BenchOptions) -> Done {
             "answer_us": { "median": at(0.5), "p99": at(0.99) },
             "referee_cpu_us_per_turn": per_turn, "bots_cpu_us_per_turn": bots_per_turn, "recording_cpu_percent": cost,
         });
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
-        )?;
+        common::print_json(&mut out, &text)?;
         return Ok(());
     }
     let spread = Figure::of(times);

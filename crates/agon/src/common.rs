@@ -1,5 +1,6 @@
 //! What the commands share: failures with exit codes, finding games, options of a match.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -10,6 +11,7 @@ use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::{Clock, Ponder, SeatError};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use crate::{git, screen};
 
@@ -78,6 +80,12 @@ impl From<std::io::Error> for Failure {
 
 /// What a command gives.
 pub type Done = Result<(), Failure>;
+
+/// Prints what `--json` asks for.
+pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
+    Ok(writeln!(out, "{text}")?)
+}
 
 /// The game called `name`.
 pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {

@@ -78,11 +78,7 @@ pub fn run(options: &ConformOptions) -> Done {
             "game": game.info().name, "records": records, "foreign": foreign, "damaged": damaged,
             "kinds": kinds, "differ": report.differ(), "first_difference": first, "good": good,
         });
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
-        )?;
+        common::print_json(&mut out, &text)?;
         return if good { Ok(()) } else { Err(Failure::Check) };
     }
     let screen = screen::output();

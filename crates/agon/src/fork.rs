@@ -235,8 +235,7 @@ fn report(
             "turn": turn, "asked": seen.asked, "same": seen.same, "first_difference": seen.first,
             "first_choice": seen.chosen, "recorded": before, "result": result,
         });
-        let text = serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?;
-        writeln!(out, "{text}")?;
+        common::print_json(&mut out, &text)?;
     } else {
         let word = session.info().step;
         let bot = screen

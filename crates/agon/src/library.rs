@@ -32,11 +32,7 @@ pub fn games(options: &GamesOptions) -> Done {
                 })
             })
             .collect();
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&list).map_err(|error| Failure::own(error.to_string()))?
-        )?;
+        common::print_json(&mut out, &list)?;
         return Ok(());
     }
     for info in chosen {

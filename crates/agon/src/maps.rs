@@ -51,8 +51,7 @@ pub fn check(options: &MapsCheckOptions) -> Done {
         writeln!(out, "  {verdict}")?;
     }
     if options.json {
-        let text = serde_json::to_string_pretty(&reports).map_err(|error| Failure::own(error.to_string()))?;
-        writeln!(out, "{text}")?;
+        common::print_json(&mut out, &reports)?;
     }
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }

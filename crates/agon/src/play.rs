@@ -116,11 +116,7 @@ pub fn run(options: &PlayOptions) -> Done {
         let path = file.map(|file| file.path.display().to_string());
         let result = record.result(session.as_ref(), &labels, path.clone());
         if options.json {
-            writeln!(
-                io::stdout(),
-                "{}",
-                serde_json::to_string_pretty(&result).map_err(|e| Failure::own(e.to_string()))?
-            )?;
+            common::print_json(&mut io::stdout(), &result)?;
         } else {
             report(options, session.as_ref(), &record, &result, &labels, eyes)?;
         }

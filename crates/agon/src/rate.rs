@@ -10,7 +10,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 use crate::progress::{thousands, whole};
 use crate::screen::{self, Screen};
 use crate::series::JOURNAL;
@@ -87,8 +87,7 @@ pub fn run(options: &RateOptions) -> Done {
     let mut out = io::stdout().lock();
     if options.json {
         let tables: Vec<Value> = tables.iter().map(json).collect();
-        let text = serde_json::to_string_pretty(&tables).map_err(|error| Failure::own(error.to_string()))?;
-        writeln!(out, "{text}")?;
+        common::print_json(&mut out, &tables)?;
     } else if options.csv {
         csv(&mut out, &tables)?;
     } else {

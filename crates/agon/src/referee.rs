@@ -62,24 +62,11 @@ pub fn run(options: &RefereeOptions) -> Done {
         common::stop_on_ctrl_c(),
     );
     drop(players);
-    for fault in &record.faults {
-        eprintln!(
-            "player {} ({}), {}: {}",
-            fault.seat,
-            labels[fault.seat.index()],
-            fault.turn,
-            fault.message
-        );
-    }
-    for order in &record.rejected {
-        eprintln!(
-            "player {} ({}), {}: {}",
-            order.seat,
-            labels[order.seat.index()],
-            order.turn,
-            order.message
-        );
-    }
+    let tell = |seat: Seat, turn: &str, message: &str| {
+        eprintln!("player {seat} ({}), {turn}: {message}", labels[seat.index()]);
+    };
+    record.faults.iter().for_each(|fault| tell(fault.seat, &fault.turn, &fault.message));
+    record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
     if let (Some(path), Some(answers)) = (&options.log, log.answers) {
         let result = record.result(session.as_ref(), &labels, None);
         let text = json!({ "result": result, "answers": answers }).to_string();

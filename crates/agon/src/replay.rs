@@ -9,7 +9,7 @@ use agon_replay::{Replay, ReplayError};
 use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, ExportOptions, ReplayCommand};
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 use crate::import::{self, Imported};
 use crate::play::{eyes, game_of};
 use crate::screen::{self, score};
@@ -84,11 +84,7 @@ fn info(file: &Path, as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     if as_json {
         let text = json!({ "header": header, "steps": replay.steps.len(), "end": replay.end });
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&text).map_err(|error| Failure::own(error.to_string()))?
-        )?;
+        common::print_json(&mut out, &text)?;
         return Ok(());
     }
     let screen = screen::output();

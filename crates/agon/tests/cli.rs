@@ -1,31 +1,11 @@
 //! The command line as a user meets it: real processes, real bots, exact messages.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use tempfile::TempDir;
+mod common;
 
-/// Runs agon in `folder`.
-fn agon(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_agon"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("agon starts")
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use common::{agon, err, folder, out};
 
 /// A bot that always waits, in Python.
 const WAITER: &str = "

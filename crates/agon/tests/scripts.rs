@@ -11,11 +11,11 @@ use agon_bot::Script;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const AGON: &str = env!("CARGO_BIN_EXE_agon");
+mod common;
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
+use common::folder;
+
+const AGON: &str = env!("CARGO_BIN_EXE_agon");
 
 fn write(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);

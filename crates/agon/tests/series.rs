@@ -6,7 +6,10 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+mod common;
+
+use common::{err, folder, out};
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
@@ -21,18 +24,6 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs agon in `folder`.
 fn agon(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("agon starts")
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// What a command prints as its last event.

@@ -7,10 +7,9 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn agon(folder: &Path, arguments: &[&str]) -> Output {
-    let agon = env!("CARGO_BIN_EXE_agon");
-    Command::new(agon).args(arguments).current_dir(folder).output().expect("agon starts")
-}
+mod common;
+
+use common::agon;
 
 fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)

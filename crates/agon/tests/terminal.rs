@@ -1,29 +1,14 @@
 //! Terminal as its authors meet it: folders with run.sh, odd programs, and replay files of the original.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use agon_testkit::golden;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Runs agon in `folder`.
-fn agon(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_agon"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("agon starts")
-}
+mod common;
 
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use common::{agon, err, out};
 
 /// What the bots below begin with: the states of a match, one by one; `say` answers.
 const KIT: &str = "
