@@ -290,12 +290,13 @@ impl Family {
 
     /// What the known processes take too much of.
     pub fn excess(&self) -> Option<Excess> {
-        let (memory, processes) = (self.all().map(sys::memory).sum(), 1 + self.others.len());
-        if memory > self.limits.memory {
-            Some(Excess::Memory(memory))
-        } else {
-            (processes > self.limits.processes).then_some(Excess::Processes(processes))
+        // First, because too many processes take too much memory, too, and say more.
+        let processes = 1 + self.others.len();
+        if processes > self.limits.processes {
+            return Some(Excess::Processes(processes));
         }
+        let memory = self.all().map(sys::memory).sum();
+        (memory > self.limits.memory).then_some(Excess::Memory(memory))
     }
 
     /// Whether the first process was stopped, and not by us.

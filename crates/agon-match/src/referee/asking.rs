@@ -27,7 +27,8 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
-/// After so many beats of its own turns we look whether a bot takes too much of the machine.
+/// After so many beats of its own turns, and when its processes were looked for, we look whether a bot takes
+/// too much of the machine.
 const EXCESS_BEATS: u32 = 4;
 
 /// A seat that was asked and has not answered.
@@ -300,13 +301,15 @@ impl Referee<'_> {
         for one in &mut *waiting {
             let seat = &mut self.seats[one.seat.index()];
             seat.beats = seat.beats.wrapping_add(1);
-            let checks_excess = seat.beats.is_multiple_of(EXCESS_BEATS);
+            let mut checks_excess = seat.beats.is_multiple_of(EXCESS_BEATS);
             let family = self.program(one.seat).family();
             one.beats += 1;
             if one.beat.is_none() {
                 one.beat = Some(family.look());
+                checks_excess = true;
             } else if one.beats % SURVEY_BEATS == 0 {
                 family.survey();
+                checks_excess = true;
             }
             if checks_excess {
                 one.excess = excess_of(family);
