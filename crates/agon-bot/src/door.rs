@@ -30,8 +30,10 @@ use shared::Company;
 
 /// How long a client may take to shake hands, and then to its first message.
 const TO_REGISTER: Duration = Duration::from_secs(5);
-/// So many clients may be on their way; one more, and the oldest has to go.
+/// So many clients may be on their way. One more, and those have to make room who are most: see [`Keeper::make_room`].
 const MOST_CLIENTS: usize = 256;
+/// So long a client that nobody waits for stays, where another run may be about to say that it does.
+const NEWS: Duration = Duration::from_secs(1);
 /// A longer first message is refused.
 const LONGEST_GREETING: usize = 16 << 10;
 /// What is answered to a browser.
@@ -270,6 +272,7 @@ type Shaking = MidHandshake<ServerHandshake<Stream, NoCallback>>;
 struct Client {
     stage: Stage,
     theirs: SocketAddr,
+    here: SocketAddr,
     socket: Arc<TcpStream>,
     /// Since when it has been shaking hands, or has been expected to say who it is.
     since: Instant,
@@ -385,15 +388,34 @@ impl Keeper {
                 }
             };
             if self.clients.len() >= MOST_CLIENTS {
-                self.clients.remove(0);
+                self.make_room();
             }
+            // Not the address where we listen: that may stand for all of this machine's.
+            let Ok(here) = socket.local_addr() else { continue };
             let Ok(stream) = Stream::new(socket, LONGEST_GREETING) else { continue };
             let socket = stream.socket();
             let config = Some(websocket::config(LONGEST_GREETING));
             let shaking = ServerHandshake::start(stream, NoCallback, config);
             let (stage, since) = (Stage::Shaking(Some(Box::new(shaking))), Instant::now());
-            self.clients.push(Client { stage, theirs, socket, since });
+            self.clients.push(Client { stage, theirs, here, socket, since });
         }
+    }
+
+    /// Sends away the older half of those clients that belong to one bot, or of those that belong to none:
+    /// of whichever are most. So a bot that comes again and again keeps nobody out but itself.
+    fn make_room(&mut self) {
+        let ends: Vec<_> = self.clients.iter().map(|client| (client.theirs, client.here)).collect();
+        let marks = peer::marks(&ends);
+        let mut groups: HashMap<&Option<String>, usize> = HashMap::new();
+        marks.iter().for_each(|mark| *groups.entry(mark).or_default() += 1);
+        let Some((most, count)) = groups.into_iter().max_by_key(|(_, count)| *count) else { return };
+        let (mut place, mut left) = (0, count.div_ceil(2));
+        self.clients.retain(|_| {
+            let goes = left > 0 && marks[place] == *most;
+            place += 1;
+            left -= usize::from(goes);
+            !goes
+        });
     }
 
     /// Does what can be done for a client without waiting.
@@ -449,12 +471,17 @@ impl Keeper {
                 }
                 Stage::Known(mut connection, greeting) => {
                     let token = (self.door.register)(&greeting);
-                    match token.map(|token| self.whose(token.as_deref(), client.theirs)) {
+                    let may_wait = client.since.elapsed() < NEWS && self.company.may_tell();
+                    match token.map(|token| self.whose(token.as_deref(), client.theirs, client.here)) {
                         Err(why) => {
                             client.stage = Stage::Greeting(connection);
                             return self.refuse(&client, &why);
                         }
                         Ok(Whose::Unclear) if !late => {
+                            client.stage = Stage::Known(connection, greeting);
+                            return Step::Stays(client);
+                        }
+                        Ok(Whose::Nobody(_)) if may_wait => {
                             client.stage = Stage::Known(connection, greeting);
                             return Step::Stays(client);
                         }
@@ -480,7 +507,7 @@ impl Keeper {
     }
 
     /// For whom a client is that has registered.
-    fn whose(&self, token: Option<&str>, theirs: SocketAddr) -> Whose {
+    fn whose(&self, token: Option<&str>, theirs: SocketAddr, here: SocketAddr) -> Whose {
         let inner = self.door.lock();
         let free = || inner.places.iter().filter(|(_, place)| !place.is_served);
         if let Some(token) = token {
@@ -496,7 +523,7 @@ impl Keeper {
         let anybody = free().find(|(_, place)| place.token.is_empty()).map(|(number, _)| *number);
         drop(inner);
         // A program of ours has its own seat and no other.
-        if let Some(socket) = peer::socket(theirs, self.door.address) {
+        if let Some(socket) = peer::socket(theirs, here) {
             let find = |has: &dyn Fn(&Owner) -> bool| {
                 let ours = ours.iter().find(|(_, owner)| has(owner)).map(|(number, _)| Whose::Ours(*number));
                 ours.or_else(|| self.company.with_owner(has).map(Whose::Others))
@@ -537,7 +564,7 @@ impl Keeper {
         if owners.is_empty() {
             return Step::Gone;
         }
-        if let Some(socket) = peer::socket(client.theirs, self.door.address) {
+        if let Some(socket) = peer::socket(client.theirs, client.here) {
             let mark = peer::mark(socket);
             let own = owners
                 .iter()

@@ -3,6 +3,7 @@
 //! Linux lists all connections with the number of their socket, and every process with the sockets
 //! it holds. Looking a process up costs a fraction of a millisecond, once a connection.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -61,6 +62,24 @@ pub fn is_below(socket: u64, root: Pid) -> bool {
 /// another run of it, has started, or cannot be seen.
 pub fn mark(socket: u64) -> Option<String> {
     processes().filter(|pid| holds(*pid, socket)).find_map(|pid| sys::variable(pid, family::MARK))
+}
+
+/// As [`mark`], for the peers of many connections (theirs, ours) at once: one look at all processes.
+pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
+    let mut holders: HashMap<String, String> = HashMap::new();
+    for pid in processes() {
+        let Some(mark) = sys::variable(pid, family::MARK) else { continue };
+        for file in
+            std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten()
+        {
+            if let Ok(link) = std::fs::read_link(file.path()) {
+                holders.insert(link.to_string_lossy().into_owned(), mark.clone());
+            }
+        }
+    }
+    let socket = |(theirs, ours): &(SocketAddr, SocketAddr)| socket(*theirs, *ours);
+    let found = |end| Some(holders.get(&format!("socket:[{}]", socket(end)?))?.clone());
+    ends.iter().map(|end| if holders.is_empty() { None } else { found(end) }).collect()
 }
 
 fn processes() -> impl Iterator<Item = Pid> {

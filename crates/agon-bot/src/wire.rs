@@ -37,7 +37,7 @@ pub trait Wire: Send {
     /// Becomes writable when [`flush`](Wire::flush) can do more.
     fn writes(&self) -> BorrowedFd<'_>;
 
-    /// Answers what the connection itself asks for, while nobody waits for a message.
+    /// Looks at what came while nobody waited for a message, and answers what the connection itself asks for.
     fn tend(&mut self) {}
 
     /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
@@ -64,7 +64,7 @@ pub enum Received {
 /// Lines over a pair of pipes.
 ///
 /// A message is sent with one line feed behind it. A received line ends at a line feed, a
-/// carriage return, or both as one. Lines that nobody asked for stay in the pipe.
+/// carriage return, or both as one. Of what nobody asked for, no more is taken out of the pipe than one read gives.
 pub struct Lines {
     input: OwnedFd,
     output: Option<OwnedFd>,
@@ -187,6 +187,13 @@ impl Wire for Lines {
             byte => byte == b'\r',
         });
         ends.count()
+    }
+
+    /// Looks once whether something is here that nobody has asked for.
+    fn tend(&mut self) {
+        if self.inbox.bytes().is_empty() {
+            let _ = self.inbox.fill(&self.input);
+        }
     }
 
     fn reads(&self) -> BorrowedFd<'_> {

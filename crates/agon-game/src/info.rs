@@ -17,6 +17,8 @@ pub struct GameInfo {
     pub step: &'static str,
     /// Whether only one seat thinks at a time.
     pub alternating: bool,
+    /// Whether a bot that did not answer in time is stopped for the rest of the match.
+    pub stops_late_bots: bool,
     /// How the original talks to its bots.
     pub transport: Transport,
     /// The longest message a bot may send, in bytes.

@@ -308,10 +308,7 @@ fn wait(players: &mut [Player], until: Instant) -> Result<(), Void> {
 impl Expected {
     /// How long it is waited for.
     fn limit(&self, clock: Clock) -> Option<Duration> {
-        match self.limit_ms {
-            Some(limit) => clock.limit(limit),
-            None => clock.limit(ELSEWHERE_MS),
-        }
+        clock.limit_to_connect(self.limit_ms.unwrap_or(ELSEWHERE_MS))
     }
 
     fn address(&self) -> String {

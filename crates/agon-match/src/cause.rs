@@ -58,6 +58,10 @@ pub enum Lateness {
     Ended(Ending),
     /// It is stopped by a signal that was not ours.
     StoppedItself,
+    /// So many parts of an answer came, and not the last one.
+    Unfinished(u32),
+    /// So many messages came, none of them an answer.
+    NoAnswer(u32),
     /// Nothing ever came.
     Silent,
     /// It had answered before.
@@ -92,6 +96,8 @@ impl Cause {
             late(Lateness::Silent),
             late(Lateness::Slow),
             late(Lateness::NoLineEnd("WAIT".to_owned())),
+            late(Lateness::Unfinished(1)),
+            late(Lateness::NoAnswer(3)),
             late(Lateness::NotRead),
             late(Lateness::StoppedItself),
             late(Lateness::Ended(Ending::Code(0))),
@@ -168,8 +174,9 @@ impl fmt::Display for Cause {
             }
             Self::Unasked(times) => write!(
                 f,
-                "in {times} turns an answer was there before the question: it sends more than it is asked for, and what is left \
-                 over answers the next question"
+                "in {times} {} an answer was there before the question: it sends more than it is asked for, and what is left \
+                 over answers the next question",
+                if *times == 1 { "turn" } else { "turns" }
             ),
             Self::Pondered(used) => write!(
                 f,
@@ -192,6 +199,14 @@ impl fmt::Display for Lateness {
                 write!(f, "{ending}, but another process holds its output open")
             }
             Self::StoppedItself => f.write_str("it is stopped by a signal (SIGSTOP, SIGTSTP or SIGTTIN)"),
+            Self::Unfinished(parts) => {
+                let came = if *parts == 1 { "line came" } else { "lines came" };
+                write!(f, "{parts} {came}, and an answer has more")
+            }
+            Self::NoAnswer(count) => {
+                let came = if *count == 1 { "message came that is" } else { "messages came that are" };
+                write!(f, "{count} {came} no answer, and nothing else")
+            }
             Self::Silent => f.write_str(
                 "nothing came at all: is the output flushed after each answer (Python: flush=True), and is all input read?",
             ),

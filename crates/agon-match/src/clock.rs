@@ -10,7 +10,7 @@ pub struct Clock {
     pub limited: bool,
     /// Limits are multiplied by this.
     pub scale: f64,
-    /// No limit is longer than this.
+    /// No limit for an answer is longer than this.
     pub cap: Option<Duration>,
     /// A tolerance of 50 ms that may be used twice: what the Cultist Wars site does since 2026.
     pub tolerant: bool,
@@ -27,10 +27,13 @@ impl Clock {
 
     /// The limit for an answer whose limit in the rulebook is `limit_ms`; none for no limit.
     pub fn limit(&self, limit_ms: u32) -> Option<Duration> {
-        self.limited.then(|| {
-            let limit = Duration::from_millis(u64::from(limit_ms)).mul_f64(self.scale);
-            self.cap.map_or(limit, |cap| limit.min(cap))
-        })
+        let cap = |limit: Duration| self.cap.map_or(limit, |cap| limit.min(cap));
+        self.limit_to_connect(limit_ms).map(cap)
+    }
+
+    /// The same for connecting, which is no answer: [`cap`](Self::cap) does not shorten it.
+    pub fn limit_to_connect(&self, limit_ms: u32) -> Option<Duration> {
+        self.limited.then(|| Duration::from_millis(u64::from(limit_ms)).mul_f64(self.scale))
     }
 }
 
@@ -69,6 +72,7 @@ mod tests {
         let clock = Clock { cap, scale: 2.0, ..Clock::ORIGINAL };
         assert_eq!(clock.limit(300_000), cap);
         assert_eq!(clock.limit(50), Some(Duration::from_millis(100)));
+        assert_eq!(clock.limit_to_connect(5_000), Some(Duration::from_secs(10)));
         assert_eq!(Clock { limited: false, ..clock }.limit(50), None);
         assert_eq!(clock.to_string(), "at most 1s, original x 2");
     }

@@ -48,6 +48,8 @@ fn there_is_an_example_of_every_cause() {
             Lateness::StoppedItself => 3,
             Lateness::Silent => 4,
             Lateness::Slow => 5,
+            Lateness::Unfinished(_) => 16,
+            Lateness::NoAnswer(_) => 17,
         },
         Cause::Gone { .. } => 6,
         Cause::NotStarted(_) => 7,
@@ -61,7 +63,7 @@ fn there_is_an_example_of_every_cause() {
         Cause::Pondered(_) => 15,
     };
     let examples = Cause::examples();
-    for wanted in 0..=15 {
+    for wanted in 0..=17 {
         assert!(examples.iter().any(|cause| number(cause) == wanted), "no example of cause {wanted}");
     }
     let place = |kind| match kind {

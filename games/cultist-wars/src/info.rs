@@ -13,6 +13,7 @@ pub const INFO: GameInfo = GameInfo {
     seats: (outcome::PLAYERS, outcome::PLAYERS),
     step: "turn",
     alternating: true,
+    stops_late_bots: false,
     transport: Transport::Lines,
     longest_message: 10_000,
     time_is_played: false,

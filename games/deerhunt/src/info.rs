@@ -14,6 +14,7 @@ pub const INFO: GameInfo = GameInfo {
     seats: (2, 2),
     step: "half-turn",
     alternating: true,
+    stops_late_bots: false,
     transport: Transport::Tcp,
     longest_message: 1 << 20,
     time_is_played: false,

@@ -28,6 +28,7 @@ pub const INFO: GameInfo = GameInfo {
     seats: (1, MAX_TEAMS as u8),
     step: "tick",
     alternating: false,
+    stops_late_bots: false,
     transport: Transport::WebSocket,
     longest_message: 1 << 20,
     time_is_played: false,

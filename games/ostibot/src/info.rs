@@ -15,6 +15,7 @@ pub(crate) const INFO: GameInfo = GameInfo {
     seats: (2, TEAMS as u8),
     step: "call",
     alternating: true,
+    stops_late_bots: false,
     transport: Transport::Script,
     longest_message: 4 << 20,
     time_is_played: false,

@@ -67,6 +67,7 @@ pub const INFO: GameInfo = GameInfo {
     seats: (2, 2),
     step: "turn",
     alternating: false,
+    stops_late_bots: true,
     transport: Transport::Lines,
     longest_message: 1 << 20,
     time_is_played: true,

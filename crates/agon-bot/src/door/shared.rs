@@ -21,13 +21,13 @@ use rustix::net::{
 };
 use rustix::process::Pid;
 
-use super::{Door, LONGEST_GREETING, News, Owner};
+use super::{Door, LONGEST_GREETING, NEWS, News, Owner};
 use crate::websocket::Connection;
 use crate::wire::{Received, Wire as _};
 use crate::{family, peer, sys};
 
 /// So many other runs may share a port.
-const MOST_GUESTS: usize = 64;
+const MOST_GUESTS: usize = 512;
 /// Longer messages between runs are none of ours.
 const LONGEST: usize = 160 << 10;
 /// So long a run waits for another one to say or take something.
@@ -43,6 +43,10 @@ pub(super) struct Company {
     address: SocketAddr,
     listener: TcpListener,
     role: Role,
+    /// Since when we accept, if we took over from another run: its other guests have to find us first.
+    took_over: Option<Instant>,
+    /// How many clients of this port are counted as [`IN_HAND`].
+    in_hand: usize,
 }
 
 enum Role {
@@ -85,7 +89,7 @@ impl Company {
                 Ok(listener) => {
                     listener.set_nonblocking(true).map_err(|error| error.to_string())?;
                     let role = Role::Host { meet: open(address).ok(), guests: Vec::new() };
-                    return Ok(Self { address, listener, role });
+                    return Ok(Self { address, listener, role, took_over: None, in_hand: 0 });
                 }
                 Err(error) => error,
             };
@@ -93,7 +97,8 @@ impl Company {
                 return Err(peer::cannot_listen(address, &error));
             }
             if let Ok((host, listener)) = visit(address) {
-                return Ok(Self { address, listener, role: Role::Guest { host } });
+                let role = Role::Guest { host };
+                return Ok(Self { address, listener, role, took_over: None, in_hand: 0 });
             }
             // A host that is just coming or going may be there in a moment; another program will not go.
             if Instant::now() > until || !peer::is_own_program(address.port()) {
@@ -122,9 +127,18 @@ impl Company {
     }
 
     /// Notes how many clients are on their way.
-    pub(super) fn note_clients(&self, count: usize) {
+    pub(super) fn note_clients(&mut self, count: usize) {
         let has_guests = matches!(&self.role, Role::Host { guests, .. } if !guests.is_empty());
-        IN_HAND.store(if has_guests { count } else { 0 }, Ordering::Relaxed);
+        let before = std::mem::replace(&mut self.in_hand, if has_guests { count } else { 0 });
+        IN_HAND.fetch_add(self.in_hand, Ordering::Relaxed);
+        IN_HAND.fetch_sub(before, Ordering::Relaxed);
+    }
+
+    /// Whether another run may be about to tell us whom it waits for: what it says reaches us a little after it
+    /// has started its bot.
+    pub(super) fn may_tell(&self) -> bool {
+        let is_new = self.took_over.is_some_and(|since| since.elapsed() < NEWS);
+        is_new || matches!(&self.role, Role::Host { guests, .. } if !guests.is_empty())
     }
 
     /// Tells the host what became of our seats.
@@ -180,6 +194,7 @@ impl Company {
         loop {
             if let Ok(meet) = open(self.address) {
                 self.role = Role::Host { meet: Some(meet), guests: Vec::new() };
+                self.took_over = Some(Instant::now());
                 return;
             }
             if let Ok((host, _)) = visit(self.address) {
@@ -369,7 +384,10 @@ fn take(
             let descriptor = { descriptors }.next();
             Ok((received.bytes, descriptor))
         }
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Err(Some(())),
+        // A peer that ended with messages of ours unread is told first, before what it had still sent.
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {
+            Err(Some(()))
+        }
         Err(_) => Err(None),
     }
 }

@@ -103,8 +103,9 @@ impl Referee<'_> {
         program.family().go_on();
         program.wire().flush();
         let unread = program.wire_ref().unsent();
-        if !answers_say_their_question {
-            // Looked for before the question is there: a quick bot's answer to it must not look unasked.
+        // Looked for before the question is there: a quick bot's answer to it must not look unasked. Whether
+        // the first question comes before what a bot says as it starts is a matter of chance.
+        if !answers_say_their_question && first > 0 {
             program.wire().tend();
         }
         let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
@@ -521,11 +522,19 @@ impl Referee<'_> {
             _ if !held.is_empty() => Lateness::NoLineEnd(held),
             Ending::Runs if program.family().stopped_itself() => Lateness::StoppedItself,
             Ending::Runs if !one.written => Lateness::NotRead,
+            Ending::Runs if one.parts > 0 => Lateness::Unfinished(one.parts),
+            Ending::Runs if one.stray > 0 && !answered => Lateness::NoAnswer(one.stray),
             Ending::Runs if answered => Lateness::Slow,
             Ending::Runs => Lateness::Silent,
             ended => Lateness::Ended(ended),
         };
-        self.fault(one.seat, &Cause::Late { limit: one.limit.unwrap_or_default(), why });
+        let cause = Cause::Late { limit: one.limit.unwrap_or_default(), why };
+        if self.session.info().stops_late_bots {
+            self.seats[one.seat.index()].out = Some(Absence::Gone);
+            self.leaving.push((one.seat, Leaving::Sent(cause)));
+        } else {
+            self.fault(one.seat, &cause);
+        }
         answers[one.index].1 = Answer::Missing(Absence::TimedOut);
         self.account(one, wall, &mut takes[one.index]);
         Ok(true)

@@ -24,6 +24,7 @@ pub const INFO: GameInfo = GameInfo {
     seats: (2, 2),
     step: "turn",
     alternating: true,
+    stops_late_bots: false,
     transport: Transport::Lines,
     longest_message: 100,
     time_is_played: false,
