@@ -30,7 +30,7 @@ use shared::Company;
 
 /// How long a client may take to shake hands, and then to its first message.
 const TO_REGISTER: Duration = Duration::from_secs(5);
-/// So many clients may be on their way. One more, and those have to make room who are most: see [`Keeper::make_room`].
+/// So many clients may be on their way. One more, and those have to make room who are most: see [`who_goes`].
 const MOST_CLIENTS: usize = 256;
 /// So long a client that nobody waits for stays, where another run may be about to say that it does.
 const NEWS: Duration = Duration::from_secs(1);
@@ -401,21 +401,11 @@ impl Keeper {
         }
     }
 
-    /// Sends away the older half of those clients that belong to one bot, or of those that belong to none:
-    /// of whichever are most. So a bot that comes again and again keeps nobody out but itself.
+    /// Sends some clients away, so that others can come in.
     fn make_room(&mut self) {
         let ends: Vec<_> = self.clients.iter().map(|client| (client.theirs, client.here)).collect();
-        let marks = peer::marks(&ends);
-        let mut groups: HashMap<&Option<String>, usize> = HashMap::new();
-        marks.iter().for_each(|mark| *groups.entry(mark).or_default() += 1);
-        let Some((most, count)) = groups.into_iter().max_by_key(|(_, count)| *count) else { return };
-        let (mut place, mut left) = (0, count.div_ceil(2));
-        self.clients.retain(|_| {
-            let goes = left > 0 && marks[place] == *most;
-            place += 1;
-            left -= usize::from(goes);
-            !goes
-        });
+        let mut goes = who_goes(&peer::marks(&ends)).into_iter();
+        self.clients.retain(|_| !goes.next().unwrap_or(false));
     }
 
     /// Does what can be done for a client without waiting.
@@ -579,6 +569,21 @@ impl Keeper {
     }
 }
 
+/// Which of many clients have to go, by the marks of their bots, the oldest first: the older half of those that
+/// are most, be they of one bot or of none. So a bot that comes again and again keeps nobody out but itself.
+fn who_goes(marks: &[Option<String>]) -> Vec<bool> {
+    let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    marks.iter().for_each(|mark| *counts.entry(mark).or_default() += 1);
+    let most = counts.iter().max_by_key(|(_, count)| **count).map(|(mark, _)| *mark);
+    let mut left = counts.values().max().map_or(0, |count| count.div_ceil(2));
+    let goes = |mark| {
+        let goes = left > 0 && Some(mark) == most;
+        left -= usize::from(goes);
+        goes
+    };
+    marks.iter().map(goes).collect()
+}
+
 /// What happened while we slept.
 struct Ready {
     woken: bool,
@@ -634,5 +639,18 @@ mod tests {
         let last = second.number;
         drop((first, second));
         assert!(seat().number > last);
+    }
+
+    #[test]
+    fn who_comes_most_often_makes_room() {
+        let marks = |names: &[&str]| -> Vec<Option<String>> {
+            names.iter().map(|name| (!name.is_empty()).then(|| (*name).to_owned())).collect()
+        };
+        assert_eq!(
+            who_goes(&marks(&["good", "", "bad", "bad", "bad", "slow"])),
+            [false, false, true, true, false, false]
+        );
+        assert_eq!(who_goes(&marks(&["", "", "good"])), [true, false, false]);
+        assert!(who_goes(&[]).is_empty());
     }
 }

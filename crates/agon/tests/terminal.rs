@@ -106,6 +106,34 @@ fn a_stray_print_is_skipped_and_told_and_strict_makes_it_a_crash() {
 }
 
 #[test]
+fn a_bot_that_is_stopped_for_time_is_ended_and_asked_no_more() {
+    let place = place();
+    bot(
+        &place,
+        "slow",
+        "for state in states(0):
+    say() if state['turnInfo'][1] == 0 else time.sleep(60)
+",
+    );
+    bot(&place, "short", "for state in states(0): print('[]', flush=True)");
+    let limits = ["--set", "waitTimeBotSoft=500", "--set", "waitTimeBotMax=2000"];
+    let result = play(&place, ["slow", "short"], &limits);
+    let [(kind, why)] = faults(&result, 2)[..] else { panic!("{result}") };
+    assert_eq!(
+        (kind, why),
+        ("timeout", "no whole answer within 2000 ms: 1 line came, and an answer has more")
+    );
+    let result = play(&place, ["slow", "builtin:idle"], &limits);
+    let [("timeout", _)] = faults(&result, 1)[..] else { panic!("{result}") };
+    // Turn 1 costs the health of that time, and turn 2 the match, without another wait.
+    assert_eq!(
+        (&result["turns"], &result["seats"][0]["time"]["answers"]),
+        (&3.into(), &2.into()),
+        "{result}"
+    );
+}
+
+#[test]
 fn garbage_is_skipped_up_to_a_bound() {
     let place = place();
     bot(&place, "garbage", "for state in states(0): print('{\"build\": [[[\\n\\0\\n' * 70, flush=True)");
