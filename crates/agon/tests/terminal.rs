@@ -73,7 +73,7 @@ for state in states(2):
     bot(&place, "two", strategy);
     let arguments = ["play", "terminal", "one", "two", "--set", "maxTurns=3", "--json", "--no-replay"];
     let played = agon(place.path(), &arguments);
-    assert!(err(&played).contains("run.sh has no exec bit; it is started with sh"), "{}", err(&played));
+    assert!(err(&played).contains("run.sh has no exec bit; it is started with /bin/sh"), "{}", err(&played));
     let result: Value = serde_json::from_slice(&played.stdout).expect("a result");
     assert_eq!(result["turns"], 3, "{result}");
     assert_eq!(result["seats"][0]["rejections"][0]["rule"], "TM-BUILD-2", "{result}");
