@@ -31,6 +31,22 @@ const LARGEST: f64 = 1e6;
 /// Ids have 19 bits (see `state.rs`), so a match may not hand out more than this.
 const MOST_IDS: u64 = 1 << 19;
 
+/// Numbers of the original that are accepted and change nothing here (TM-CONFIG-5).
+const IDLE: [&str; 6] = [
+    "shieldDecay",
+    "turnIntervalForBitCapSchedule",
+    "bitRampBitCapGrowthRate",
+    "roundStartBitRamp",
+    "waitTimeStartGame",
+    "waitTimeEndGame",
+];
+
+/// Our own bounds, under the key `agon` (TM-CONFIG-4).
+const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
+
+/// What the name of the rules says of such a number.
+const NO_EFFECT: &str = " (without effect)";
+
 /// Reads the configuration that `choice` names (TM-CONFIG-1).
 ///
 /// # Errors
@@ -46,14 +62,21 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     let mut config = parse(&name, text)?;
     for (key, value) in &choice.sets {
         let place = format!("--set {key}={value}");
-        set(&mut config, key, value, &place)?;
-        name = format!("{name}, {key}={value}");
+        let full = set(&mut config, key, value, &place)?;
+        let note = if is_idle(&full, &config) { NO_EFFECT } else { "" };
+        name = format!("{name}, {key}={value}{note}");
     }
     // The original's kits know the configuration line by this word, so it is always there (TM-TALK-1).
     if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
         timing.entry("replaySave").or_insert(Value::from(0));
     }
     let rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    // Presets and records of the original have the other idle keys, too, but no decay of shields.
+    let decays = |unit: &Value| [unit, &unit["upgrade"]].iter().any(|form| is_set(&form["shieldDecay"]));
+    let units = config.get("unitInformation").and_then(Value::as_array);
+    if !name.contains("shieldDecay") && units.is_some_and(|units| units.iter().any(decays)) {
+        name = format!("{name}, shieldDecay{NO_EFFECT}");
+    }
     let line = Value::Object(config).to_string();
     Ok(Config { rules, name, line })
 }
@@ -138,6 +161,18 @@ impl<'a> Part<'a> {
 }
 
 fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
+/// Whether the value at this full path asks for something that does not happen here.
+fn is_idle(full: &str, config: &Map<String, Value>) -> bool {
+    let last = full.rsplit('.').next().unwrap_or_default();
+    let pointer = format!("/{}", full.replace('.', "/"));
+    IDLE.contains(&last) && Value::from(config.clone()).pointer(&pointer).is_some_and(is_set)
+}
+
+/// Whether it is a number above 0.
+fn is_set(value: &Value) -> bool {
+    value.as_f64().is_some_and(|number| number > 0.0)
+}
+
     let list = match config.map.get("unitInformation") {
         Some(Value::Array(list)) => list,
         Some(other) => {
@@ -241,6 +276,7 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
         generates_resource2: number("generatesResource2", |form| form.generates_resource2)?,
     })
 }
+    part.number("shieldDecay")?;
 
 fn resources(part: &Part<'_>) -> Result<Resources, SetupError> {
     let number = |key| part.number(key).map(Option::unwrap_or_default);
@@ -286,6 +322,9 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
         max_turns: 100,
         max_frames_per_turn: 10_000,
         max_orders: 2_000,
+    for key in ["turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"] {
+        number(key)?;
+    }
         stray_lines: 100,
         strict: false,
     };
@@ -308,6 +347,9 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
     whole("maxTurns", 1, 1_000, &mut bounds.max_turns)?;
     whole("maxFramesPerTurn", 1, 20_000, &mut bounds.max_frames_per_turn)?;
     whole("maxOrders", 1, 10_000, &mut bounds.max_orders)?;
+    for key in ["waitTimeStartGame", "waitTimeEndGame"] {
+        part.number(key)?;
+    }
     whole("strayLines", 0, 10_000, &mut bounds.stray_lines)?;
     match part.map.get("strict") {
         None => {}
@@ -326,7 +368,8 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
 
 /// One `name=value` on top. `name` is a full path (`resources.startingHP`, `FF.upgrade.cost1`, where
 /// the first part may be a unit's shorthand) or a rule's own name where only one part has it (TM-CONFIG-3).
-fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<(), SetupError> {
+/// Gives the full path.
+fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<String, SetupError> {
     let value: Value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     let unknown = |nearest: Option<String>| SetupError::UnknownRule {
         place: place.to_owned(),
@@ -346,7 +389,7 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
             if several.is_empty() {
                 let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
                 let names: Vec<String> =
-                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).collect();
+                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).chain(own).collect();
                 return Err(unknown(nearest(key, names.iter().map(String::as_str))));
             }
             return Err(bad(
@@ -370,7 +413,7 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
     if let Value::Object(map) = all {
         *config = map;
     }
-    if fits { Ok(()) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
+    if fits { Ok(full) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
 }
 
 /// The full path that `key` means, or the paths it could mean.
