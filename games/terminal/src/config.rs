@@ -85,7 +85,8 @@ fn parse(place: &str, text: &str) -> Result<Map<String, Value>, SetupError> {
     if text.len() > LONGEST {
         return Err(bad(place, "a configuration is at most 1 MiB long"));
     }
-    match serde_json::from_str(text) {
+    // Some editors put a byte order mark in front.
+    match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(Value::Object(config)) => Ok(config),
         Ok(_) => Err(bad(place, "a configuration is a JSON object with `unitInformation` and `resources`")),
         Err(error) => Err(bad(&format!("{place}, line {}", error.line()), &format!("not JSON: {error}"))),
@@ -160,7 +161,6 @@ impl<'a> Part<'a> {
     }
 }
 
-fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
 /// Whether the value at this full path asks for something that does not happen here.
 fn is_idle(full: &str, config: &Map<String, Value>) -> bool {
     let last = full.rsplit('.').next().unwrap_or_default();
@@ -173,6 +173,7 @@ fn is_set(value: &Value) -> bool {
     value.as_f64().is_some_and(|number| number > 0.0)
 }
 
+fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     let list = match config.map.get("unitInformation") {
         Some(Value::Array(list)) => list,
         Some(other) => {
@@ -181,11 +182,10 @@ fn is_set(value: &Value) -> bool {
         None => return Err(config.wrong("unitInformation", "is missing")),
     };
     // Where one in the middle is left out, all behind it have moved: counting comes before looking.
-    let whole = Kind::ALL.map(Kind::name).into_iter().chain(["Remove", "Upgrade"]);
-    if let Some(missing) = whole.clone().nth(list.len()) {
-        let (key, held) = (format!("unitInformation.{}", list.len()), list.len());
-        let why = format!("({missing}) is missing: the list has {held} of its {} entries", whole.count());
-        return Err(config.wrong(&key, &why));
+    if list.len() < ENTRIES.len() {
+        let ((index, name), held, all) = (missing(list), list.len(), ENTRIES.len());
+        let why = format!("({name}) is missing: the list has {held} of its {all} entries");
+        return Err(config.wrong(&format!("unitInformation.{index}"), &why));
     }
     let entry = |index: usize| match &list[index] {
         Value::Object(map) => Ok(Part { place: config.place, path: format!("unitInformation.{index}"), map }),
@@ -209,6 +209,37 @@ fn is_set(value: &Value) -> bool {
     let bounds = bounds(config)?;
     let units = <[Unit; 6]>::try_from(units).expect("one for each kind");
     Ok(Rules { units, remove, upgrade, resources, timing, bounds })
+}
+
+/// The entries of `unitInformation`: the shorthand each has in the configurations of the original, and its name.
+const ENTRIES: [(&str, &str); 8] = [
+    ("FF", "Wall"),
+    ("EF", "Support"),
+    ("DF", "Turret"),
+    ("PI", "Scout"),
+    ("EI", "Demolisher"),
+    ("SI", "Interceptor"),
+    ("RM", "Remove"),
+    ("UP", "Upgrade"),
+];
+
+/// The first entry that a list with too few lacks, and its place: as far as the shorthands show it, where they are
+/// those of the original, or the categories. Else it is the one behind the last.
+fn missing(list: &[Value]) -> (usize, &'static str) {
+    let has = |shorthand: &str| list.iter().any(|entry| entry["shorthand"] == shorthand);
+    let mut index = list.len();
+    if list.iter().all(|entry| ENTRIES.iter().any(|(shorthand, _)| entry["shorthand"] == *shorthand)) {
+        index = ENTRIES.iter().position(|(shorthand, _)| !has(shorthand)).unwrap_or(index);
+    } else {
+        let count = |wanted: u64| list.iter().filter(|entry| entry["unitCategory"] == wanted).count();
+        match (count(0), count(1)) {
+            (0, 0) => {}
+            (held @ 0..3, _) => return (held, "Wall, Support or Turret"),
+            (held, mobile @ 0..3) => return (held + mobile, "Scout, Demolisher or Interceptor"),
+            _ => {}
+        }
+    }
+    (index, ENTRIES[index].1)
 }
 
 /// A unit of the configuration; its upgrade overwrites the numbers it names (TM-CONFIG-2).
@@ -245,6 +276,7 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
     let reach = |key, inherited: fn(&Form) -> Reach| -> Result<Reach, SetupError> {
         Ok(part.number(key)?.map_or(base.map_or_else(|| Reach::new(0.0), inherited), Reach::new))
     };
+    part.number("shieldDecay")?;
     Ok(Form {
         cost1: number("cost1", |form| form.cost1)?,
         cost2: number("cost2", |form| form.cost2)?,
@@ -276,7 +308,6 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
         generates_resource2: number("generatesResource2", |form| form.generates_resource2)?,
     })
 }
-    part.number("shieldDecay")?;
 
 fn resources(part: &Part<'_>) -> Result<Resources, SetupError> {
     let number = |key| part.number(key).map(Option::unwrap_or_default);
@@ -290,6 +321,9 @@ fn resources(part: &Part<'_>) -> Result<Resources, SetupError> {
     let decay = number("bitDecayPerRound")?;
     if decay > 1.0 {
         return Err(part.wrong("bitDecayPerRound", &format!("must be from 0 to 1, not {decay}")));
+    }
+    for key in ["turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"] {
+        number(key)?;
     }
     Ok(Resources {
         starting_hp: part.positive("startingHP")?,
@@ -313,6 +347,9 @@ fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
             &format!("must be more than 0 and at least `waitTimeBotSoft`, not {max}"),
         ));
     }
+    for key in ["waitTimeStartGame", "waitTimeEndGame"] {
+        part.number(key)?;
+    }
     Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max })
 }
 
@@ -322,17 +359,13 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
         max_turns: 100,
         max_frames_per_turn: 10_000,
         max_orders: 2_000,
-    for key in ["turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"] {
-        number(key)?;
-    }
         stray_lines: 100,
         strict: false,
     };
     let Some(part) = config.part("agon")? else { return Ok(bounds) };
-    const KEYS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
-    if let Some(key) = part.map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+    if let Some(key) = part.map.keys().find(|key| !BOUNDS.contains(&key.as_str())) {
+        let nearest = nearest(key, BOUNDS).map(|name| part.name(&name));
         let key = part.name(key);
-        let nearest = nearest(&key, KEYS).map(|name| part.name(&name));
         return Err(SetupError::UnknownRule { place: part.place.to_owned(), key, nearest });
     }
     let whole = |key, least: u32, most: u32, to: &mut u16| -> Result<(), SetupError> {
@@ -347,9 +380,6 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
     whole("maxTurns", 1, 1_000, &mut bounds.max_turns)?;
     whole("maxFramesPerTurn", 1, 20_000, &mut bounds.max_frames_per_turn)?;
     whole("maxOrders", 1, 10_000, &mut bounds.max_orders)?;
-    for key in ["waitTimeStartGame", "waitTimeEndGame"] {
-        part.number(key)?;
-    }
     whole("strayLines", 0, 10_000, &mut bounds.stray_lines)?;
     match part.map.get("strict") {
         None => {}
@@ -388,6 +418,7 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
             }
             if several.is_empty() {
                 let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
+                let own = BOUNDS.iter().flat_map(|name| [format!("agon.{name}"), (*name).to_owned()]);
                 let names: Vec<String> =
                     known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).chain(own).collect();
                 return Err(unknown(nearest(key, names.iter().map(String::as_str))));
@@ -438,7 +469,7 @@ fn full_path(config: &Value, known: &[(String, String)], key: &str) -> Result<St
     }
     // A number that a unit does not name yet, or one of our own bounds that the file leaves out.
     let own = key.strip_prefix("agon.").unwrap_or(key);
-    if ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"].contains(&own) {
+    if BOUNDS.contains(&own) {
         return Ok(format!("agon.{own}"));
     }
     if let Some((unit, number)) = key.rsplit_once('.') {
