@@ -1,6 +1,8 @@
 //! From a bot's name to the command that runs it.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -8,6 +10,9 @@ use thiserror::Error;
 use crate::build::Build;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
+
+/// More of a script's `#!` line is not read; the system reads no more either.
+const LONGEST_FIRST_LINE: u64 = 256;
 
 /// A command that runs a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +27,7 @@ pub struct Launch {
     pub folder: Option<PathBuf>,
     /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
     pub dials_in: bool,
-    /// What was assumed and may surprise: `run.sh has no exec bit; started with sh`.
+    /// What was assumed and may surprise: `run.sh has no exec bit; it is started with /bin/bash`.
     pub notes: Vec<String>,
 }
 
@@ -159,8 +164,11 @@ impl Launch {
             "jar" => Ok(run("java", &["-jar"])),
             "java" => Ok(run("java", &[])),
             "sh" if !crate::sys::may_execute(file) => {
-                let mut launch = run("sh", &[]);
-                launch.notes.push(format!("{} has no exec bit; it is started with sh", file.display()));
+                let words = interpreter(file).unwrap_or_else(|| vec!["sh".to_owned()]);
+                let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                let mut launch = run(&words[0], &arguments);
+                let with = words.join(" ");
+                launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
             "cs" => compile("C#", "dotnet build, then play with the program it makes"),
@@ -183,6 +191,26 @@ pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
         .map(|known| folder.join(known))
         .into_iter()
         .find(|file| file.is_file())
+}
+
+/// The words of a script's `#!` line: the script may need that shell and no other. None where there is no such
+/// line, or where the program it names is not there.
+fn interpreter(script: &Path) -> Option<Vec<String>> {
+    let mut start = Vec::new();
+    File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut start).ok()?;
+    let start = String::from_utf8_lossy(&start);
+    let line = start.strip_prefix("#!")?.lines().next()?.trim();
+    // As the system does it: all that follows the program is one argument.
+    let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let argument = argument.trim_start();
+    let is_there = |file: &Path| file.is_file() && crate::sys::may_execute(file);
+    let mut there = is_there(Path::new(program));
+    if program.ends_with("/env") && !argument.starts_with('-') {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        there &= std::env::split_paths(&path).any(|place| is_there(&place.join(argument)));
+    }
+    let words = [program, argument].into_iter().filter(|word| !word.is_empty()).map(str::to_owned);
+    there.then(|| words.collect())
 }
 
 /// What a command needs in the bot's folder and does not find: its program, or what Java runs.
@@ -212,6 +240,35 @@ mod tests {
         assert_eq!(found.program, "python3");
         assert_eq!(found.arguments, [OsString::from("-u"), bot.into_os_string()]);
         assert_eq!(found.folder.as_deref(), Some(folder.path()));
+    }
+
+    #[test]
+    fn a_script_without_exec_bit_runs_in_the_shell_it_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bot = folder.path().join("run.sh");
+        let started_with = |text: &str| {
+            std::fs::write(&bot, text).expect("a file");
+            let found = launch(folder.path().to_str().expect("a name")).expect("it runs").expect("a program");
+            let (_, with) = found.notes[0].split_once("no exec bit; it is started with ").expect("a note");
+            (found.clone(), with.to_owned())
+        };
+        let arrays = "steps=(one two)\necho \"${steps[1]} $-\"\n";
+        for first in
+            ["#!/bin/bash -e", "#! /bin/bash\t-e\r", "#!/usr/bin/env -S bash -e", "#!/usr/bin/env bash"]
+        {
+            // A carriage return is forgiven on the first line only.
+            let (found, with) = started_with(&format!("{first}\n{arrays}"));
+            let words: Vec<&str> = first.trim_start_matches("#!").split_whitespace().collect();
+            assert_eq!(with.split_whitespace().collect::<Vec<_>>(), words);
+            let mut command = std::process::Command::new(&found.program);
+            let said = command.args(&found.arguments).output().expect("a shell").stdout;
+            let said = String::from_utf8_lossy(&said);
+            assert!(said.starts_with("two "), "{first}: {said}");
+            assert_eq!(said.contains('e'), first.contains("-e"), "{first}: {said}");
+        }
+        for first in ["", "#!", "#!/no/such/shell", "#!/usr/bin/env no-such-shell", "# !/bin/bash"] {
+            assert_eq!(started_with(&format!("{first}\necho yes\n")).1, "sh", "{first}");
+        }
     }
 
     #[test]

@@ -33,6 +33,12 @@ impl Outcome {
         Self { scores, ranks, reason: reason.into() }
     }
 
+    /// Whether a record of this match says the same of it. The reason is words for people, which a later version
+    /// may put otherwise.
+    pub fn agrees(&self, recorded: &Self) -> bool {
+        (&self.scores, &self.ranks) == (&recorded.scores, &recorded.ranks)
+    }
+
     /// The seat that alone has rank 1; none for a draw.
     pub fn winner(&self) -> Option<Seat> {
         let mut first = self.ranks.iter().enumerate().filter(|&(_, &rank)| rank == 1);

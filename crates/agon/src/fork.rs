@@ -4,7 +4,7 @@
 //! plays. On the way its own answers are compared with the recorded ones.
 
 use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agon_game::{PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, Recorder, StepReport, play_on};
@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::common::{self, ClockOptions, Done, Failure};
+use crate::import::UNKNOWN_BOT;
 use crate::play::{self, ReplayFile, header, seat_all};
 use crate::replay::{self, Finding};
 use crate::screen;
@@ -137,12 +138,24 @@ fn names(options: &ForkOptions, old: &Replay, seat: Seat) -> Result<Vec<String>,
     }
     let mut against = options.against.iter().cloned();
     let recorded = Seat::first(Seat::MAX).zip(&old.header.seats);
-    Ok(recorded
-        .map(|(other, info)| match other == seat {
-            true => options.bot.clone(),
-            false => against.next().unwrap_or_else(|| info.bot.clone()),
+    recorded
+        .map(|(other, info)| {
+            if other == seat {
+                return Ok(options.bot.clone());
+            }
+            match against.next() {
+                Some(bot) => Ok(bot),
+                None if info.bot == UNKNOWN_BOT && !Path::new(UNKNOWN_BOT).exists() => {
+                    Err(Failure::usage(format!(
+                        "seat {other}: this replay is of a record that does not hold its bot ({}); name the one \
+                         that plays there: --against BOT",
+                        screen::harmless(&info.label)
+                    )))
+                }
+                None => Ok(info.bot.clone()),
+            }
         })
-        .collect())
+        .collect()
 }
 
 /// Records the new match and compares the bot's answers with the recorded ones.

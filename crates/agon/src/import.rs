@@ -15,6 +15,9 @@ use crate::play::{FOLDER, game_of};
 use crate::replay::open;
 use crate::screen::{self, Screen, score};
 
+/// What a replay has for a bot where the record of the original does not tell how it was started.
+pub const UNKNOWN_BOT: &str = "recorded";
+
 /// A recorded match of an original, as a replay of ours.
 pub struct Imported {
     /// The game.
@@ -44,7 +47,7 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -
     let Import { setup, steps, names, whole, mut notes } = import;
     let mut session = game.open(&setup)?;
     let seats = Seat::first(setup.seats).map(|seat| SeatInfo {
-        bot: "recorded".to_owned(),
+        bot: UNKNOWN_BOT.to_owned(),
         label: names.get(seat.index()).cloned().unwrap_or_else(|| format!("player {seat}")),
         hash: None,
     });

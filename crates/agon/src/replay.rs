@@ -162,11 +162,13 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     }
     let steps = replay.steps.len();
     let Some(end) = &replay.end else { return Ok(Finding::Cut) };
+    let own = session.outcome();
+    let agrees = end.outcome.as_ref().is_none_or(|recorded| own.is_some_and(|own| own.agrees(recorded)));
     let wrong = if end.steps as usize != steps {
         Some(format!("it holds {steps} steps, but says {}", end.steps))
     } else if end.state != format!("{:016x}", session.hash()) {
         Some("the last state is not the recorded one".to_owned())
-    } else if end.outcome.is_some() && end.outcome.as_ref() != session.outcome() {
+    } else if !agrees {
         Some("the outcome is not the recorded one".to_owned())
     } else if end.chain != format!("{:016x}", replay.chain) {
         Some("header or answers were altered (their hash is not the recorded one)".to_owned())

@@ -73,7 +73,7 @@ for state in states(2):
     bot(&place, "two", strategy);
     let arguments = ["play", "terminal", "one", "two", "--set", "maxTurns=3", "--json", "--no-replay"];
     let played = agon(place.path(), &arguments);
-    assert!(err(&played).contains("run.sh has no exec bit; it is started with sh"), "{}", err(&played));
+    assert!(err(&played).contains("run.sh has no exec bit; it is started with /bin/sh"), "{}", err(&played));
     let result: Value = serde_json::from_slice(&played.stdout).expect("a result");
     assert_eq!(result["turns"], 3, "{result}");
     assert_eq!(result["seats"][0]["rejections"][0]["rule"], "TM-BUILD-2", "{result}");
@@ -277,6 +277,14 @@ fn a_match_goes_to_the_originals_format_and_back() {
     let read = |file: &str| std::fs::read_to_string(place.path().join(file)).expect("a file");
     let without_end = |text: &str| text.lines().rev().skip(1).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(without_end(&read("again.replay")), without_end(&read("theirs.replay")));
+    // The record does not hold the bots.
+    let mut fork = vec!["replay", "fork", back, "builtin:idle", "--seat", "1", "--turn", "11", "--json"];
+    let refused = agon(place.path(), &fork);
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert!(err(&refused).contains("does not hold its bot (rush)"), "{}", err(&refused));
+    assert!(err(&refused).contains("--against BOT"), "{}", err(&refused));
+    fork.extend(["--against", "builtin:rush"]);
+    run(&fork);
     // A second import writes a second file; a record that our engine contradicts is told apart.
     assert!(run(&["replay", "import", "theirs.replay"]).contains("agon-replays/theirs-2.replay"));
     let altered = read("theirs.replay").replacen("\"p1Stats\":[500.0,", "\"p1Stats\":[499.0,", 3);

@@ -31,6 +31,22 @@ const LARGEST: f64 = 1e6;
 /// Ids have 19 bits (see `state.rs`), so a match may not hand out more than this.
 const MOST_IDS: u64 = 1 << 19;
 
+/// Numbers of the original that are accepted and change nothing here (TM-CONFIG-5).
+const IDLE: [&str; 6] = [
+    "shieldDecay",
+    "turnIntervalForBitCapSchedule",
+    "bitRampBitCapGrowthRate",
+    "roundStartBitRamp",
+    "waitTimeStartGame",
+    "waitTimeEndGame",
+];
+
+/// Our own bounds, under the key `agon` (TM-CONFIG-4).
+const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
+
+/// What the name of the rules says of such a number.
+const NO_EFFECT: &str = " (without effect)";
+
 /// Reads the configuration that `choice` names (TM-CONFIG-1).
 ///
 /// # Errors
@@ -46,14 +62,21 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     let mut config = parse(&name, text)?;
     for (key, value) in &choice.sets {
         let place = format!("--set {key}={value}");
-        set(&mut config, key, value, &place)?;
-        name = format!("{name}, {key}={value}");
+        let full = set(&mut config, key, value, &place)?;
+        let note = if is_idle(&full, &config) { NO_EFFECT } else { "" };
+        name = format!("{name}, {key}={value}{note}");
     }
     // The original's kits know the configuration line by this word, so it is always there (TM-TALK-1).
     if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
         timing.entry("replaySave").or_insert(Value::from(0));
     }
     let rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    // Presets and records of the original have the other idle keys, too, but no decay of shields.
+    let decays = |unit: &Value| [unit, &unit["upgrade"]].iter().any(|form| is_set(&form["shieldDecay"]));
+    let units = config.get("unitInformation").and_then(Value::as_array);
+    if !name.contains("shieldDecay") && units.is_some_and(|units| units.iter().any(decays)) {
+        name = format!("{name}, shieldDecay{NO_EFFECT}");
+    }
     let line = Value::Object(config).to_string();
     Ok(Config { rules, name, line })
 }
@@ -62,7 +85,8 @@ fn parse(place: &str, text: &str) -> Result<Map<String, Value>, SetupError> {
     if text.len() > LONGEST {
         return Err(bad(place, "a configuration is at most 1 MiB long"));
     }
-    match serde_json::from_str(text) {
+    // Some editors put a byte order mark in front.
+    match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(Value::Object(config)) => Ok(config),
         Ok(_) => Err(bad(place, "a configuration is a JSON object with `unitInformation` and `resources`")),
         Err(error) => Err(bad(&format!("{place}, line {}", error.line()), &format!("not JSON: {error}"))),
@@ -137,6 +161,18 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Whether the value at this full path asks for something that does not happen here.
+fn is_idle(full: &str, config: &Map<String, Value>) -> bool {
+    let last = full.rsplit('.').next().unwrap_or_default();
+    let pointer = format!("/{}", full.replace('.', "/"));
+    IDLE.contains(&last) && Value::from(config.clone()).pointer(&pointer).is_some_and(is_set)
+}
+
+/// Whether it is a number above 0.
+fn is_set(value: &Value) -> bool {
+    value.as_f64().is_some_and(|number| number > 0.0)
+}
+
 fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     let list = match config.map.get("unitInformation") {
         Some(Value::Array(list)) => list,
@@ -146,11 +182,10 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
         None => return Err(config.wrong("unitInformation", "is missing")),
     };
     // Where one in the middle is left out, all behind it have moved: counting comes before looking.
-    let whole = Kind::ALL.map(Kind::name).into_iter().chain(["Remove", "Upgrade"]);
-    if let Some(missing) = whole.clone().nth(list.len()) {
-        let (key, held) = (format!("unitInformation.{}", list.len()), list.len());
-        let why = format!("({missing}) is missing: the list has {held} of its {} entries", whole.count());
-        return Err(config.wrong(&key, &why));
+    if list.len() < ENTRIES.len() {
+        let ((index, name), held, all) = (missing(list), list.len(), ENTRIES.len());
+        let why = format!("({name}) is missing: the list has {held} of its {all} entries");
+        return Err(config.wrong(&format!("unitInformation.{index}"), &why));
     }
     let entry = |index: usize| match &list[index] {
         Value::Object(map) => Ok(Part { place: config.place, path: format!("unitInformation.{index}"), map }),
@@ -174,6 +209,37 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     let bounds = bounds(config)?;
     let units = <[Unit; 6]>::try_from(units).expect("one for each kind");
     Ok(Rules { units, remove, upgrade, resources, timing, bounds })
+}
+
+/// The entries of `unitInformation`: the shorthand each has in the configurations of the original, and its name.
+const ENTRIES: [(&str, &str); 8] = [
+    ("FF", "Wall"),
+    ("EF", "Support"),
+    ("DF", "Turret"),
+    ("PI", "Scout"),
+    ("EI", "Demolisher"),
+    ("SI", "Interceptor"),
+    ("RM", "Remove"),
+    ("UP", "Upgrade"),
+];
+
+/// The first entry that a list with too few lacks, and its place: as far as the shorthands show it, where they are
+/// those of the original, or the categories. Else it is the one behind the last.
+fn missing(list: &[Value]) -> (usize, &'static str) {
+    let has = |shorthand: &str| list.iter().any(|entry| entry["shorthand"] == shorthand);
+    let mut index = list.len();
+    if list.iter().all(|entry| ENTRIES.iter().any(|(shorthand, _)| entry["shorthand"] == *shorthand)) {
+        index = ENTRIES.iter().position(|(shorthand, _)| !has(shorthand)).unwrap_or(index);
+    } else {
+        let count = |wanted: u64| list.iter().filter(|entry| entry["unitCategory"] == wanted).count();
+        match (count(0), count(1)) {
+            (0, 0) => {}
+            (held @ 0..3, _) => return (held, "Wall, Support or Turret"),
+            (held, mobile @ 0..3) => return (held + mobile, "Scout, Demolisher or Interceptor"),
+            _ => {}
+        }
+    }
+    (index, ENTRIES[index].1)
 }
 
 /// A unit of the configuration; its upgrade overwrites the numbers it names (TM-CONFIG-2).
@@ -210,6 +276,7 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
     let reach = |key, inherited: fn(&Form) -> Reach| -> Result<Reach, SetupError> {
         Ok(part.number(key)?.map_or(base.map_or_else(|| Reach::new(0.0), inherited), Reach::new))
     };
+    part.number("shieldDecay")?;
     Ok(Form {
         cost1: number("cost1", |form| form.cost1)?,
         cost2: number("cost2", |form| form.cost2)?,
@@ -255,6 +322,9 @@ fn resources(part: &Part<'_>) -> Result<Resources, SetupError> {
     if decay > 1.0 {
         return Err(part.wrong("bitDecayPerRound", &format!("must be from 0 to 1, not {decay}")));
     }
+    for key in ["turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"] {
+        number(key)?;
+    }
     Ok(Resources {
         starting_hp: part.positive("startingHP")?,
         starting_cores: number("startingCores")?,
@@ -277,6 +347,9 @@ fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
             &format!("must be more than 0 and at least `waitTimeBotSoft`, not {max}"),
         ));
     }
+    for key in ["waitTimeStartGame", "waitTimeEndGame"] {
+        part.number(key)?;
+    }
     Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max })
 }
 
@@ -290,10 +363,9 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
         strict: false,
     };
     let Some(part) = config.part("agon")? else { return Ok(bounds) };
-    const KEYS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
-    if let Some(key) = part.map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+    if let Some(key) = part.map.keys().find(|key| !BOUNDS.contains(&key.as_str())) {
+        let nearest = nearest(key, BOUNDS).map(|name| part.name(&name));
         let key = part.name(key);
-        let nearest = nearest(&key, KEYS).map(|name| part.name(&name));
         return Err(SetupError::UnknownRule { place: part.place.to_owned(), key, nearest });
     }
     let whole = |key, least: u32, most: u32, to: &mut u16| -> Result<(), SetupError> {
@@ -326,7 +398,8 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
 
 /// One `name=value` on top. `name` is a full path (`resources.startingHP`, `FF.upgrade.cost1`, where
 /// the first part may be a unit's shorthand) or a rule's own name where only one part has it (TM-CONFIG-3).
-fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<(), SetupError> {
+/// Gives the full path.
+fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<String, SetupError> {
     let value: Value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     let unknown = |nearest: Option<String>| SetupError::UnknownRule {
         place: place.to_owned(),
@@ -345,8 +418,9 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
             }
             if several.is_empty() {
                 let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
+                let own = BOUNDS.iter().flat_map(|name| [format!("agon.{name}"), (*name).to_owned()]);
                 let names: Vec<String> =
-                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).collect();
+                    known.iter().flat_map(|(path, short)| [short.clone(), last(path)]).chain(own).collect();
                 return Err(unknown(nearest(key, names.iter().map(String::as_str))));
             }
             return Err(bad(
@@ -370,7 +444,7 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
     if let Value::Object(map) = all {
         *config = map;
     }
-    if fits { Ok(()) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
+    if fits { Ok(full) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
 }
 
 /// The full path that `key` means, or the paths it could mean.
@@ -395,7 +469,7 @@ fn full_path(config: &Value, known: &[(String, String)], key: &str) -> Result<St
     }
     // A number that a unit does not name yet, or one of our own bounds that the file leaves out.
     let own = key.strip_prefix("agon.").unwrap_or(key);
-    if ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"].contains(&own) {
+    if BOUNDS.contains(&own) {
         return Ok(format!("agon.{own}"));
     }
     if let Some((unit, number)) = key.rsplit_once('.') {

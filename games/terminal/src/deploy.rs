@@ -23,7 +23,7 @@ pub fn build(
         Action::Place(kind) => place(rules, state, work, seat, own_half(seat, order)?, kind),
         Action::Upgrade => upgrade(rules, state, work, seat, own_half(seat, order)?),
         Action::Remove => remove(rules, state, work, seat, own_half(seat, order)?),
-        Action::Unknown => Err(Refusal::NotUnderstood),
+        Action::Unknown => Err(Refusal::NotUnderstood(order.mistake())),
     }
 }
 
@@ -111,7 +111,7 @@ pub fn deploy(
 ) -> Result<(), Refusal> {
     let kind = match order.action {
         Action::Place(kind) if kind.is_mobile() => kind,
-        Action::Unknown => return Err(Refusal::NotUnderstood),
+        Action::Unknown => return Err(Refusal::NotUnderstood(order.mistake())),
         action => return Err(Refusal::WrongLine(action)),
     };
     let tile = own_half(seat, order)?;

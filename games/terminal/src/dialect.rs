@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use agon_game::{Dialect, Facts, Heard, Outcome, Seat};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Terminal;
 use crate::arena::SIDE;
 use crate::frame::{Death, Event, Frame};
 use crate::line::{self, Eyes, Names};
-use crate::orders::{Action, Commands, Order};
+use crate::orders::{Action, Commands, Mistake, Order};
 use crate::rules::{Kind, Rules};
 use crate::state::State;
 use crate::view::View;
@@ -126,20 +126,26 @@ fn entries(message: &[u8]) -> Option<Vec<Value>> {
 
 /// One triple; TM-ANSWER-3: what is none, or names no unit, is kept as an order that will be refused.
 fn order(rules: &Rules, seat: Seat, entry: &Value) -> Order {
-    let unknown = Order { action: Action::Unknown, x: 0, y: 0 };
-    let [Value::String(name), x, y] = entry.as_array().map_or(&[][..], Vec::as_slice) else { return unknown };
-    let (Some(action), Some(x), Some(y)) = (action(rules, name), coordinate(x), coordinate(y)) else {
-        return unknown;
+    let [name, x, y] = match entry.as_array().map_or(&[][..], Vec::as_slice) {
+        [] => return Order::wrong(Mistake::Any),
+        [name, x, y] => [name, x, y],
+        _ => return Order::wrong(Mistake::Count),
     };
-    // TM-TALK-3: player 2 counts from its own corner.
-    let turn = |at: i8| if seat.index() == 0 { at } else { (SIDE - 1) as i8 - at };
-    Order { action, x: turn(x), y: turn(y) }
+    let Value::String(name) = name else { return Order::wrong(Mistake::NoText) };
+    let Some(action) = action(rules, name) else { return Order::wrong(Mistake::shorthand(name)) };
+    let (Some(x), Some(y)) = (coordinate(x), coordinate(y)) else { return Order::wrong(Mistake::NotWhole) };
+    Order { action, x: turned(seat, x), y: turned(seat, y) }
 }
 
-/// A whole number, also where it is written as 3.0; -1 and 28 stand for all beyond.
+/// TM-TALK-3: player 2 counts from its own corner.
+fn turned(seat: Seat, at: i8) -> i8 {
+    if seat.index() == 0 { at } else { (SIDE - 1) as i8 - at.max(Order::LEAST) }
+}
+
+/// A whole number, also where it is written as 3.0.
 fn coordinate(value: &Value) -> Option<i8> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
-    Some(number.clamp(-1.0, f64::from(SIDE)) as i8)
+    Some(number.clamp(Order::LEAST.into(), Order::MOST.into()) as i8)
 }
 
 /// What a shorthand of the configuration means (TM-CONFIG-2).
@@ -159,24 +165,104 @@ fn stack(rules: &Rules, seat: Seat, orders: &[Order], out: &mut Vec<u8>) {
         if place > 0 {
             out.extend_from_slice(b", ");
         }
-        let turn = |at: i8| if seat.index() == 0 { at } else { (SIDE - 1) as i8 - at };
         let name = match order.action {
             Action::Place(kind) => &rules.units[kind.index()].shorthand,
             Action::Remove => &rules.remove,
             Action::Upgrade => &rules.upgrade,
             Action::Unknown => {
-                out.extend_from_slice(b"[]");
+                out.extend_from_slice(mistaken(rules, order.mistake()).to_string().as_bytes());
                 continue;
             }
         };
         let name = Value::from(name.as_str());
-        out.extend_from_slice(format!("[{name}, {}, {}]", turn(order.x), turn(order.y)).as_bytes());
+        let [x, y] = [order.x, order.y].map(|at| turned(seat, at));
+        out.extend_from_slice(format!("[{name}, {x}, {y}]").as_bytes());
     }
     out.push(b']');
+}
+
+/// An entry with this mistake.
+fn mistaken(rules: &Rules, mistake: Mistake) -> Value {
+    match mistake {
+        Mistake::Any => json!([]),
+        Mistake::Count => json!([null]),
+        Mistake::NoText => json!([null, null, null]),
+        Mistake::NotWhole => json!([rules.units[0].shorthand, null, null]),
+        Mistake::Odd => json!(["", null, null]),
+        Mistake::Shorthand(shown, more) => {
+            let mut name: String = shown.into_iter().filter(|&byte| byte != 0).map(char::from).collect();
+            name.push_str(if more { "…" } else { "" });
+            json!([name, null, null])
+        }
+    }
 }
 
 /// TM-ANSWER-5: what the author of a bot is told about a stray line.
 fn stray(message: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(&message[..message.len().min(60)]).into_owned();
     format!("this line is no answer, you printed to stdout; use stderr: {start:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_game::session::Table;
+    use agon_game::{Answer, Game as _, Session as _, Setup};
+
+    use super::*;
+
+    #[test]
+    fn a_refused_entry_is_told_as_it_was_written() {
+        let shorthand = |name: &str| format!("the configuration has no shorthand `{name}`");
+        let whole = "x and y of [shorthand, x, y] must be whole numbers".to_owned();
+        let entries = [
+            (r#"["FF",50,5]"#, "(50, 5) lies outside the arena".to_owned()),
+            (r#"["FF",-3,0]"#, "(-3, 0) lies outside the arena".to_owned()),
+            (r#"["FF",1e9,-1e300]"#, "(127 or more, -100 or less) lies outside the arena".to_owned()),
+            (r#"["QQ",3,13]"#, shorthand("QQ")),
+            (r#"["Q",3,13]"#, shorthand("Q")),
+            (r#"["Wall",3,13]"#, shorthand("Wa…")),
+            (r#"["äü",3,13]"#, "the configuration does not have this shorthand".to_owned()),
+            (r#"["FF",13]"#, "an order has three elements: [shorthand, x, y]".to_owned()),
+            (r#"[0,3,13]"#, "the first element of [shorthand, x, y] must be a text".to_owned()),
+            (r#"["FF",3.5,13]"#, whole.clone()),
+            (r#"["FF","3",13]"#, whole),
+            ("[]", "not a triple [shorthand, x, y] with a shorthand of the configuration".to_owned()),
+        ];
+        for seat in Seat::first(2) {
+            let setup = Setup { seats: 2, ..Setup::default() };
+            let mut table = Table::new(Terminal::set_up(&setup).expect("the default setup"));
+            let mut wire = Wire::new(table.game());
+            let mut hear = |game: &Terminal, first: &[u8], second: &[u8]| {
+                assert!(matches!(wire.hear(game, seat, first), Heard::More));
+                let Heard::Answer(commands) = wire.hear(game, seat, second) else { panic!("an answer") };
+                commands
+            };
+            let line = format!("[{}]", entries.each_ref().map(|(entry, _)| *entry).join(","));
+            let commands = hear(table.game(), line.as_bytes(), b"[]");
+            let (mut said, mut packed) = (Vec::new(), Vec::new());
+            Wire::new(table.game()).say(table.game(), seat, &commands, &mut said);
+            let lines: Vec<&[u8]> = said.split(|&byte| byte == b'\n').collect();
+            assert_eq!(
+                hear(table.game(), lines[0], lines[1]),
+                commands,
+                "{}",
+                String::from_utf8_lossy(&said)
+            );
+            commands.pack(&mut packed);
+            assert_eq!(Commands::unpack(&packed).as_ref(), Some(&commands));
+            table.play_typed(&[(seat, Answer::Given { order: commands, think_ms: 0 })]);
+            let told: Vec<&str> = table.rejections().iter().map(|one| one.why.as_str()).collect();
+            assert_eq!(told, entries.each_ref().map(|(_, why)| why.as_str()));
+        }
+    }
+
+    #[test]
+    fn no_bytes_of_a_replay_are_too_odd_to_be_shown() {
+        let game = Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default setup");
+        for (x, y) in (0..=255).flat_map(|x| (0..=255).map(move |y| (x, y))) {
+            let commands = Commands::unpack(&[2, 8, x, y, 0, x, y, 0]).expect("two orders");
+            let mut said = Vec::new();
+            Seat::first(2).for_each(|seat| Wire::new(&game).say(&game, seat, &commands, &mut said));
+        }
+    }
 }

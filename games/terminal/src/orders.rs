@@ -15,18 +15,50 @@ pub enum Action {
     Remove,
     /// Upgrade a structure.
     Upgrade,
-    /// Something the configuration has no shorthand for, or no triple at all.
+    /// Something the configuration has no shorthand for, or no triple at all; [`Order::mistake`] says which.
     Unknown,
 }
 
-/// One entry of an answer. Coordinates are those of the arena, for both players, and may lie anywhere.
+/// What is wrong with an entry that is no order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mistake {
+    /// Any of these: it is empty, or from a replay that does not say which.
+    Any,
+    /// Not of three elements.
+    Count,
+    /// The first element is no text.
+    NoText,
+    /// A coordinate is no whole number.
+    NotWhole,
+    /// A shorthand the configuration does not have, and that cannot be shown.
+    Odd,
+    /// A shorthand the configuration does not have: its first two characters in printable ASCII (a 0 where there
+    /// is one only), and whether there are more.
+    Shorthand([u8; 2], bool),
+}
+
+impl Mistake {
+    /// What is wrong with this shorthand, which the configuration does not have.
+    pub fn shorthand(name: &str) -> Self {
+        match *name.as_bytes() {
+            [first @ b'!'..=b'~'] => Self::Shorthand([first, 0], false),
+            [first @ b'!'..=b'~', second @ b' '..=b'~', ref more @ ..] => {
+                Self::Shorthand([first, second], !more.is_empty())
+            }
+            _ => Self::Odd,
+        }
+    }
+}
+
+/// One entry of an answer. Coordinates are those of the arena, for both players, and may lie anywhere. Where there is
+/// no tile because nothing was understood, they hold the [`Mistake`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Order {
     /// What.
     pub action: Action,
-    /// Column, from 0 at the left; -1 or 28 for anything beyond.
+    /// Column, from 0 at the left; what lies beyond [`Order::LEAST`] or [`Order::MOST`] is moved there.
     pub x: i8,
-    /// Row, from 0 at the bottom; -1 or 28 for anything beyond.
+    /// Row, from 0 at the bottom, with the same bounds.
     pub y: i8,
 }
 
@@ -34,6 +66,38 @@ impl Order {
     /// An order for a tile of the arena.
     pub fn new(action: Action, tile: Tile) -> Self {
         Self { action, x: tile.x() as i8, y: tile.y() as i8 }
+    }
+
+    /// The least coordinate; turned for the other player it is the largest.
+    pub const LEAST: i8 = -100;
+    /// The largest coordinate.
+    pub const MOST: i8 = i8::MAX;
+
+    /// An entry that is no order.
+    pub fn wrong(mistake: Mistake) -> Self {
+        let (x, y) = match mistake {
+            Mistake::Any => (0, 0),
+            Mistake::Count => (1, 0),
+            Mistake::NoText => (2, 0),
+            Mistake::NotWhole => (3, 0),
+            Mistake::Odd => (4, 0),
+            Mistake::Shorthand([first, second], more) => (first, second | u8::from(more) << 7),
+        };
+        Self { action: Action::Unknown, x: x as i8, y: y as i8 }
+    }
+
+    /// What is wrong with an entry that is no order.
+    pub fn mistake(&self) -> Mistake {
+        let (x, y) = (self.x as u8, self.y as u8);
+        match (x, y & 0x7f) {
+            (1, _) => Mistake::Count,
+            (2, _) => Mistake::NoText,
+            (3, _) => Mistake::NotWhole,
+            (4, _) => Mistake::Odd,
+            (b'!'..=b'~', 0) if y == 0 => Mistake::Shorthand([x, 0], false),
+            (b'!'..=b'~', second @ b' '..=b'~') => Mistake::Shorthand([x, second], y > 0x7f),
+            _ => Mistake::Any,
+        }
     }
 
     /// The tile it is about, if it lies inside the arena.
@@ -97,7 +161,7 @@ impl Commands {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Not a triple, or no such shorthand.
-    NotUnderstood,
+    NotUnderstood(Mistake),
     /// More entries than an answer may have.
     TooMany(u16),
     /// Outside the diamond.
@@ -145,11 +209,9 @@ impl std::fmt::Display for Real1 {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NotUnderstood => {
-                f.write_str("not a triple [shorthand, x, y] with a shorthand of the configuration")
-            }
+            Self::NotUnderstood(mistake) => mistake.fmt(f),
             Self::TooMany(most) => write!(f, "an answer has at most {most} entries; the rest is not read"),
-            Self::Outside(x, y) => write!(f, "({x}, {y}) lies outside the arena"),
+            Self::Outside(x, y) => write!(f, "({}, {}) lies outside the arena", written(*x), written(*y)),
             Self::NotYours(tile) => write!(f, "{} lies in the other player's half", At(*tile)),
             Self::WrongLine(Action::Place(kind)) if kind.is_mobile() => {
                 write!(f, "a {} belongs into the second line of the answer", kind.name())
@@ -176,6 +238,32 @@ impl std::fmt::Display for Refusal {
     }
 }
 
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Any => f.write_str("not a triple [shorthand, x, y] with a shorthand of the configuration"),
+            Self::Count => f.write_str("an order has three elements: [shorthand, x, y]"),
+            Self::NoText => f.write_str("the first element of [shorthand, x, y] must be a text"),
+            Self::NotWhole => f.write_str("x and y of [shorthand, x, y] must be whole numbers"),
+            Self::Odd => f.write_str("the configuration does not have this shorthand"),
+            Self::Shorthand([first, second], more) => {
+                let second = if second == 0 { String::new() } else { char::from(second).to_string() };
+                let end = if more { "…" } else { "" };
+                write!(f, "the configuration has no shorthand `{}{second}{end}`", char::from(first))
+            }
+        }
+    }
+}
+
+/// A coordinate as it was written, as far as it was kept.
+fn written(at: i8) -> String {
+    match at {
+        Order::MOST => format!("{} or more", Order::MOST),
+        ..=Order::LEAST => format!("{} or less", Order::LEAST),
+        at => at.to_string(),
+    }
+}
+
 struct At(Tile);
 
 impl std::fmt::Display for At {
@@ -187,7 +275,7 @@ impl std::fmt::Display for At {
 impl Reason for Refusal {
     fn rule(&self) -> &'static str {
         match self {
-            Self::NotUnderstood => "TM-ANSWER-3",
+            Self::NotUnderstood(_) => "TM-ANSWER-3",
             Self::TooMany(_) => "TM-ANSWER-4",
             Self::Outside(..) => "TM-ARENA-1",
             Self::NotYours(_) => "TM-ARENA-2",

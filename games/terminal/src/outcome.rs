@@ -26,6 +26,11 @@ pub fn outcome(state: &State) -> Option<Outcome> {
             false => ", equal health, decided by computation time",
         });
     }
+    // TM-CLOCK-1: nothing else says that health went to slowness and not to the other player.
+    for (seat, player) in (1..).zip(&state.players).filter(|(_, player)| player.time_damage.0 > 0.0) {
+        let lost = player.time_damage.0;
+        reason.push_str(&format!("; player {seat} lost {lost} health to slow answers [TM-CLOCK-1]"));
+    }
     Some(Outcome::by(scores.to_vec(), reason, |score, seat| {
         (score, std::cmp::Reverse(state.players[seat].total_ms))
     }))

@@ -13,7 +13,9 @@ pub fn picture(state: &State, eyes: Option<Seat>) -> Picture {
 }
 
 /// The arena after a frame. Structures are letters (w wall, s support, t turret; capital when upgraded, x when
-/// marked for removal), mobile units are 1 scout, 2 demolisher, 3 interceptor, and * for several.
+/// marked for removal), which stand in their owner's half. Mobile units go anywhere and are told apart without colours,
+/// too: 1 scout, 2 demolisher, 3 interceptor of player 1, and 4 to 6 of player 2. * are several units of a player, # of
+/// both.
 pub fn frame(frame: &Frame, eyes: Option<Seat>) -> Picture {
     let turned = eyes.is_some_and(|seat| seat.index() == 1);
     let mut cells = vec![(Ink::Dim, '.'); crate::arena::GRID];
@@ -22,10 +24,13 @@ pub fn frame(frame: &Frame, eyes: Option<Seat>) -> Picture {
         for kind in Kind::ALL {
             for unit in &lists.units[kind.index()] {
                 let cell = &mut cells[unit.at.index()];
-                let taken = cell.1 != '.';
                 let upgraded = lists.upgrades.iter().any(|other| other.id == unit.id);
                 let marked = lists.removals.iter().any(|other| other.id == unit.id);
-                *cell = (ink, if taken { '*' } else { letter(kind, upgraded, marked) });
+                *cell = match *cell {
+                    (_, '.') => (ink, letter(kind, index, upgraded, marked)),
+                    (other, _) if other == ink => (ink, '*'),
+                    _ => (Ink::Plain, '#'),
+                };
             }
         }
     }
@@ -66,16 +71,17 @@ fn is_tip(row: i32) -> bool {
 }
 
 /// What the letters mean.
-const LEGEND: [&str; 9] = [
+const LEGEND: [&str; 10] = [
     "w wall",
     "s support",
     "t turret",
     "W upgraded",
     "x to remove",
-    "1 scout",
-    "2 demolisher",
-    "3 interceptor",
+    "1 scout, player 2: 4",
+    "2 demolisher, player 2: 5",
+    "3 interceptor, player 2: 6",
     "* several",
+    "# several of both players",
 ];
 
 /// What stands beside a row of the arena: each player at its corner, and what the letters mean.
@@ -84,6 +90,10 @@ fn beside(picture: &mut Picture, frame: &Frame, row: i32, turned: bool) {
         let index = usize::from(upper != turned);
         let stats = &frame.stats[index];
         let text = match line {
+            // Which turn it was that cost health (TM-CLOCK-1).
+            0 if stats.ms >= 1_000 => {
+                format!("player {}, last answer {:.1} s", index + 1, f64::from(stats.ms / 100) / 10.0)
+            }
             0 => format!("player {}", index + 1),
             1 => format!("health {:?}", stats.hp),
             _ => format!("SP {:?} MP {:?}", stats.sp, stats.mp),
@@ -92,17 +102,17 @@ fn beside(picture: &mut Picture, frame: &Frame, row: i32, turned: bool) {
     };
     let (ink, text) = match row {
         row if is_tip(row) => stats(row > 3, if row > 3 { SIDE - 1 - row } else { 2 - row }),
-        3..12 => (Ink::Dim, LEGEND[11 - row as usize].to_owned()),
+        3..13 => (Ink::Dim, LEGEND[12 - row as usize].to_owned()),
         _ => return,
     };
     picture.put(ink, text);
 }
 
-fn letter(kind: Kind, upgraded: bool, marked: bool) -> char {
+fn letter(kind: Kind, player: usize, upgraded: bool, marked: bool) -> char {
     match (kind, upgraded) {
-        (Kind::Scout, _) => '1',
-        (Kind::Demolisher, _) => '2',
-        (Kind::Interceptor, _) => '3',
+        (Kind::Scout, _) => ['1', '4'][player],
+        (Kind::Demolisher, _) => ['2', '5'][player],
+        (Kind::Interceptor, _) => ['3', '6'][player],
         _ if marked => 'x',
         (Kind::Wall, false) => 'w',
         (Kind::Wall, true) => 'W',
@@ -110,5 +120,41 @@ fn letter(kind: Kind, upgraded: bool, marked: bool) -> char {
         (Kind::Support, true) => 'S',
         (Kind::Turret, false) => 't',
         (Kind::Turret, true) => 'T',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Lists, Standing, Stats};
+    use crate::state::Real;
+
+    #[test]
+    fn units_are_told_apart_without_colours() {
+        let unit = |x, y| Standing { at: Tile::at(x, y).expect("a tile"), health: Real(9.0), id: 1 };
+        let mut lists = [Lists::default(), Lists::default()];
+        // Player 1 has one of each and two on a tile; so has player 2, with one beside a unit of player 1.
+        for (list, row) in lists.iter_mut().zip([12, 15]) {
+            list.units[0].push(unit(10, row));
+            list.units[3].extend([unit(12, 13), unit(11, row), unit(14, row), unit(14, row)]);
+            list.units[4].push(unit(12, row));
+            list.units[5].push(unit(13, row));
+        }
+        let stats = [Stats { ms: 6_490, ..Stats::default() }, Stats { ms: 999, ..Stats::default() }];
+        let events = Events::default();
+        let shown = |eyes| {
+            let frame =
+                Frame { turn: 3, frame: 0, line: 4, stats, lists: lists.clone(), events: events.clone() };
+            super::frame(&frame, eyes).plain()
+        };
+        let text = shown(None);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "turn 3 frame 0");
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(lines[28 - 12].contains("w123*") && lines[28 - 15].contains("w456*"), "{text}");
+        assert_eq!(lines[28 - 13].find('#'), Some(12), "{text}");
+        assert!(text.contains("player 1, last answer 6.4 s\n") && text.contains("player 2\n"), "{text}");
+        let turned = shown(Some(Seat::new(1)));
+        assert!(turned.contains("*321w") && turned.contains("*654w"), "{turned}");
     }
 }

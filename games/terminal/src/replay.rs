@@ -248,17 +248,23 @@ fn commands(line: &StateLine<'_>, number: usize) -> Result<Turn, Unreadable> {
     Ok(Turn { answers, first: Seat::new(turned.into()), stopped: Seats::NONE })
 }
 
-/// TM-TALK-6: a crash shows only in the end line; it happened in the last turn.
+/// TM-TALK-6: a crash shows only in the end line; it happened in the last turn. So did a stop for time, unless the
+/// bot took less than the limit there: then it was stopped before, and the last turn is its crash (TM-CLOCK-4).
 fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
-    if line.turn_info[1] != recorded.turns.len() as i64 - 1 {
+    let Some(last) = recorded.turns.len().checked_sub(1) else { return };
+    // After the last turn of all, the end line has the number of the turn that would have followed.
+    let after = line.turn_info[1] - last as i64;
+    if !(0..=1).contains(&after) {
         return;
     }
-    let Some(last) = recorded.turns.last_mut() else { return };
     for (index, player) in [&stats.player1, &stats.player2].into_iter().enumerate() {
-        let answer = &mut last.answers[index].1;
         if player.timeout_death {
-            last.stopped.insert(Seat::new(index as u8));
-        } else if player.crashed {
+            let limit = config::load(&recorded.setup.rules)
+                .map_or(u32::MAX, |config| config.rules.timing.wait_time_bot_max);
+            let reached = recorded.turns.iter().rposition(|turn| turn.answers[index].1.think_ms() >= limit);
+            recorded.turns[reached.unwrap_or(last)].stopped.insert(Seat::new(index as u8));
+        } else if player.crashed && after == 0 {
+            let answer = &mut recorded.turns[last].answers[index].1;
             let think_ms = answer.think_ms();
             *answer = Answer::Malformed { why: "the record says that the bot crashed".to_owned(), think_ms };
         }

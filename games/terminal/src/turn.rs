@@ -152,7 +152,7 @@ pub(crate) fn own_tile(seat: Seat, order: &Order) -> Result<Tile, Refusal> {
         // A replay may hold tiles that no board has.
         let turn = |at: i8| if seat.index() == 0 { at } else { 27i8.saturating_sub(at) };
         match order.action {
-            Action::Unknown => Refusal::NotUnderstood,
+            Action::Unknown => Refusal::NotUnderstood(order.mistake()),
             _ => Refusal::Outside(turn(order.x), turn(order.y)),
         }
     })

@@ -42,6 +42,58 @@ fn the_document_differs_from_the_matches_in_two_numbers() {
     );
 }
 
+/// What is said to the configuration in a file, after a change.
+fn said(change: impl Fn(&mut Value)) -> String {
+    let mut file = config("document");
+    change(&mut file);
+    let rules =
+        RulesChoice { file: Some(("file".to_owned(), format!("\u{feff}{file}"))), ..RulesChoice::default() };
+    match Terminal::set_up(&Setup { rules, seats: 2, ..Setup::default() }) {
+        Ok(game) => {
+            // What a replay carries gives the same name again.
+            let again = Terminal::set_up(&game.recipe().setup()).expect("a recipe");
+            assert_eq!(again.recipe(), game.recipe());
+            game.recipe().rules_name.clone()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_file_is_read_with_its_byte_order_mark_and_told_what_is_wrong() {
+    assert_eq!(said(|_| {}), "file");
+    assert_eq!(
+        said(|file| file["unitInformation"][1]["upgrade"]["shieldDecay"] = 0.5.into()),
+        "file, shieldDecay (without effect)"
+    );
+    assert_eq!(
+        said(|file| file["agon"]["maxTurn"] = 5.into()),
+        "file: no rule is called `agon.maxTurn`; did you mean `agon.maxTurns`?"
+    );
+    let without = |file: &mut Value, index: usize| {
+        file["unitInformation"].as_array_mut().expect("a list").remove(index);
+    };
+    let missing = |what: &str| format!("file: {what} is missing: the list has 7 of its 8 entries");
+    let names =
+        ["Wall", "Support", "Turret", "Scout", "Demolisher", "Interceptor", "Remove", "Upgrade"].into_iter();
+    for (index, name) in names.enumerate() {
+        let what = format!("`unitInformation.{index}` ({name})");
+        assert_eq!(said(|file| without(file, index)), missing(&what));
+    }
+    // Shorthands of another season leave the categories to go by.
+    for (index, what) in [
+        (0, "`unitInformation.2` (Wall, Support or Turret)"),
+        (4, "`unitInformation.5` (Scout, Demolisher or Interceptor)"),
+        (7, "`unitInformation.7` (Upgrade)"),
+    ] {
+        let told = said(|file| {
+            without(file, index);
+            file["unitInformation"][1]["shorthand"] = "XX".into();
+        });
+        assert_eq!(told, missing(what));
+    }
+}
+
 /// Hashes of the last states of random matches. A change here is a changed rule: raise `rules_version`.
 #[test]
 fn random_matches_end_as_they_always_did() {

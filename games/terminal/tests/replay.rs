@@ -3,7 +3,7 @@
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::random_answers;
-use agon_game::{Answer, Answers, Facts, Game as _, Ignored, Seeded, Setup};
+use agon_game::{Absence, Answer, Answers, Facts, Game as _, Ignored, RulesChoice, Seat, Seeded, Setup};
 use terminal::orders::Commands;
 use terminal::work::Work;
 use terminal::{Terminal, replay};
@@ -43,6 +43,52 @@ fn a_written_replay_is_a_record_without_difference() {
         let twin = Terminal::set_up(&read.setup).expect("the same rules");
         let mut again = Vec::new();
         replay::export(&twin, &read.steps, &facts, &mut again);
+        assert_eq!(again, bytes);
+    }
+}
+
+/// A match of which the second player is stopped in turn `stop`, under the rules of `sets`, as it is written.
+fn stopped(sets: &[(&str, &str)], stop: usize) -> Vec<u8> {
+    let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let rules = RulesChoice { preset: "citadel-2026".to_owned(), sets, ..RulesChoice::default() };
+    let game = Terminal::set_up(&Setup { seats: 2, rules, ..Setup::default() }).expect("rules that can be");
+    let (mut state, mut work, mut turns) = (game.start(), Work::default(), Vec::new());
+    let mut chance = Seeded::stream(1, "replay test");
+    while game.outcome(&state).is_none() {
+        let given = Answer::Given { order: Commands::default(), think_ms: 40 };
+        let other = match turns.len().cmp(&stop) {
+            std::cmp::Ordering::Less => given.clone(),
+            std::cmp::Ordering::Equal => Answer::Missing(Absence::TimedOut),
+            std::cmp::Ordering::Greater => Answer::Missing(Absence::Gone),
+        };
+        let answers = vec![(Seat::new(0), given), (Seat::new(1), other)];
+        game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
+        turns.push(answers);
+    }
+    let mut bytes = Vec::new();
+    replay::export(&game, &turns, &Facts::default(), &mut bytes);
+    bytes
+}
+
+#[test]
+fn a_stop_for_time_is_read_back_into_the_turn_it_was_in() {
+    let mild = [("waitTimeBotSoft", "100"), ("waitTimeBotMax", "1500")];
+    let ends = [("waitTimeBotSoft", "100"), ("waitTimeBotMax", "1500"), ("maxTurns", "4")];
+    let deadly = [("waitTimeBotSoft", "0"), ("waitTimeBotMax", "900000")];
+    // With health left it crashes one turn later, unless no turn follows; without, the stop is the end.
+    for (sets, stop, turns) in [(&mild[..], 3, 5), (&mild, 0, 2), (&ends, 3, 4), (&deadly, 2, 3)] {
+        let bytes = stopped(sets, stop);
+        let mut report = Report::default();
+        assert_eq!(Terminal::conform(&bytes, &mut report), Recognised::Record);
+        assert_eq!(report.differ(), 0, "{sets:?} {:#?}", report.differences);
+        let read = replay::import(&bytes).expect("our own replay");
+        let missing: Vec<usize> = (0..read.steps.len())
+            .filter(|&turn| read.steps[turn][1].1 == Answer::Missing(Absence::TimedOut))
+            .collect();
+        assert_eq!((read.steps.len(), missing, read.notes), (turns, vec![stop], Vec::new()));
+        let twin = Terminal::set_up(&read.setup).expect("the same rules");
+        let mut again = Vec::new();
+        replay::export(&twin, &read.steps, &Facts::default(), &mut again);
         assert_eq!(again, bytes);
     }
 }

@@ -64,7 +64,10 @@ fn tried(rules: &RulesChoice, text: &str) -> String {
         choice.sets.push((key.to_owned(), value.to_owned()));
     }
     match Terminal::set_up(&Setup { rules: choice, seats: 2, ..Setup::default() }) {
-        Ok(_) => format!("{text}: accepted"),
+        Ok(game) => match game.recipe().rules_name.contains("without effect") {
+            true => format!("{text}: accepted as `{}`", game.recipe().rules_name),
+            false => format!("{text}: accepted"),
+        },
         Err(error) => format!("{text}: {error}"),
     }
 }
