@@ -273,11 +273,16 @@ fn odd_answers_are_ignored_or_told_as_errors() {
     let errors = |tick: usize| ticks[tick]["teams"][1]["errors"].as_array().expect("a list").len();
     assert_eq!((0..7).map(errors).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1, 1]);
     assert_eq!(ticks[2]["teams"][1]["units"][0]["hasSpawned"], true, "the first answer counted");
-    let kinds: Vec<FaultKind> = faults(&record, 1).iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds.iter().filter(|kind| **kind == FaultKind::Stray).count(), 1, "{kinds:?}");
-    assert_eq!(kinds.len(), 1, "{kinds:?}");
+    let own = faults(&record, 1);
+    assert!(own.iter().all(|(kind, _)| *kind == FaultKind::Stray), "{own:?}");
+    let whys: Vec<&str> = own.iter().map(|(_, why)| *why).collect();
+    let no_number = |tick: &str| format!("a COMMAND whose tick is {tick}; it must be the number 0");
+    assert_eq!(whys[0], "a COMMAND for tick 7, which was not asked yet; tick 0 was");
+    assert_eq!(whys[1..5], ["-1", "\"0\"", "null", "0.5"].map(no_number));
+    assert!(whys[5].contains("neither COMMAND nor REGISTER"), "{whys:?}");
+    assert_eq!(whys[6..], ["another COMMAND for tick 1, which was already answered"]);
     assert_eq!(record.rejected_of(Seat::new(1)).count(), 4, "{:?}", record.rejected);
-    assert_eq!((record.counts[1].all_faults(), record.counts[1].rejected), (1, 4));
+    assert_eq!((record.counts[1].all_faults(), record.counts[1].rejected), (7, 4));
     assert!(!is_dead(&ticks[6], 1));
 }
 
@@ -337,6 +342,8 @@ fn late_answers_do_not_count_and_later_ones_do() {
     });
     let own = faults(&record, 1);
     assert!(own.iter().any(|(kind, _)| *kind == FaultKind::Timeout), "{own:?}");
+    let late = |why: &str| why.starts_with("an answer to tick 1, ") && why.ends_with(" late");
+    assert!(own.iter().any(|(kind, why)| *kind == FaultKind::Stray && late(why)), "{own:?}");
     let ticks = ticks.into_inner().expect("no panic");
     assert_eq!(ticks.len(), 5, "it is still there");
     assert!(ticks[2]["teams"][1]["errors"][0].as_str().is_some_and(|error| error.contains("tick 1")));
@@ -355,7 +362,11 @@ fn an_answer_to_a_later_tick_is_none_when_it_comes() {
             bot.pass(tick);
         });
     });
-    assert_eq!((record.times[1].answers, faults(&record, 1)), (4, vec![]));
+    assert_eq!(record.times[1].answers, 4);
+    let own = faults(&record, 1);
+    let early = |why: &str| why.contains("which was not asked yet");
+    assert_eq!(own.len(), 4, "{own:?}");
+    assert!(own.iter().all(|(kind, why)| *kind == FaultKind::Stray && early(why)), "{own:?}");
     assert!(ticks.iter().all(|tick| tick["teams"][1]["units"][0]["hasSpawned"] == false));
 }
 
@@ -507,7 +518,7 @@ fn who_does_not_read_holds_nobody() {
     });
     let own = faults(&record, 1);
     assert_eq!(record.times[1].answers, 8, "{own:?}");
-    assert!(own.iter().all(|(_, why)| why.contains("before the first TICK")), "{own:?}");
+    assert!(own.iter().all(|(kind, _)| *kind == FaultKind::Stray), "{own:?}");
     assert_eq!((seen.len(), record.steps), (8, 8));
 }
 

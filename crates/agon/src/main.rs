@@ -11,6 +11,7 @@ mod check;
 mod conform;
 mod docs;
 mod doctor;
+mod follow;
 mod fork;
 mod import;
 mod library;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
-use agon_game::{AnyGame, Picture, Seat, Session};
+use agon_game::{AnyGame, Seat, Session};
 use agon_match::arrival::Awaited;
 use agon_match::{
     Clock, FaultKind, MatchRecord, MatchResult, Observer, Player, Ponder, Recorder, StepReport, place,
@@ -20,10 +20,10 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::build;
 use crate::cli::{JsKind, PlayOptions};
 use crate::common::{self, Done, Failure, SetupOptions};
+use crate::follow::Follow;
 use crate::here::About;
 use crate::patience::Patience;
 use crate::screen::{self, milliseconds, score};
-use crate::waiting::Waiting;
 use crate::watch::Viewer;
 
 /// Where replays go unless told otherwise.
@@ -71,12 +71,8 @@ pub fn run(options: &PlayOptions) -> Done {
         if options.watch {
             session.keep_events();
         }
-        let mut screen = Follow {
-            labels: &labels,
-            eyes,
-            delay: options.watch.then(|| Duration::from_millis(options.delay)),
-            waiting: Waiting::default(),
-        };
+        let delay = options.watch.then(|| Duration::from_millis(options.delay));
+        let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
         let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
@@ -99,6 +95,7 @@ pub fn run(options: &PlayOptions) -> Done {
             )
         };
         drop(players);
+        screen.leave()?;
         if let Some(recorder) = recorder {
             recorder.finish(session.as_mut(), &record)?;
         }
@@ -321,76 +318,6 @@ impl Observer for Together<'_, '_> {
     }
 }
 
-/// A frame within a step is shown for this share of the time that a step is.
-const FRAME_SHARE: u32 = 5;
-
-/// So much of an answer is shown beside the board.
-const LONGEST_SHOWN: usize = 60;
-
-/// `--watch`: the board after every step, and after every frame within it.
-struct Follow<'a> {
-    labels: &'a [String],
-    eyes: Option<Seat>,
-    delay: Option<Duration>,
-    waiting: Waiting,
-}
-
-impl Observer for Follow<'_> {
-    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
-        self.waiting.show(seats, waited);
-    }
-
-    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        self.waiting.done();
-        let Some(delay) = self.delay else { return Ok(()) };
-        let screen = screen::output();
-        let mut out = io::stdout().lock();
-        let clear = if screen.colours() { "\x1b[H\x1b[2J" } else { "" };
-        let size = screen::size();
-        let step_name = format!("{} {}", session.info().step, step.step + 1);
-        // All answers in one line of the terminal, where that can be.
-        let names: usize =
-            step.answers.iter().map(|(seat, _)| self.labels[seat.index()].chars().count() + 4).sum();
-        let room = size.map_or(usize::MAX, |(columns, _)| columns.saturating_sub(names + step_name.len()));
-        let longest = (room / step.answers.len().max(1)).clamp(10, LONGEST_SHOWN);
-        let said = step.answers.iter().map(|(seat, answer)| {
-            let mut text = Vec::new();
-            let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
-            let text =
-                if known { String::from_utf8_lossy(&text).into_owned() } else { "(no answer)".to_owned() };
-            // An answer may be several lines.
-            let text = screen::harmless(&text.replace('\n', " "));
-            let cut = text.chars().count() > longest;
-            let text: String = text.chars().take(if cut { longest - 1 } else { longest }).collect();
-            let end = if cut { "…" } else { "" };
-            format!("{} {text}{end}", screen.seat(*seat, &self.labels[seat.index()]))
-        });
-        let said = said.collect::<Vec<_>>().join("   ");
-        let title = format!("{}  {said}", screen.strong(&step_name));
-        // Beside it: the title, an empty line below, and the line the cursor is on.
-        let draw = |picture: Picture| screen.picture(&screen::shown(picture));
-        for frame in session.frames(self.eyes) {
-            writeln!(out, "{clear}{title}\n{}", draw(frame))?;
-            out.flush()?;
-            std::thread::sleep(delay / FRAME_SHARE);
-        }
-        writeln!(out, "{clear}{title}")?;
-        write!(out, "{}", draw(session.picture(self.eyes)))?;
-        for fault in step.faults {
-            writeln!(out, "{} {}", screen.bad(fault.kind.word()), screen::harmless(&fault.message))?;
-        }
-        for order in session.rejections() {
-            let seat = screen.seat(order.seat, &self.labels[order.seat.index()]);
-            let why = screen::harmless(&order.why);
-            writeln!(out, "{seat} {} [{}] {why}", screen.bad(REJECTED), order.rule)?;
-        }
-        writeln!(out)?;
-        out.flush()?;
-        std::thread::sleep(delay);
-        Ok(())
-    }
-}
-
 /// The report for people.
 fn report(
     options: &PlayOptions,
@@ -491,7 +418,7 @@ fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult
 }
 
 /// What an order is called that the rules do not allow.
-const REJECTED: &str = "rejected order";
+pub const REJECTED: &str = "rejected order";
 
 /// The orders that the rules did not allow, the first of each seat and rule.
 pub fn rejections(

@@ -38,11 +38,6 @@ impl Screen {
         if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Whether text is coloured.
-    pub fn colours(self) -> bool {
-        self.colour
-    }
-
     /// Text that matters.
     pub fn strong(self, text: &str) -> String {
         self.paint("1", text)

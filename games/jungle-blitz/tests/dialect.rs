@@ -115,10 +115,24 @@ fn odd_messages() {
     let hear = |wire: &mut Wire, text: &str| wire.hear(&game, ME, text.as_bytes());
     assert!(matches!(hear(&mut wire, &command(json!(0))), Heard::Ignore(Some(_))), "before the first tick");
     wire.ask(&game, ME, &game.view(&state, ME), &mut Vec::new());
-    for late in [json!(1), json!(-1), json!("0"), Value::Null, json!(0.5)] {
-        assert_eq!(hear(&mut wire, &command(late)), Heard::Ignore(None));
+    let stray = |wire: &mut Wire, text: &str| match hear(wire, text) {
+        Heard::Ignore(Some(why)) => why,
+        other => panic!("{text}: {other:?}"),
+    };
+    for (tick, why) in [
+        (json!(1), "a COMMAND for tick 1, which was not asked yet; tick 0 was"),
+        (json!(-1), "a COMMAND whose tick is -1; it must be the number 0"),
+        (json!("0"), "a COMMAND whose tick is \"0\"; it must be the number 0"),
+        (Value::Null, "a COMMAND whose tick is null; it must be the number 0"),
+        (json!(0.5), "a COMMAND whose tick is 0.5; it must be the number 0"),
+    ] {
+        assert_eq!(stray(&mut wire, &command(tick)), why);
     }
+    let without = r#"{"type":"COMMAND"}"#;
+    assert_eq!(stray(&mut wire, without), "a COMMAND without a tick; tick 0 was asked");
     assert!(matches!(hear(&mut wire, &command(json!(0))), Heard::Answer(_)));
+    let again = "another COMMAND for tick 0, which was already answered";
+    assert_eq!(stray(&mut wire, &command(json!(0))), again);
     assert!(matches!(hear(&mut wire, r#"{"type":"PING"}"#), Heard::Ignore(Some(_))));
     for broken in
         ["", "{", "null", "3", "[]", "\"COMMAND\"", &"[".repeat(100_000), &r#"{"a":"#.repeat(100_000)]
@@ -135,6 +149,33 @@ fn odd_messages() {
     assert_eq!(tick["teams"][0]["name"], "J\u{e4}ger \"\u{1f406}\"");
     let many = json!({"type": "COMMAND", "tick": 0, "actions": vec![Value::Null; 1_025]}).to_string();
     assert!(matches!(wire.hear(&game, ME, many.as_bytes()), Heard::Malformed(_)));
+}
+
+/// JB-WIRE-4: answers that come after the limit, however late.
+#[test]
+fn late_answers_say_how_late_they_are() {
+    let mut table = Table::new(game());
+    for tick in 0..4 {
+        asked(&mut table);
+        let heard =
+            if tick == 1 { Heard::More } else { hear(&mut table, json!({"type": "COMMAND", "tick": tick})) };
+        if tick < 3 {
+            play(&mut table, heard);
+        }
+    }
+    let mut late = |tick: u16| match hear(&mut table, json!({"type": "COMMAND", "tick": tick})) {
+        Heard::Ignore(Some(why)) => why,
+        other => panic!("tick {tick}: {other:?}"),
+    };
+    assert_eq!(late(1), "an answer to tick 1, 2 ticks late");
+    assert_eq!(late(1), "another COMMAND for tick 1, which was already answered");
+    assert_eq!(late(2), "another COMMAND for tick 2, which was already answered");
+
+    let mut table = Table::new(game());
+    asked(&mut table);
+    play(&mut table, Heard::More);
+    let heard = hear(&mut table, json!({"type": "COMMAND", "tick": 0}));
+    assert_eq!(heard, Heard::Ignore(Some("an answer to tick 0 after its limit".to_owned())));
 }
 
 /// Time-outs and errors cannot grow a message without bound.

@@ -49,7 +49,10 @@ pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
             }
             (Some("C>S"), Some("COMMAND")) if message["tick"] != *asked => {
                 let heard = wire.hear(&game, seat, message.to_string().as_bytes());
-                report.compare("COMMAND that came late", &Heard::Ignore(None), &heard, place);
+                let ignored = matches!(heard, Heard::Ignore(_));
+                report.count("COMMAND that came late", ignored, || {
+                    (place(), "ignored".to_owned(), format!("{heard:?}"))
+                });
             }
             (Some("C>S"), Some("COMMAND")) => {
                 let again = match wire.hear(&game, seat, message.to_string().as_bytes()) {

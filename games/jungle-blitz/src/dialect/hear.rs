@@ -5,13 +5,15 @@ use std::io::Write as _;
 use agon_game::{Heard, Seat};
 use serde_json::Value;
 
-use super::{Wire, ask};
+use super::{Remembered, Wire, ask};
 use crate::JungleBlitz;
 use crate::orders::{Action, Command, Entry, Flaw};
 use crate::rules::MAX_ACTIONS;
 
 /// A longer name of a team is cut.
 const LONGEST_NAME: usize = 100;
+/// So much of what a bot sent is quoted in its fault.
+const LONGEST_QUOTED: usize = 40;
 
 /// The first message of a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub fn register(message: &[u8]) -> Result<Registration, String> {
 /// Reads one message of a team during the match.
 ///
 /// - JB-WIRE-1: its first REGISTER gives its name; a second one closes the connection.
-/// - JB-WIRE-4: a command counts for the tick that was asked; one for another tick is ignored.
+/// - JB-WIRE-4: a command counts for the tick that was asked; one for another tick, and a second one, is a fault and ignored.
 /// - JB-WIRE-6: other messages are ignored; what is no JSON object closes the connection.
 pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: &[u8]) -> Heard<Command> {
     let value: Value = match serde_json::from_slice(message) {
@@ -72,16 +74,52 @@ pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: 
         },
         Some("COMMAND") => match own.asked {
             None => Heard::Ignore(Some("a COMMAND came before the first TICK".to_owned())),
-            Some(tick) if is_number(fields.get("tick"), tick) => actions(game, seat, fields.get("actions")),
-            Some(_) => Heard::Ignore(None),
+            Some(asked) => match own.take(fields.get("tick"), asked) {
+                Ok(()) => actions(game, seat, fields.get("actions")),
+                Err(why) => Heard::Ignore(Some(why)),
+            },
         },
         _ => Heard::Ignore(Some("the type of the message is neither COMMAND nor REGISTER".to_owned())),
     }
 }
 
-/// Whether `value` is the number `wanted`; `66.0` is, `"66"` is not.
-fn is_number(value: Option<&Value>, wanted: u16) -> bool {
-    value.and_then(Value::as_f64) == Some(f64::from(wanted))
+impl Remembered {
+    /// Takes the first answer to the tick that was asked last, while it is waited for (JB-WIRE-4).
+    ///
+    /// # Errors
+    /// What else a COMMAND with that `tick` is, for the fault of the bot.
+    fn take(&mut self, tick: Option<&Value>, asked: u16) -> Result<(), String> {
+        let Some(value) = tick else {
+            return Err(format!("a COMMAND without a tick; tick {asked} was asked"));
+        };
+        let Some(tick) = tick_number(value) else {
+            let shown: String = value.to_string().chars().take(LONGEST_QUOTED).collect();
+            return Err(format!("a COMMAND whose tick is {shown}; it must be the number {asked}"));
+        };
+        if tick > asked {
+            return Err(format!("a COMMAND for tick {tick}, which was not asked yet; tick {asked} was"));
+        }
+        let unanswered = self.open.iter().position(|open| *open == tick);
+        let Some(position) = unanswered else {
+            return Err(format!("another COMMAND for tick {tick}, which was already answered"));
+        };
+        self.open.remove(position);
+        match asked - tick {
+            0 if self.waited_for => {
+                self.waited_for = false;
+                Ok(())
+            }
+            0 => Err(format!("an answer to tick {tick} after its limit")),
+            1 => Err(format!("an answer to tick {tick}, 1 tick late")),
+            late => Err(format!("an answer to tick {tick}, {late} ticks late")),
+        }
+    }
+}
+
+/// The number of a tick; `66.0` is one, `"66"` is not.
+fn tick_number(value: &Value) -> Option<u16> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+    (0.0..=f64::from(u16::MAX)).contains(&number).then_some(number as u16)
 }
 
 /// The list of actions (JB-WIRE-5). Without one, the team answered all the same, with nothing.

@@ -52,6 +52,10 @@ struct Remembered {
     registered: bool,
     /// The tick it was asked for last.
     asked: Option<u16>,
+    /// Whether no answer to it came yet, and its limit has not passed.
+    waited_for: bool,
+    /// The ticks it was asked for and sent no answer to, as far as is known.
+    open: Vec<u16>,
     /// The errors it is told with the next tick.
     errors: Vec<String>,
     /// Whether one of them came since it was asked.
@@ -80,6 +84,8 @@ impl Dialect<JungleBlitz> for Wire {
             name: ask::quoted(&format!("Team {number}")),
             registered: false,
             asked: None,
+            waited_for: false,
+            open: Vec::new(),
             errors: Vec::new(),
             fresh: false,
         });
@@ -95,6 +101,10 @@ impl Dialect<JungleBlitz> for Wire {
         }
         own.fresh = false;
         own.asked = Some(view.tick());
+        own.waited_for = true;
+        if own.open.last() != own.asked.as_ref() {
+            own.open.extend(own.asked);
+        }
         ask::tick(self, game, seat, view, out);
     }
 
@@ -120,6 +130,7 @@ impl Dialect<JungleBlitz> for Wire {
     fn missed(&mut self, game: &JungleBlitz, seat: Seat, answer: &Answer<Command>) {
         let own = &mut self.seats[seat.index()];
         own.fresh = true;
+        own.waited_for = false;
         let (tick, limit) = (own.asked.unwrap_or(0), game.rules.time_per_tick);
         let why = match answer {
             Answer::Malformed { why, .. } => &why[..why.floor_char_boundary(200)],
