@@ -55,6 +55,12 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The rulebook's limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, state: &Self::State, seat: Seat) -> u32;
 
+    /// How long the referee waits before the first question, and lets bots run on after the last message, in
+    /// milliseconds.
+    fn pauses_ms(&self) -> [u32; 2] {
+        [0, 0]
+    }
+
     /// Plays one step: `answers` holds one entry for each deciding seat, ascending.
     fn play(
         &self,

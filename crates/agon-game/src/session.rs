@@ -47,6 +47,8 @@ pub trait Session: Send {
     fn deciding(&self) -> Seats;
     /// The limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, seat: Seat) -> u32;
+    /// The pauses before the first question and after the last message, in milliseconds.
+    fn pauses_ms(&self) -> [u32; 2];
     /// Appends the message that asks `seat`. Once per seat and step, in ascending order of seats.
     fn ask(&mut self, seat: Seat, out: &mut Vec<u8>);
     /// Reads a message of `seat`.
@@ -357,6 +359,10 @@ impl<G: Game> Session for Table<G> {
 
     fn limit_ms(&self, seat: Seat) -> u32 {
         self.game.limit_ms(&self.state, seat)
+    }
+
+    fn pauses_ms(&self) -> [u32; 2] {
+        self.game.pauses_ms()
     }
 
     fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {

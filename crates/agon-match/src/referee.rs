@@ -102,7 +102,9 @@ pub fn play_on(
     stop: &AtomicBool,
     given: &[Vec<(Seat, PackedAnswer)>],
 ) -> MatchRecord {
-    let gathered = arrival::gather(session, players, clock, observer, stop);
+    let [before, _] = session.pauses_ms();
+    let gathered =
+        arrival::gather(session, players, clock, observer, stop).and_then(|()| pause(before, stop));
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
     let void = gathered.and_then(|()| referee.run(observer, given)).err();
@@ -137,6 +139,19 @@ pub fn play_on(
         wall_us: wall.as_micros() as u64,
         notes,
     }
+}
+
+/// Lets bots get ready before the first question.
+fn pause(ms: u32, stop: &AtomicBool) -> Result<(), Void> {
+    let until = Instant::now() + Duration::from_millis(ms.into());
+    while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Void::Stopped);
+        }
+        // The user may not want to wait for it.
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+    Ok(())
 }
 
 /// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
@@ -185,7 +200,8 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
             }
         }
     }
-    let until = Instant::now() + FAREWELL;
+    let [_, after] = session.pauses_ms();
+    let until = Instant::now() + FAREWELL.max(Duration::from_millis(after.into()));
     let left = || until.saturating_duration_since(Instant::now());
     // What does not fit into a pipe at once is written as the bots read, all of them side by side.
     loop {

@@ -182,6 +182,10 @@ impl Session for Rerun<'_> {
         self.inner.limit_ms(seat)
     }
 
+    fn pauses_ms(&self) -> [u32; 2] {
+        self.inner.pauses_ms()
+    }
+
     fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
         self.inner.ask(seat, out);
     }

@@ -134,6 +134,27 @@ fn a_bot_that_is_stopped_for_time_is_ended_and_asked_no_more() {
 }
 
 #[test]
+fn pauses_are_made_where_they_are_asked_for() {
+    let place = place();
+    // It needs longer after the end than a bot is given otherwise.
+    bot(
+        &place,
+        "slow",
+        "for state in states(0): say()
+time.sleep(1.5)
+open('done', 'w').close()
+",
+    );
+    let began = std::time::Instant::now();
+    play(&place, ["slow", "builtin:idle"], &["--set", "maxTurns=1", "--set", "waitTimeStartGame=700"]);
+    assert!(began.elapsed() >= std::time::Duration::from_millis(700), "{:?}", began.elapsed());
+    let done = place.path().join("slow/done");
+    assert!(!done.exists());
+    play(&place, ["slow", "builtin:idle"], &["--set", "maxTurns=1", "--set", "waitTimeEndGame=20000"]);
+    assert!(done.exists());
+}
+
+#[test]
 fn garbage_is_skipped_up_to_a_bound() {
     let place = place();
     bot(&place, "garbage", "for state in states(0): print('{\"build\": [[[\\n\\0\\n' * 70, flush=True)");

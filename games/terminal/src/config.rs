@@ -32,14 +32,14 @@ const LARGEST: f64 = 1e6;
 const MOST_IDS: u64 = 1 << 19;
 
 /// Numbers of the original that are accepted and change nothing here (TM-CONFIG-5).
-const IDLE: [&str; 6] = [
-    "shieldDecay",
-    "turnIntervalForBitCapSchedule",
-    "bitRampBitCapGrowthRate",
-    "roundStartBitRamp",
-    "waitTimeStartGame",
-    "waitTimeEndGame",
-];
+const IDLE: [&str; 4] =
+    ["shieldDecay", "turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"];
+
+/// The pauses of the original at start and end, which are made where they are asked for (TM-CLOCK-5).
+const PAUSES: [&str; 2] = ["waitTimeStartGame", "waitTimeEndGame"];
+
+/// No pause is longer, in milliseconds.
+const LONGEST_PAUSE: u32 = 60_000;
 
 /// Our own bounds, under the key `agon` (TM-CONFIG-4).
 const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
@@ -60,9 +60,13 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
         }
     };
     let mut config = parse(&name, text)?;
+    let mut asked = [false; 2];
     for (key, value) in &choice.sets {
         let place = format!("--set {key}={value}");
         let full = set(&mut config, key, value, &place)?;
+        if let Some(pause) = PAUSES.iter().position(|pause| full == format!("timingAndReplay.{pause}")) {
+            asked[pause] = true;
+        }
         let note = if is_idle(&full, &config) { NO_EFFECT } else { "" };
         name = format!("{name}, {key}={value}{note}");
     }
@@ -70,7 +74,9 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
         timing.entry("replaySave").or_insert(Value::from(0));
     }
-    let rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    let mut rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    let pauses = rules.timing.pauses_ms.iter_mut().zip(asked);
+    pauses.filter(|(_, asked)| !asked).for_each(|(pause, _)| *pause = 0);
     // Presets and records of the original have the other idle keys, too, but no decay of shields.
     let decays = |unit: &Value| [unit, &unit["upgrade"]].iter().any(|form| is_set(&form["shieldDecay"]));
     let units = config.get("unitInformation").and_then(Value::as_array);
@@ -347,10 +353,9 @@ fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
             &format!("must be more than 0 and at least `waitTimeBotSoft`, not {max}"),
         ));
     }
-    for key in ["waitTimeStartGame", "waitTimeEndGame"] {
-        part.number(key)?;
-    }
-    Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max })
+    let pause = |key| part.whole(key, LONGEST_PAUSE).map(Option::unwrap_or_default);
+    let pauses_ms = [pause(PAUSES[0])?, pause(PAUSES[1])?];
+    Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max, pauses_ms })
 }
 
 /// Our own bounds, under `agon`: there an unknown key is an error, for the file is ours (TM-CONFIG-4).

@@ -182,6 +182,10 @@ impl Game for Terminal {
         self.rules.timing.wait_time_bot_max
     }
 
+    fn pauses_ms(&self) -> [u32; 2] {
+        self.rules.timing.pauses_ms
+    }
+
     fn play(
         &self,
         state: &mut State,

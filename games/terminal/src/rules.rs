@@ -130,6 +130,8 @@ pub struct Timing {
     pub wait_time_bot_soft: u32,
     /// Milliseconds after which a bot is stopped.
     pub wait_time_bot_max: u32,
+    /// Milliseconds before the first question and after the end line (TM-CLOCK-5).
+    pub pauses_ms: [u32; 2],
 }
 
 /// Bounds that the original does not write down. They stand under the key `agon` of a configuration.
