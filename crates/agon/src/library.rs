@@ -180,7 +180,7 @@ pub fn maps(options: &MapsOptions) -> Done {
         None => {
             let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
             return Err(agon_game::SetupError::UnknownMap {
-                game: info.title,
+                game: info.name,
                 name: name.clone(),
                 nearest: hint,
             }
