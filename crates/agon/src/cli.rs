@@ -76,7 +76,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, import, fork, redact
+    /// Look into replays: info, verify, show, export, import, fork, feed, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
