@@ -132,6 +132,8 @@ Example:
 
 const PLAY_EXAMPLES: &str =
     "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
+In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
+one that reads and writes lines instead. `agon docs bots` tells more.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
@@ -139,6 +141,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play jungle-blitz ws: 'lines:python3 my_bot.py'
   agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
