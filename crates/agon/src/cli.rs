@@ -94,6 +94,7 @@ pub enum Command {
   agon maps jungle-blitz                      the maps of a game
   agon maps jungle-blitz easy-glade           one of them, as a file to begin with
   agon maps jungle-blitz easy-glade > mine.txt
+  agon maps jungle-blitz generate --seed 7    the map of `agon play ... --map generate --seed 7`
   agon maps check mine.txt                    can it be played, and is it fair?
   agon play jungle-blitz BOT BOT --map ./mine.txt")]
     Maps(MapsOptions),
@@ -466,8 +467,11 @@ pub struct MapsOptions {
     /// The game
     #[arg(required = true)]
     pub game: Option<String>,
-    /// A map to show
+    /// A map to show; `generate` makes one from the seed, in games that can
     pub map: Option<String>,
+    /// The seed of a map that is made
+    #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true)]
+    pub seed: i64,
 }
 
 /// What can be done with map files.
