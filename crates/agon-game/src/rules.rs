@@ -54,7 +54,8 @@ pub fn load<R: Serialize + DeserializeOwned>(
         set(&mut table, key, value, &place)?;
         name = format!("{name}, {key}={value}");
     }
-    let rules: R = table.try_into().map_err(|error: toml::de::Error| bad(&name, error.message()))?;
+    let rules: R =
+        table.try_into().map_err(|error: toml::de::Error| bad(&name, &in_words(error.message())))?;
     let text = toml::to_string(&rules).map_err(|error| bad(&name, &error.to_string()))?;
     Ok(Loaded { rules, name, text })
 }
@@ -93,7 +94,11 @@ fn merge(table: &mut Table, changes: Table, path: &str, place: &str) -> Result<(
             (Value::Float(number), Value::Integer(whole)) => *number = whole as f64,
             (old, new) if std::mem::discriminant(old) == std::mem::discriminant(&new) => *old = new,
             (old, new) => {
-                let why = format!("`{full}` must be {}, not {}", kind(old), kind(&new));
+                let given = match new {
+                    Value::Float(number) => number.to_string(),
+                    _ => kind(&new).to_owned(),
+                };
+                let why = format!("`{full}` must be {}, not {given}", kind(old));
                 return Err(bad(place, &why));
             }
         }
@@ -115,6 +120,18 @@ fn set(table: &mut Table, key: &str, value: &str, place: &str) -> Result<(), Set
         changes = Table::from_iter([(part.to_owned(), Value::Table(changes))]);
     }
     merge(table, changes, "", place)
+}
+
+/// What a reader of whole numbers said, without the names of its types.
+fn in_words(message: &str) -> String {
+    let most = match message.rsplit_once(", expected ") {
+        Some((_, "u8")) => u64::from(u8::MAX),
+        Some((_, "u16")) => u64::from(u16::MAX),
+        Some((_, "u32")) => u64::from(u32::MAX),
+        _ => return message.to_owned(),
+    };
+    let given = message.split('`').nth(1).unwrap_or("this");
+    format!("{given} is no whole number from 0 to {most}")
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -128,7 +128,7 @@ pub enum SetupError {
         why: String,
     },
     /// No such map.
-    #[error("{game} has no map `{name}`{}. See `agon maps {game}`", hint(.nearest.as_deref()))]
+    #[error("{game} has no map `{name}`{} See `agon maps {game}`", map_hint(.nearest.as_deref()))]
     UnknownMap {
         /// The game.
         game: &'static str,
@@ -159,6 +159,11 @@ pub enum SetupError {
 
 fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+/// The end of a sentence about a map that is none.
+fn map_hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(|| ".".to_owned(), |name| hint(Some(name)))
 }
 
 /// What helps somebody who named a rule that is none.

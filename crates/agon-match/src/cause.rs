@@ -108,9 +108,9 @@ impl Cause {
             gone(Ending::Signal(9), false, ""),
             gone(Ending::Runs, false, ""),
             Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
-            Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 60 s".to_owned()),
+            Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 500 s".to_owned()),
             Self::NotStarted(
-                "did not connect to ws://127.0.0.1:8765 within 60 s. A bot that reads and writes lines instead says so in its \
+                "did not connect to ws://127.0.0.1:8765 within 30 s. A bot that reads and writes lines instead says so in its \
                  agon.toml (dialect = \"lines\"), or is named lines:COMMAND"
                     .to_owned(),
             ),

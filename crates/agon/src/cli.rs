@@ -76,7 +76,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, import, fork, redact
+    /// Look into replays: info, verify, show, export, import, fork, feed, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
@@ -94,6 +94,7 @@ pub enum Command {
   agon maps jungle-blitz                      the maps of a game
   agon maps jungle-blitz easy-glade           one of them, as a file to begin with
   agon maps jungle-blitz easy-glade > mine.txt
+  agon maps jungle-blitz generate --seed 7    the map of `agon play ... --map generate --seed 7`
   agon maps check mine.txt                    can it be played, and is it fair?
   agon play jungle-blitz BOT BOT --map ./mine.txt")]
     Maps(MapsOptions),
@@ -132,6 +133,8 @@ Example:
 
 const PLAY_EXAMPLES: &str =
     "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
+In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
+one that reads and writes lines instead. `agon docs bots` tells more.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
@@ -139,6 +142,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play jungle-blitz ws: 'lines:python3 my_bot.py'
   agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
@@ -463,8 +467,11 @@ pub struct MapsOptions {
     /// The game
     #[arg(required = true)]
     pub game: Option<String>,
-    /// A map to show
+    /// A map to show; `generate` makes one from the seed, in games that can
     pub map: Option<String>,
+    /// The seed of a map that is made
+    #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true)]
+    pub seed: i64,
 }
 
 /// What can be done with map files.

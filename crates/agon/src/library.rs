@@ -106,13 +106,18 @@ fn complete(game: &dyn AnyGame, name: &str) -> Result<String, Failure> {
     } else {
         choice.file = Some((name.to_owned(), common::text(name)?));
     }
-    let setup = Setup {
-        rules: choice,
+    let setup = Setup { rules: choice, ..usual(info) };
+    Ok(game.open(&setup)?.recipe().rules.clone())
+}
+
+/// A match of this game as it is without any options.
+fn usual(info: &GameInfo) -> Setup {
+    Setup {
+        rules: RulesChoice::default(),
         map: MapChoice::Default,
         seats: info.seats.0.max(2).min(info.seats.1),
         seed: 0,
-    };
-    Ok(game.open(&setup)?.recipe().rules.clone())
+    }
 }
 
 /// Every number of rules in TOML or JSON, by its dotted name.
@@ -153,7 +158,8 @@ pub fn maps(options: &MapsOptions) -> Done {
     if let Some(MapsCommand::Check(options)) = &options.command {
         return maps::check(options);
     }
-    let info = common::game(options.game.as_deref().unwrap_or_default())?.info();
+    let game = common::game(options.game.as_deref().unwrap_or_default())?;
+    let info = game.info();
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
         if info.maps.is_empty() {
@@ -173,14 +179,29 @@ pub fn maps(options: &MapsOptions) -> Done {
             let width = rows.map(str::len).max().unwrap_or(0);
             writeln!(out, "{:<20} {seats}, {width} columns", map.name)?;
         }
+        if info.generates_maps && !info.maps.is_empty() {
+            writeln!(out, "{:<20} made from a seed: agon maps {} generate --seed N", "generate", info.name)?;
+        }
         return Ok(());
     };
+    if name == "generate" && info.generates_maps {
+        let setup = Setup { map: MapChoice::Generated, seed: options.seed, ..usual(info) };
+        let session = game.open(&setup)?;
+        if session.recipe().map.is_empty() {
+            return Err(Failure::usage(format!(
+                "{} draws its map from the seed when a match begins, and has no map files",
+                info.title
+            )));
+        }
+        write!(out, "{}", session.recipe().map)?;
+        return Ok(());
+    }
     match info.maps.iter().find(|map| map.name == *name) {
         Some(map) => write!(out, "{}", map.text)?,
         None => {
             let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
             return Err(agon_game::SetupError::UnknownMap {
-                game: info.title,
+                game: info.name,
                 name: name.clone(),
                 nearest: hint,
             }

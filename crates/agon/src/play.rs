@@ -371,6 +371,7 @@ fn report(
     writeln!(out, "{}", table.trim_fmt())?;
     writeln!(out)?;
     let verdict = match (&record.void, result.outcome.winner) {
+        (Some(agon_match::record::Void::Stopped), _) => screen.bad("stopped"),
         (Some(_), _) => screen.bad(&record.void_sentence().unwrap_or_default()),
         (None, Some(seat)) => {
             let bot = &result.seats[usize::from(seat) - 1].bot;
@@ -379,8 +380,14 @@ fn report(
         (None, None) => screen.strong("Draw"),
     };
     let steps = if record.steps == 1 { "" } else { "s" };
-    let turns = format!("after {} {}{steps}", record.steps, session.info().step);
-    writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?;
+    let turns = match record.steps {
+        0 => format!("before the first {} was played", session.info().step),
+        count => format!("after {count} {}{steps}", session.info().step),
+    };
+    match record.void {
+        Some(_) => writeln!(out, "{verdict} {turns}.")?,
+        None => writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?,
+    }
     faults(&mut out, screen, result)?;
     rejections(&mut out, screen, record, labels)?;
     if let Some(replay) = &result.replay {

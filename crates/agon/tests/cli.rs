@@ -229,6 +229,19 @@ fn wrong_usage_is_answered_clearly() {
         (&["rules", "cultist-wars", "--preset", "x"], "standard"),
         (&["conform", "cultist-wars", "nowhere"], "no such file or folder"),
         (&["maps", "chess"], "games:"),
+        (
+            &["maps", "jungle-blitz", "easy-pnd"],
+            "jungle-blitz has no map `easy-pnd`; did you mean `easy-pond`? See `agon maps jungle-blitz`",
+        ),
+        (&["maps", "cultist-wars", "generate"], "has no map files"),
+        (
+            &["play", "jungle-blitz", "builtin:idle", "builtin:idle", "--set", "unitsPerTeam=300"],
+            "unitsPerTeam=300: 300 is no whole number from 0 to 255",
+        ),
+        (
+            &["play", "jungle-blitz", "builtin:idle", "builtin:idle", "--set", "unitsPerTeam=1.5"],
+            "`unitsPerTeam` must be a whole number, not 1.5",
+        ),
     ];
     for (arguments, expected) in cases {
         let output = agon(folder.path(), arguments);
@@ -337,4 +350,29 @@ fn map_files_are_checked() {
     assert!(report[0]["errors"][0].as_str().is_some_and(|why| why.contains("`H` is no tile")), "{said}");
     assert_eq!(check(&["nothing.txt"]).0, Some(2));
     assert_eq!(check(&["deer.map", "--game", "terminal"]).0, Some(2));
+}
+
+#[test]
+fn a_map_made_from_a_seed_can_be_kept_and_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for game in ["jungle-blitz", "ostibot"] {
+        let made = out(&agon(folder.path(), &["maps", game, "generate", "--seed", "7"]));
+        assert_ne!(made, out(&agon(folder.path(), &["maps", game, "generate", "--seed", "8"])));
+        std::fs::write(folder.path().join("mine.map"), &made).expect("room");
+        let checked = agon(folder.path(), &["maps", "check", "mine.map", "--game", game]);
+        assert!(checked.status.success(), "{}", out(&checked));
+        let play = |map: &str| {
+            let arguments =
+                ["play", game, "builtin:random", "builtin:random", "--seed", "7", "--json", "--no-replay"];
+            let played = agon(folder.path(), &[&arguments[..], &["--map", map]].concat());
+            let result: serde_json::Value = serde_json::from_str(&out(&played)).expect("a result");
+            result["seats"]
+                .as_array()
+                .expect("seats")
+                .iter()
+                .map(|seat| seat["score"].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(play("generate"), play("./mine.map"), "{game}");
+    }
 }

@@ -76,6 +76,9 @@ pub struct CheckOptions {
 /// How often files are looked at with `--watch`.
 const LOOK: Duration = Duration::from_millis(300);
 
+/// How often the time beside the bar is drawn anew.
+const TICK: Duration = Duration::from_millis(500);
+
 /// Runs `agon check`.
 pub fn run(options: &CheckOptions) -> Done {
     let (game, bot, setup) = who(options)?;
@@ -158,11 +161,24 @@ fn check(
             false => ProgressDrawTarget::hidden(),
         },
     );
-    bar.set_style(ProgressStyle::with_template("{bar:20} {msg}").expect("a template of ours"));
-    let mut seen = Vec::new();
+    let style = "{bar:20} {pos}/{len} in {elapsed} · {msg}";
+    bar.set_style(ProgressStyle::with_template(style).expect("a template of ours"));
+    // A match with a bot that is late in every turn takes minutes: the time goes on meanwhile, and what went wrong
+    // in a situation is said when it is over.
+    bar.enable_steady_tick(TICK);
+    let (mut seen, mut told) = (Vec::new(), Vec::new());
     for situation in &situations {
         bar.set_message(situation.what.clone());
-        seen.push(examine::play(game, &name, situation, options.time_scale, stop)?);
+        let played = examine::play(game, &name, situation, options.time_scale, stop)?;
+        if let Some(fault) = played.record.faults.iter().find(|fault| fault.seat == situation.seat) {
+            // The sentence once of each kind: it would be the same every time.
+            let new = !told.contains(&fault.kind);
+            told.push(fault.kind);
+            let why = if new { format!(": {}", screen::harmless(&fault.message)) } else { String::new() };
+            let kind = screen::errors().bad(fault.kind.word());
+            bar.println(format!("{}, {}: {kind}{why}", situation.what, fault.turn));
+        }
+        seen.push(played);
         bar.inc(1);
     }
     bar.set_message("the first match again");
