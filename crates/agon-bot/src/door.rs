@@ -543,29 +543,37 @@ impl Keeper {
         }
     }
 
-    /// Sends a client away; if it belongs to a seat, the seat learns why.
+    /// Sends a client away. The seat of its bot learns why; of a client that is no bot of ours, the first seat
+    /// that takes anybody.
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
         let inner = self.door.lock();
         let waiting = inner.places.iter().filter(|(_, place)| !place.is_served);
         let owners: Vec<(u64, Owner)> =
             waiting.filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
         drop(inner);
-        // Looking for its process costs milliseconds where many files are open: not for nothing.
-        if owners.is_empty() {
-            return Step::Gone;
-        }
-        if let Some(socket) = peer::socket(client.theirs, client.here) {
-            let mark = peer::mark(socket);
-            let own = owners
-                .iter()
-                .find(|(_, owner)| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root));
-            let mut inner = self.door.lock();
-            if let Some(place) = own.and_then(|(number, _)| inner.places.get_mut(number)) {
-                place.trouble = Some(why.to_owned());
-                place.ring();
-            }
+        let own = self.owned_by(client, &owners);
+        let mut inner = self.door.lock();
+        let place = match own {
+            Some(number) => inner.places.get_mut(&number),
+            None => inner.places.values_mut().find(|place| !place.is_served && place.token.is_empty()),
+        };
+        if let Some(place) = place {
+            place.trouble = Some(why.to_owned());
+            place.ring();
         }
         Step::Gone
+    }
+
+    /// The seat whose bot a client is.
+    fn owned_by(&self, client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
+        // Looking for its process costs milliseconds where many files are open: not for nothing.
+        if owners.is_empty() {
+            return None;
+        }
+        let socket = peer::socket(client.theirs, client.here)?;
+        let mark = peer::mark(socket);
+        let is_own = |owner: &Owner| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root);
+        owners.iter().find(|(_, owner)| is_own(owner)).map(|(number, _)| *number)
     }
 }
 

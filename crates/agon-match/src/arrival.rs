@@ -60,6 +60,8 @@ pub struct Awaited {
     pub elsewhere: bool,
     /// How long it is waited for; none for ever.
     pub limit: Option<Duration>,
+    /// Why who came last was sent away.
+    pub trouble: Option<String>,
 }
 
 /// The player for a bot that dials in; none for one that talks in lines.
@@ -252,7 +254,8 @@ pub(crate) fn gather(
                 *player = Player::Absent(why);
             } else {
                 let (address, elsewhere) = (expected.address(), expected.program.is_none());
-                missing.push(Awaited { seat, address, elsewhere, limit });
+                let trouble = expected.trouble.clone();
+                missing.push(Awaited { seat, address, elsewhere, limit, trouble });
             }
         }
         if missing.is_empty() {
@@ -356,8 +359,13 @@ impl Expected {
         }
         let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         let Some(program) = &mut self.program else {
-            let late = late?;
-            return Some(format!("nobody connected to {address} within {} s{trouble}", late.as_secs()));
+            let seconds = late?.as_secs();
+            return Some(match &self.trouble {
+                None => format!("nobody connected to {address} within {seconds} s"),
+                Some(trouble) => {
+                    format!("nobody was let in at {address} within {seconds} s; of who came last: {trouble}")
+                }
+            });
         };
         let ending = program.ending(Duration::ZERO);
         if ending == Ending::Runs && late.is_none() {

@@ -594,6 +594,19 @@ fn nobody_comes() {
 }
 
 #[test]
+fn who_waits_for_a_bot_learns_why_another_was_sent_away() {
+    let table = Table::new(&["ws", "builtin:idle"]);
+    let record = table.play_by(Clock { scale: 0.005, ..Clock::ORIGINAL }, |port| {
+        let mut bot = Bot::connect(port);
+        bot.text(r#"{"type":"REGISTER","token":"of yesterday"}"#);
+        assert_eq!(bot.tick(), None);
+    });
+    let own = faults(&record, 0);
+    let told = "s; of who came last: its token stands for no seat that waits here";
+    assert!(matches!(own[..], [(FaultKind::NeverStarted, why)] if why.ends_with(told)), "{own:?}");
+}
+
+#[test]
 fn a_port_of_another_program_is_named_with_it() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = taken.local_addr().expect("an address").port();

@@ -9,6 +9,11 @@ use agon_match::arrival::Awaited;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::screen::harmless;
+
+/// No more is told of clients that were sent away.
+const MOST_TOLD: usize = 20;
+
 /// Options of the port.
 #[derive(Args, Debug, Clone, Default)]
 pub struct PortOptions {
@@ -47,6 +52,8 @@ impl PortOptions {
 #[derive(Default)]
 pub struct Waiting {
     told: Vec<Seat>,
+    /// What was told of those who were sent away.
+    sent_away: Vec<(Seat, String)>,
     bar: Option<ProgressBar>,
 }
 
@@ -61,6 +68,18 @@ impl Waiting {
                     .limit
                     .map_or_else(String::new, |limit| format!(", for {} s at most", limit.as_secs()));
                 eprintln!("Seat {seat} waits for a bot to connect to {address}{limit}");
+            }
+        }
+        for awaited in seats.iter().filter(|awaited| awaited.elsewhere) {
+            let Some(why) = &awaited.trouble else { continue };
+            let known = (awaited.seat, why.clone());
+            if self.sent_away.len() < MOST_TOLD && !self.sent_away.contains(&known) {
+                self.sent_away.push(known);
+                let line = format!("Seat {}: who came was sent away: {}", awaited.seat, harmless(why));
+                match &self.bar {
+                    Some(bar) => bar.suspend(|| eprintln!("{line}")),
+                    None => eprintln!("{line}"),
+                }
             }
         }
         if waited < Duration::from_secs(1) || !io::stderr().is_terminal() {
