@@ -196,6 +196,8 @@ fn heard_twice(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<
     if let Answer::Given { order, .. } = &answer {
         let mut said = Vec::new();
         assert!(session.say(seat, order, &mut said));
+        // A second answer to the same question would not count.
+        session.ask(seat, &mut Vec::new());
         let again = session.hear(seat, &said);
         assert!(
             matches!(&again, Heard::Answer(other) if other == order),
