@@ -190,6 +190,23 @@ struct Inner {
     news: Vec<News>,
 }
 
+impl Inner {
+    /// The seats to which nobody has come.
+    fn free(&self) -> impl Iterator<Item = (u64, &Place)> {
+        self.places.iter().filter(|(_, place)| !place.is_served).map(|(number, place)| (*number, place))
+    }
+
+    /// Those of them whose programs have been started, with these.
+    fn owners(&self) -> Vec<(u64, Owner)> {
+        self.free().filter_map(|(number, place)| Some((number, place.owner.clone()?))).collect()
+    }
+
+    /// The first of them that takes anybody.
+    fn for_anybody(&self) -> Option<u64> {
+        self.free().find(|(_, place)| place.token.is_empty()).map(|(number, _)| number)
+    }
+}
+
 /// What became of a seat of ours.
 enum News {
     Waits { number: u64, token: String },
@@ -499,18 +516,16 @@ impl Keeper {
     /// For whom a client is that has registered.
     fn whose(&self, token: Option<&str>, theirs: SocketAddr, here: SocketAddr) -> Whose {
         let inner = self.door.lock();
-        let free = || inner.places.iter().filter(|(_, place)| !place.is_served);
         if let Some(token) = token {
-            let ours = free().find(|(_, place)| place.token == token).map(|(number, _)| Whose::Ours(*number));
+            let ours =
+                inner.free().find(|(_, place)| place.token == token).map(|(number, _)| Whose::Ours(number));
             let others = || self.company.with_token(token).map(Whose::Others);
             let unknown = "its token stands for no seat that waits here".to_owned();
             return ours.or_else(others).unwrap_or(Whose::Nobody(unknown));
         }
-        let ours: Vec<(u64, Owner)> =
-            free().filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
+        let (ours, anybody) = (inner.owners(), inner.for_anybody());
         let unclear = self.company.is_unclear()
-            || free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());
-        let anybody = free().find(|(_, place)| place.token.is_empty()).map(|(number, _)| *number);
+            || inner.free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());
         drop(inner);
         // A program of ours has its own seat and no other.
         if let Some(socket) = peer::socket(theirs, here) {
@@ -546,35 +561,29 @@ impl Keeper {
     /// Sends a client away. The seat of its bot learns why; of a client that is no bot of ours, the first seat
     /// that takes anybody.
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
-        let inner = self.door.lock();
-        let waiting = inner.places.iter().filter(|(_, place)| !place.is_served);
-        let owners: Vec<(u64, Owner)> =
-            waiting.filter_map(|(number, place)| Some((*number, place.owner.clone()?))).collect();
-        drop(inner);
-        let own = self.owned_by(client, &owners);
+        // The door is not held while its process is looked for.
+        let owners = self.door.lock().owners();
+        let own = owned_by(client, &owners);
         let mut inner = self.door.lock();
-        let place = match own {
-            Some(number) => inner.places.get_mut(&number),
-            None => inner.places.values_mut().find(|place| !place.is_served && place.token.is_empty()),
-        };
-        if let Some(place) = place {
+        let number = own.or_else(|| inner.for_anybody());
+        if let Some(place) = number.and_then(|number| inner.places.get_mut(&number)) {
             place.trouble = Some(why.to_owned());
             place.ring();
         }
         Step::Gone
     }
+}
 
-    /// The seat whose bot a client is.
-    fn owned_by(&self, client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
-        // Looking for its process costs milliseconds where many files are open: not for nothing.
-        if owners.is_empty() {
-            return None;
-        }
-        let socket = peer::socket(client.theirs, client.here)?;
-        let mark = peer::mark(socket);
-        let is_own = |owner: &Owner| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root);
-        owners.iter().find(|(_, owner)| is_own(owner)).map(|(number, _)| *number)
+/// The seat whose bot a client is.
+fn owned_by(client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
+    // Looking for its process costs milliseconds where many files are open: not for nothing.
+    if owners.is_empty() {
+        return None;
     }
+    let socket = peer::socket(client.theirs, client.here)?;
+    let mark = peer::mark(socket);
+    let is_own = |owner: &Owner| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root);
+    owners.iter().find(|(_, owner)| is_own(owner)).map(|(number, _)| *number)
 }
 
 /// Which of many clients have to go, by the marks of their bots, the oldest first: the older half of those that

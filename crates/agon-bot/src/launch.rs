@@ -193,13 +193,19 @@ pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// What stands behind `#!` in the first line of a script; none without them.
+pub(crate) fn first_line(script: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
 /// The words of a script's `#!` line: the script may need that shell and no other. None where there is no such
 /// line, or where the program it names is not there.
 fn interpreter(script: &Path) -> Option<Vec<String>> {
-    let mut start = Vec::new();
-    File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut start).ok()?;
-    let start = String::from_utf8_lossy(&start);
-    let line = start.strip_prefix("#!")?.lines().next()?.trim();
+    let line = first_line(script)?;
+    let line = line.trim();
     // As the system does it: all that follows the program is one argument.
     let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let argument = argument.trim_start();

@@ -3,10 +3,12 @@
 //! Linux lists all connections with the number of their socket, and every process with the sockets
 //! it holds. Looking a process up costs a fraction of a millisecond, once a connection.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 
@@ -14,19 +16,32 @@ use crate::{family, sys};
 
 /// The socket of the peer `theirs` of our end `ours`; none when it is not on this machine.
 pub fn socket(theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
-    // A socket of the sixth version may also talk to the fourth; then it stands in the other table.
-    let table = |file: &str, mapped: bool| {
-        let text = std::fs::read_to_string(file).ok()?;
-        let (theirs, ours) = (entry(theirs, mapped), entry(ours, mapped));
-        text.lines().find_map(|line| {
-            let mut words = line.split_ascii_whitespace().skip(1);
-            let found = words.next() == Some(&theirs) && words.next() == Some(&ours);
-            found.then(|| words.nth(6)?.parse().ok()).flatten().filter(|socket| *socket != 0)
-        })
-    };
-    let fourth = theirs.ip().to_canonical().is_ipv4();
-    let own = if fourth { table("/proc/net/tcp", false) } else { None };
-    own.or_else(|| table("/proc/net/tcp6", true))
+    Connections::default().socket(theirs, ours)
+}
+
+/// The system's tables of connections, read once when they are needed.
+#[derive(Default)]
+struct Connections {
+    fourth: OnceCell<String>,
+    sixth: OnceCell<String>,
+}
+
+impl Connections {
+    fn socket(&self, theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
+        // A socket of the sixth version may also talk to the fourth; then it stands in the other table.
+        let find = |table: &OnceCell<String>, file: &str, mapped: bool| {
+            let text = table.get_or_init(|| std::fs::read_to_string(file).unwrap_or_default());
+            let (theirs, ours) = (entry(theirs, mapped), entry(ours, mapped));
+            text.lines().find_map(|line| {
+                let mut words = line.split_ascii_whitespace().skip(1);
+                let found = words.next() == Some(&theirs) && words.next() == Some(&ours);
+                found.then(|| words.nth(6)?.parse().ok()).flatten().filter(|socket| *socket != 0)
+            })
+        };
+        let fourth = theirs.ip().to_canonical().is_ipv4();
+        let own = if fourth { find(&self.fourth, "/proc/net/tcp", false) } else { None };
+        own.or_else(|| find(&self.sixth, "/proc/net/tcp6", true))
+    }
 }
 
 /// An address as the system's tables write it: words of four bytes, each in this machine's order.
@@ -48,9 +63,14 @@ fn entry(address: SocketAddr, sixth: bool) -> String {
 /// Whether a process holds a socket.
 pub fn holds(pid: Pid, socket: u64) -> bool {
     let name = format!("socket:[{socket}]");
-    let folder = format!("/proc/{}/fd", pid.as_raw_nonzero());
-    let Ok(files) = std::fs::read_dir(folder) else { return false };
-    files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == &*name))
+    files(pid).any(|file| file.as_os_str() == &*name)
+}
+
+/// What a process holds open, as the system names it.
+fn files(pid: Pid) -> impl Iterator<Item = PathBuf> {
+    let links =
+        std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten();
+    links.filter_map(|link| std::fs::read_link(link.path()).ok())
 }
 
 /// Whether a socket is held by a process or one below it.
@@ -66,20 +86,15 @@ pub fn mark(socket: u64) -> Option<String> {
 
 /// As [`mark`], for the peers of many connections (theirs, ours) at once: one look at all processes.
 pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
-    let mut holders: HashMap<String, String> = HashMap::new();
-    for pid in processes() {
-        let Some(mark) = sys::variable(pid, family::MARK) else { continue };
-        for file in
-            std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten()
-        {
-            if let Ok(link) = std::fs::read_link(file.path()) {
-                holders.insert(link.to_string_lossy().into_owned(), mark.clone());
-            }
-        }
+    let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, family::MARK)?)));
+    let holders: HashMap<PathBuf, String> =
+        marked.flat_map(|(pid, mark)| files(pid).map(move |file| (file, mark.clone()))).collect();
+    if holders.is_empty() {
+        return vec![None; ends.len()];
     }
-    let socket = |(theirs, ours): &(SocketAddr, SocketAddr)| socket(*theirs, *ours);
-    let found = |end| Some(holders.get(&format!("socket:[{}]", socket(end)?))?.clone());
-    ends.iter().map(|end| if holders.is_empty() { None } else { found(end) }).collect()
+    let connections = Connections::default();
+    let holder = |socket| holders.get(Path::new(&format!("socket:[{socket}]"))).cloned();
+    ends.iter().map(|(theirs, ours)| connections.socket(*theirs, *ours).and_then(holder)).collect()
 }
 
 fn processes() -> impl Iterator<Item = Pid> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::family::{self, Family, Used};
-use crate::launch::Launch;
+use crate::launch::{Launch, first_line};
 use crate::spawn::Started;
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
@@ -310,14 +310,8 @@ fn foreign(file: &Path) -> Option<&'static str> {
 fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
     let shown = Path::new(&launch.program).display();
     let file = file_of(launch);
-    let first_line = || {
-        let mut start = [0; 256];
-        let length = File::open(&file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-        let line = start[..length].split(|&byte| byte == b'\n').next().unwrap_or_default();
-        line.strip_prefix(b"#!").map(|line| String::from_utf8_lossy(line).into_owned())
-    };
     let why = match error.raw_os_error() {
-        Some(libc::ENOENT) => match first_line() {
+        Some(libc::ENOENT) => match first_line(&file) {
             Some(line) if line.ends_with('\r') => {
                 "its first line ends with a Windows line ending, so that its interpreter is not found; \
                  convert the file (sed -i 's/\\r$//' FILE)"

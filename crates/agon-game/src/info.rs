@@ -39,6 +39,13 @@ pub struct GameInfo {
     pub sources: &'static [(&'static str, &'static str)],
 }
 
+impl GameInfo {
+    /// How many play where nobody says otherwise: two, if the game allows it.
+    pub fn usual_seats(&self) -> u8 {
+        self.seats.0.max(2).min(self.seats.1)
+    }
+}
+
 /// How the original talks to its bots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {

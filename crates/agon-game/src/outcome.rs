@@ -33,10 +33,11 @@ impl Outcome {
         Self { scores, ranks, reason: reason.into() }
     }
 
-    /// Whether a record of this match says the same of it. The reason is words for people, which a later version
-    /// may put otherwise.
-    pub fn agrees(&self, recorded: &Self) -> bool {
-        (&self.scores, &self.ranks) == (&recorded.scores, &recorded.ranks)
+    /// Whether a match that ended like this, if at all, is the recorded one; a record without an outcome says nothing.
+    /// The reason is words for people, which a later version may put otherwise.
+    pub fn agrees(own: Option<&Self>, recorded: Option<&Self>) -> bool {
+        let same = |own: &Self, recorded: &Self| own.scores == recorded.scores && own.ranks == recorded.ranks;
+        recorded.is_none_or(|recorded| own.is_some_and(|own| same(own, recorded)))
     }
 
     /// The seat that alone has rank 1; none for a draw.

@@ -357,7 +357,6 @@ impl Expected {
         if let Door::WebSocket(door) = &mut self.door {
             self.trouble = door.trouble().or(self.trouble.take());
         }
-        let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         let Some(program) = &mut self.program else {
             let seconds = late?.as_secs();
             return Some(match &self.trouble {
@@ -371,6 +370,7 @@ impl Expected {
         if ending == Ending::Runs && late.is_none() {
             return None;
         }
+        let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         program.listen_to_stderr();
         let (said, _) = program.take_said();
         let words = last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();

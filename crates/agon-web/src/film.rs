@@ -272,13 +272,11 @@ impl Showing {
         if let Some(why) = facts["void"].as_str() {
             return Ending::Void(why.to_owned());
         }
-        let own = self.film.session.outcome();
-        let agrees = outcome.as_ref().is_none_or(|recorded| own.is_some_and(|own| own.agrees(recorded)));
         let wrong = if *steps as usize != self.replay.steps.len() {
             "its number of steps is not the recorded one"
         } else if *state != format!("{:016x}", self.film.session.hash()) {
             "the last state is not the recorded one"
-        } else if !agrees {
+        } else if !Outcome::agrees(self.film.session.outcome(), outcome.as_ref()) {
             "the outcome is not the recorded one"
         } else if *chain != format!("{:016x}", self.replay.chain) {
             "its header or answers are not the recorded ones"

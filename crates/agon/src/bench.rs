@@ -76,7 +76,7 @@ pub fn run(options: &BenchOptions) -> Done {
     agon_bot::sys::stay_on(&cpus[cpus.len() - 1..]);
     let game = common::game(&options.what)?;
     let info = game.info();
-    let seats = options.seats.unwrap_or(info.seats.0.max(2).min(info.seats.1));
+    let seats = options.seats.unwrap_or(info.usual_seats());
     let mut setup_options = options.setup.clone();
     setup_options.seed = Some(setup_options.seed.unwrap_or(1));
     let setup: Setup = setup_options.setup(game, usize::from(seats))?;

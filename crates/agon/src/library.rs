@@ -112,12 +112,7 @@ fn complete(game: &dyn AnyGame, name: &str) -> Result<String, Failure> {
 
 /// A match of this game as it is without any options.
 fn usual(info: &GameInfo) -> Setup {
-    Setup {
-        rules: RulesChoice::default(),
-        map: MapChoice::Default,
-        seats: info.seats.0.max(2).min(info.seats.1),
-        seed: 0,
-    }
+    Setup { rules: RulesChoice::default(), map: MapChoice::Default, seats: info.usual_seats(), seed: 0 }
 }
 
 /// Every number of rules in TOML or JSON, by its dotted name.

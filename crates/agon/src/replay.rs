@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use agon_game::{Answer, Seat, Session};
+use agon_game::{Answer, Outcome, Seat, Session};
 use agon_replay::{Replay, ReplayError};
 use serde_json::{Value, json};
 
@@ -162,13 +162,11 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     }
     let steps = replay.steps.len();
     let Some(end) = &replay.end else { return Ok(Finding::Cut) };
-    let own = session.outcome();
-    let agrees = end.outcome.as_ref().is_none_or(|recorded| own.is_some_and(|own| own.agrees(recorded)));
     let wrong = if end.steps as usize != steps {
         Some(format!("it holds {steps} steps, but says {}", end.steps))
     } else if end.state != format!("{:016x}", session.hash()) {
         Some("the last state is not the recorded one".to_owned())
-    } else if !agrees {
+    } else if !Outcome::agrees(session.outcome(), end.outcome.as_ref()) {
         Some("the outcome is not the recorded one".to_owned())
     } else if end.chain != format!("{:016x}", replay.chain) {
         Some("header or answers were altered (their hash is not the recorded one)".to_owned())

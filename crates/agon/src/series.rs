@@ -152,7 +152,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     if !(1..=1024).contains(&jobs) {
         return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
     }
-    let seats = options.seats.unwrap_or(info.seats.0.max(2).min(info.seats.1));
+    let seats = options.seats.unwrap_or(info.usual_seats());
     let setups = setups(game, options, seats)?;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {

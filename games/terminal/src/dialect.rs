@@ -6,7 +6,6 @@ use agon_game::{Dialect, Facts, Heard, Outcome, Seat};
 use serde_json::{Value, json};
 
 use crate::Terminal;
-use crate::arena::SIDE;
 use crate::frame::{Death, Event, Frame};
 use crate::line::{self, Eyes, Names};
 use crate::orders::{Action, Commands, Mistake, Order};
@@ -134,12 +133,7 @@ fn order(rules: &Rules, seat: Seat, entry: &Value) -> Order {
     let Value::String(name) = name else { return Order::wrong(Mistake::NoText) };
     let Some(action) = action(rules, name) else { return Order::wrong(Mistake::shorthand(name)) };
     let (Some(x), Some(y)) = (coordinate(x), coordinate(y)) else { return Order::wrong(Mistake::NotWhole) };
-    Order { action, x: turned(seat, x), y: turned(seat, y) }
-}
-
-/// TM-TALK-3: player 2 counts from its own corner.
-fn turned(seat: Seat, at: i8) -> i8 {
-    if seat.index() == 0 { at } else { (SIDE - 1) as i8 - at.max(Order::LEAST) }
+    Order { action, x: Order::turned(seat, x), y: Order::turned(seat, y) }
 }
 
 /// A whole number, also where it is written as 3.0.
@@ -175,7 +169,7 @@ fn stack(rules: &Rules, seat: Seat, orders: &[Order], out: &mut Vec<u8>) {
             }
         };
         let name = Value::from(name.as_str());
-        let [x, y] = [order.x, order.y].map(|at| turned(seat, at));
+        let [x, y] = [order.x, order.y].map(|at| Order::turned(seat, at));
         out.extend_from_slice(format!("[{name}, {x}, {y}]").as_bytes());
     }
     out.push(b']');

@@ -1,9 +1,9 @@
 //! What a bot asks for in one turn, and why it may be refused.
 
-use agon_game::Reason;
 use agon_game::pack::{Reader, put_varint};
+use agon_game::{Reason, Seat};
 
-use crate::arena::Tile;
+use crate::arena::{SIDE, Tile};
 use crate::rules::Kind;
 
 /// What an order wants done.
@@ -72,6 +72,12 @@ impl Order {
     pub const LEAST: i8 = -100;
     /// The largest coordinate.
     pub const MOST: i8 = i8::MAX;
+
+    /// TM-TALK-3: a coordinate as `seat` counts, or one of its own as the arena does: player 2 counts from its own
+    /// corner. A replay may hold any.
+    pub fn turned(seat: Seat, at: i8) -> i8 {
+        if seat.index() == 0 { at } else { ((SIDE - 1) as i8).saturating_sub(at) }
+    }
 
     /// An entry that is no order.
     pub fn wrong(mistake: Mistake) -> Self {

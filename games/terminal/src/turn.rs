@@ -148,12 +148,8 @@ fn refuse_too_many(rules: &Rules, seat: Seat, commands: &Commands, out: &mut imp
 
 /// The tile an order is about, seen with the eyes of its player in a refusal.
 pub(crate) fn own_tile(seat: Seat, order: &Order) -> Result<Tile, Refusal> {
-    order.tile().ok_or_else(|| {
-        // A replay may hold tiles that no board has.
-        let turn = |at: i8| if seat.index() == 0 { at } else { 27i8.saturating_sub(at) };
-        match order.action {
-            Action::Unknown => Refusal::NotUnderstood(order.mistake()),
-            _ => Refusal::Outside(turn(order.x), turn(order.y)),
-        }
+    order.tile().ok_or_else(|| match order.action {
+        Action::Unknown => Refusal::NotUnderstood(order.mistake()),
+        _ => Refusal::Outside(Order::turned(seat, order.x), Order::turned(seat, order.y)),
     })
 }

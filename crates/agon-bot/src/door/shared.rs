@@ -201,10 +201,10 @@ impl Company {
                 self.role = Role::Guest { host };
                 let inner = door.lock();
                 let mut news = Vec::new();
-                for (number, place) in inner.places.iter().filter(|(_, place)| !place.is_served) {
-                    news.push(News::Waits { number: *number, token: place.token.clone() });
+                for (number, place) in inner.free() {
+                    news.push(News::Waits { number, token: place.token.clone() });
                     if let Some(owner) = place.owner.clone() {
-                        news.push(News::Belongs { number: *number, owner });
+                        news.push(News::Belongs { number, owner });
                     }
                 }
                 drop(inner);

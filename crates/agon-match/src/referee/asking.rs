@@ -302,17 +302,17 @@ impl Referee<'_> {
         for one in &mut *waiting {
             let seat = &mut self.seats[one.seat.index()];
             seat.beats = seat.beats.wrapping_add(1);
-            let mut checks_excess = seat.beats.is_multiple_of(EXCESS_BEATS);
+            let is_due = seat.beats.is_multiple_of(EXCESS_BEATS);
             let family = self.program(one.seat).family();
             one.beats += 1;
-            if one.beat.is_none() {
+            let surveys = one.beats.is_multiple_of(SURVEY_BEATS);
+            let begins = one.beat.is_none();
+            if begins {
                 one.beat = Some(family.look());
-                checks_excess = true;
-            } else if one.beats % SURVEY_BEATS == 0 {
+            } else if surveys {
                 family.survey();
-                checks_excess = true;
             }
-            if checks_excess {
+            if begins || surveys || is_due {
                 one.excess = excess_of(family);
             }
         }
@@ -530,13 +530,12 @@ impl Referee<'_> {
         };
         let cause = Cause::Late { limit: one.limit.unwrap_or_default(), why };
         if self.session.info().stops_late_bots {
-            self.seats[one.seat.index()].out = Some(Absence::Gone);
-            self.leaving.push((one.seat, Leaving::Sent(cause)));
+            self.gone(one, Leaving::Sent(cause), answers, takes);
         } else {
             self.fault(one.seat, &cause);
+            self.account(one, wall, &mut takes[one.index]);
         }
         answers[one.index].1 = Answer::Missing(Absence::TimedOut);
-        self.account(one, wall, &mut takes[one.index]);
         Ok(true)
     }
 

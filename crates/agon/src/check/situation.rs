@@ -49,7 +49,7 @@ const SCOUTING: Duration = Duration::from_secs(2);
 /// All situations of a game.
 pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>, Failure> {
     let info = game.info();
-    let seats = info.seats.0.max(2).min(info.seats.1);
+    let seats = info.usual_seats();
     let base = options.setup(game, usize::from(seats))?;
     let seed = options.seed.unwrap_or(1);
     let ends = [Seat::new(0), Seat::new(seats - 1)];
@@ -158,7 +158,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
     };
     let mut best: Option<(usize, Setup)> = None;
     for map in maps {
-        for seats in [info.seats.0.max(2).min(info.seats.1), info.seats.1] {
+        for seats in [info.usual_seats(), info.seats.1] {
             let setup = Setup { map: map.clone(), seats, seed, ..base.clone() };
             let Ok(mut session) = game.open(&setup) else { continue };
             let length = first_question(session.as_mut(), Seat::new(0)).map_or(0, |message| message.len());
