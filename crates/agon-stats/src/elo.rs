@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Tally, normal_below, student_deviations};
+use crate::{Tally, deviations, normal_below, student_deviations};
 
 /// Elo points per standard deviation of a game, in the scale of normalised Elo: `800 / ln 10`.
 pub(crate) fn normalized_scale() -> f64 {
@@ -18,6 +18,13 @@ pub fn score_of_elo(elo: f64) -> f64 {
 /// finite difference is enough.
 pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 400.0 * (score / (1.0 - score)).log10())
+}
+
+/// Half the width of the interval of normalised Elo after `games` single games of two bots that are about
+/// equal, where a game's deviation is its own unit: `z 800 / ln 10 / √games`. [`Estimate::normalized_error`]
+/// is the one to use with results; this one needs none of them, and is what fastchess prints.
+pub fn normalized_error_even(games: u64, confidence: f64) -> f64 {
+    normalized_scale() * deviations(confidence) / (games as f64).sqrt()
 }
 
 /// What the blocks say about the difference between two bots.

@@ -42,11 +42,12 @@ pub mod cross_table;
 pub mod ratings;
 
 mod bootstrap;
+mod empirical;
 mod likelihood;
 
 pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};
-pub use elo::{Estimate, elo_of_score, score_of_elo};
+pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
 pub use ratings::{Bootstrap, Interval, Options, Rated, RatingError, RatingTable, rate};
 pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
 pub use sequential::{Decision, Sequential, Status};

@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::Moments;
 use crate::elo::{normalized_scale, score_of_elo};
+use crate::empirical::{excess_llr, mean_llr};
 use crate::{BlockError, Shape, Tally, WinDrawLoss};
 
 /// In what units the hypotheses are stated.
@@ -126,9 +126,9 @@ impl Sprt {
         Some(match self.model {
             Model::Normalized => {
                 let root = f64::from(tally.shape().games).sqrt() / normalized_scale();
-                normalized(&Moments::of(tally.lifted().into_iter()), self.elo0 * root, self.elo1 * root)
+                excess_llr(&tally.lifted(), self.elo0 * root, self.elo1 * root)
             }
-            Model::Logistic => logistic(&tally.lifted(), score_of_elo(self.elo0), score_of_elo(self.elo1)),
+            Model::Logistic => mean_llr(&tally.lifted(), score_of_elo(self.elo0), score_of_elo(self.elo1)),
             Model::Bayesian => {
                 let drawish = Drawish::of(&tally.games()?);
                 if tally.shape().games == 1 {
@@ -136,64 +136,11 @@ impl Sprt {
                 } else {
                     // The draw margin is known from the games; the rest is a question of expected scores,
                     // answered on the blocks (as fishtest does).
-                    logistic(&tally.lifted(), drawish.score(self.elo0), drawish.score(self.elo1))
+                    mean_llr(&tally.lifted(), drawish.score(self.elo0), drawish.score(self.elo1))
                 }
             }
         })
     }
-}
-
-/// LLR of two values of `t`, the excess score in standard deviations of a block, in closed form:
-/// `n/2 ln((1 + (t - t0)²) / (1 + (t - t1)²))`.
-///
-/// The formula takes `t` to be moderate. Its value peaks a little more than 1 away from the middle of
-/// the hypotheses and falls again beyond, so that a bot that wins everything would prove less than one
-/// that wins most. From the peak on we stay on it: a better result never counts for less.
-fn normalized(moments: &Moments, t0: f64, t1: f64) -> f64 {
-    let excess = moments.mean - 0.5;
-    let t = if excess == 0.0 { 0.0 } else { excess / moments.variance.sqrt() };
-    let (middle, half) = (f64::midpoint(t0, t1), (t1 - t0) / 2.0);
-    let peak = half.hypot(1.0);
-    let t = t.clamp(middle - peak, middle + peak);
-    moments.weight / 2.0 * ((1.0 + (t - t0).powi(2)) / (1.0 + (t - t1).powi(2))).ln()
-}
-
-/// LLR of two expected scores: the likelihood of the counts under the distribution that fits them best
-/// among those of mean `s1`, against the same for `s0`.
-fn logistic(counts: &[(f64, f64)], s0: f64, s1: f64) -> f64 {
-    let (x0, x1) = (tilt(counts, s0), tilt(counts, s1));
-    counts.iter().map(|&(a, n)| n * ((1.0 + x0 * (a - s0)) / (1.0 + x1 * (a - s1))).ln()).sum()
-}
-
-/// The best fitting distribution of mean `s` is `n_i / (1 + x (a_i - s))` with the `x` for which its
-/// mean is `s` indeed. All counts must be positive and the scores lie on both sides of `s`.
-fn tilt(counts: &[(f64, f64)], s: f64) -> f64 {
-    let least = counts.iter().map(|&(a, _)| a - s).fold(f64::INFINITY, f64::min);
-    let most = counts.iter().map(|&(a, _)| a - s).fold(f64::NEG_INFINITY, f64::max);
-    // The sum falls from plus to minus infinity between its two poles: Newton's steps, and halving
-    // where they leave the bracket.
-    let (mut low, mut high) = (-1.0 / most, -1.0 / least);
-    let mut x = 0.0;
-    for _ in 0..200 {
-        let (mut sum, mut slope) = (0.0, 0.0);
-        for &(a, n) in counts {
-            let part = (a - s) / (1.0 + x * (a - s));
-            sum += n * part;
-            slope -= n * part * part;
-        }
-        if sum > 0.0 {
-            low = x
-        } else {
-            high = x
-        }
-        let newton = x - sum / slope;
-        let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
-        if (next - x).abs() <= 1e-15 * (1.0 + x.abs()) {
-            return next;
-        }
-        x = next;
-    }
-    x
 }
 
 /// Wins, draws and losses under BayesElo's model, with the draw margin that the games speak for.
