@@ -1,50 +1,27 @@
-//! The command line. Each command is a module; what they share is in [`common`] and [`screen`].
+//! The command line. Each folder is a room of the program, and each command a module in its room; what
+//! several rooms use is in [`common`].
 
 #![forbid(unsafe_code)]
 
 mod cli;
 
-mod against;
-mod bench;
-mod build;
-mod check;
-mod conform;
-mod docs;
-mod doctor;
-mod follow;
-mod fork;
-mod import;
-mod library;
-mod maps;
-mod new;
-mod pack;
-mod play;
-mod redact;
-mod referee;
-mod replay;
-mod watch;
-
-// Many matches:
-mod gauntlet;
-mod pin;
-mod rate;
-mod site;
-mod sprt;
-mod tournament;
-
+mod author;
 mod common;
-mod git;
-mod here;
-mod patience;
-mod progress;
-mod screen;
+mod play;
+mod replay;
 mod series;
-mod waiting;
+mod viewer;
+mod workshop;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
+
+use crate::author::{build, check, doctor, new, pack};
+use crate::play::referee;
+use crate::series::{gauntlet, pin, rate, sprt, tournament};
+use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
@@ -77,7 +54,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         Command::Build(options) => build::run(&options),
         Command::Doctor(options) => doctor::run(&options),
-        Command::Watch(options) => watch::run(&options),
+        Command::Watch(options) => viewer::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),

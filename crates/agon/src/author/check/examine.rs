@@ -1,0 +1,170 @@
+//! Plays the situations and writes down what happened.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agon_bot::program::Ending;
+use agon_bot::{BotName, Kind};
+use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session, Transport};
+use agon_match::record::Void;
+use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, play_on, seat_player};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+use super::situation::{Situation, first_question};
+use crate::common::Failure;
+use crate::common::seats::{header, seat_all};
+
+/// A match whose clock was unfair is played again so often.
+const TRIES: u32 = 5;
+
+/// What happened in a situation.
+pub struct Seen {
+    /// What the referee knows.
+    pub record: MatchRecord,
+    /// The time of each answer of the bot, with its limit and turn.
+    pub times: Vec<Time>,
+    /// All that the bot answered, hashed.
+    pub answers: u64,
+    /// Whether the bot was asked up to the end of the match, or to where it was stopped on purpose.
+    pub whole: bool,
+    /// The replay.
+    pub replay: Vec<u8>,
+}
+
+/// The time of one answer.
+#[derive(Clone, Debug)]
+pub struct Time {
+    /// How long it took, in milliseconds of wall time.
+    pub ms: f64,
+    /// The limit.
+    pub limit_ms: f64,
+    /// Which step, from 0.
+    pub step: u32,
+    /// Whether it was the first one.
+    pub first: bool,
+}
+
+/// Plays a situation.
+pub fn play(
+    game: &dyn AnyGame,
+    bot: &BotName,
+    situation: &Situation,
+    time_scale: f64,
+    stop: &AtomicBool,
+) -> Result<Seen, Failure> {
+    if !(time_scale.is_finite() && time_scale > 0.0 && time_scale <= 1e6) {
+        return Err(Failure::usage(format!(
+            "--time-scale {time_scale}: a number above 0, as in --time-scale 10"
+        )));
+    }
+    let clock = Clock { scale: time_scale, ..Clock::ORIGINAL };
+    let other = BotName::parse(&format!("builtin:{}", situation.opponent)).map_err(Failure::Own)?;
+    let seats = Seat::first(situation.setup.seats);
+    let names: Vec<BotName> =
+        seats.map(|seat| if seat == situation.seat { bot.clone() } else { other.clone() }).collect();
+    let labels: Vec<String> = names.iter().map(BotName::label).collect();
+    let mut late = String::new();
+    for _ in 0..TRIES {
+        let mut session = game.open(&situation.setup)?;
+        let mut players = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
+        let enough = AtomicBool::new(false);
+        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
+        let mut watch = Watch {
+            seat: situation.seat,
+            until: situation.given.len() as u32 + situation.most_steps,
+            times: Vec::new(),
+            answers: Vec::new(),
+            stop,
+            enough: &enough,
+            recorder: Recorder::new(Vec::new(), &header)?,
+        };
+        let record = play_on(
+            session.as_mut(),
+            &mut players,
+            &labels,
+            clock,
+            Ponder::Stop,
+            &mut watch,
+            &enough,
+            &situation.given,
+        );
+        let Watch { times, answers, recorder, until, .. } = watch;
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Check);
+        }
+        match &record.void {
+            Some(Void::HostLate(why)) => {
+                late.clone_from(why);
+                continue;
+            }
+            Some(Void::OwnFault(_)) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
+            Some(Void::Stopped) | None => {}
+        }
+        let whole = record.outcome.is_some() || record.steps >= until;
+        let replay = recorder.finish(session.as_mut(), &record)?;
+        let answers = content_hash(&answers);
+        return Ok(Seen { record, times, answers, whole, replay });
+    }
+    Err(Failure::own(format!(
+        "this machine was too busy to be fair, {TRIES} times: {late}; make it quieter, or use --time-scale"
+    )))
+}
+
+fn content_hash(bytes: &[u8]) -> u64 {
+    agon_contest::content::of_text(bytes)
+}
+
+struct Watch<'a> {
+    seat: Seat,
+    until: u32,
+    times: Vec<Time>,
+    answers: Vec<u8>,
+    stop: &'a AtomicBool,
+    enough: &'a AtomicBool,
+    recorder: Recorder<Vec<u8>>,
+}
+
+impl Observer for Watch<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let heard: &[(Seat, PackedAnswer)] = step.instead_of.unwrap_or(step.answers);
+        for ((seat, answer), take) in heard.iter().zip(step.takes) {
+            if *seat == self.seat && take.timed && !matches!(answer, Answer::Missing(_)) {
+                self.answers.extend(answer.order().into_iter().flatten());
+                let first = self.times.is_empty();
+                let (ms, limit_ms) =
+                    (take.wall.as_secs_f64() * 1e3, take.limit.unwrap_or_default().as_secs_f64() * 1e3);
+                self.times.push(Time { ms, limit_ms, step: step.step, first });
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) || step.step + 1 >= self.until {
+            self.enough.store(true, Ordering::Relaxed);
+        }
+        self.recorder.stepped(session, step)
+    }
+}
+
+/// How the bot ends when its connection is closed, and after which time; none where it is no program of ours.
+pub fn ending(
+    game: &dyn AnyGame,
+    bot: &BotName,
+    situation: &Situation,
+) -> Result<Option<(Ending, Duration)>, Failure> {
+    if !matches!(bot.kind, Kind::Path(_) | Kind::Command(_)) || game.info().transport == Transport::Script {
+        return Ok(None);
+    }
+    let mut session = game.open(&situation.setup)?;
+    let seat = situation.seat;
+    let mut player = seat_player(session.as_mut(), bot, seat, None, Clock::ORIGINAL)?;
+    let Player::Program(program) = &mut player else { return Ok(None) };
+    let Some(question) = first_question(session.as_mut(), seat) else { return Ok(None) };
+    program.wire().send(&question);
+    // It should have begun to play: a bot that is still starting is another matter.
+    let patience = Duration::from_millis(u64::from(session.limit_ms(seat)).clamp(1_000, 10_000));
+    let mut waits = [PollFd::from_borrowed_fd(program.wire_ref().reads(), PollFlags::IN)];
+    let _ = poll(&mut waits, Timespec::try_from(patience).ok().as_ref());
+    let began = Instant::now();
+    let ending = program.hang_up(Duration::from_secs(1))?;
+    Ok(Some((ending, began.elapsed())))
+}

@@ -1,0 +1,403 @@
+//! From what was seen to what is to be changed.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use agon_bot::program::Ending;
+use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
+use agon_match::{Fault, FaultKind, RejectedOrder};
+use serde::Serialize;
+
+use super::examine::{Seen, Time};
+use super::situation::{Kind, Situation};
+use crate::common::folders;
+use crate::common::screen::milliseconds;
+
+/// One line of the report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub what: &'static str,
+    /// How it is.
+    pub status: Status,
+    /// What was seen.
+    pub seen: String,
+    /// The rule that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// In which situation and turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// What to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// A command that shows it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Good.
+    Passed,
+    /// Wrong.
+    Failed,
+    /// Not wrong, but not wise.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Finding {
+    fn new(what: &'static str, status: Status, seen: impl Into<String>) -> Self {
+        Self { what, status, seen: seen.into(), rule: None, place: None, change: None, again: None }
+    }
+
+    fn change(mut self, change: impl Into<String>) -> Self {
+        self.change = Some(change.into());
+        self
+    }
+}
+
+/// More of the limit than this is close.
+const CLOSE: f64 = 0.7;
+/// More rejected orders than one in so many answers are too many.
+const FEW: usize = 10;
+
+/// The kinds of situations that are findings of their own.
+const SITUATIONS: [(Kind, &str); 4] = [
+    (Kind::Little, "when little is left"),
+    (Kind::Much, "when much is there"),
+    (Kind::Last, "on the last turn"),
+    (Kind::Big, "with the biggest input"),
+];
+
+/// All findings, in the order in which a bot's life goes.
+pub fn all(
+    info: &GameInfo,
+    bot: &str,
+    situations: &[Situation],
+    seen: &[Seen],
+    again: &Seen,
+    ending: Option<(Ending, Duration)>,
+) -> Vec<Finding> {
+    let report = Report { info, bot, situations, seen };
+    let mut findings = vec![report.starts()];
+    let unanswered =
+        [FaultKind::Timeout, FaultKind::Crash, FaultKind::Flood, FaultKind::Deaf, FaultKind::Resources];
+    findings.push(report.faults("answers every turn", &unanswered, Status::Failed, report.answered()));
+    let form = "every answer had the right form".to_owned();
+    findings.push(report.faults("form of answers", &[FaultKind::Malformed], Status::Failed, form));
+    findings.extend(report.rejected());
+    // What never answers has nothing to show in single situations.
+    let situations: &[(Kind, &'static str)] = if report.times().next().is_none() { &[] } else { &SITUATIONS };
+    for &(kind, what) in situations {
+        findings.extend(report.situation(kind, what));
+    }
+    findings.extend(report.time());
+    let quiet = "as many answers as questions".to_owned();
+    findings.push(report.faults("nothing unasked", &[FaultKind::Stray], Status::Failed, quiet));
+    if info.alternating {
+        let still = "it computes in its own turns only".to_owned();
+        findings.push(report.faults("in others' turns", &[FaultKind::Pondering], Status::Warning, still));
+    }
+    findings.extend(report.memory());
+    findings.push(match seen[0].answers == again.answers {
+        true => Finding::new("repeatable", Status::Note, "yes: the same answers in the same match"),
+        false => Finding::new(
+            "repeatable",
+            Status::Note,
+            "no: other answers in the same match (chance, or the clock)",
+        ),
+    });
+    findings.extend(ends(info, ending));
+    findings
+}
+
+struct Report<'a> {
+    info: &'a GameInfo,
+    bot: &'a str,
+    situations: &'a [Situation],
+    seen: &'a [Seen],
+}
+
+impl<'a> Report<'a> {
+    fn matches(&self) -> impl Iterator<Item = (&'a Situation, &'a Seen)> {
+        self.situations.iter().zip(self.seen)
+    }
+
+    fn times(&self) -> impl Iterator<Item = (&'a Situation, &'a Time)> {
+        self.matches().flat_map(|(situation, seen)| seen.times.iter().map(move |time| (situation, time)))
+    }
+
+    fn own(&self, kinds: &'a [FaultKind]) -> impl Iterator<Item = (usize, &'a Fault)> {
+        self.matches().enumerate().flat_map(move |(number, (situation, seen))| {
+            let own = seen.record.faults_of(situation.seat);
+            own.filter(|fault| kinds.contains(&fault.kind)).map(move |fault| (number, fault))
+        })
+    }
+
+    fn place(&self, number: usize, turn: &str) -> String {
+        format!("{turn}, {}", self.situations[number].what)
+    }
+
+    /// A command that shows a match again; its replay where no command can set it up.
+    fn again(&self, number: usize) -> Option<String> {
+        let situation = &self.situations[number];
+        let quoted = shlex::try_quote(self.bot).ok()?;
+        if let Some(setup) = set_up(situation).filter(|_| situation.setup.seats == 2) {
+            let other = format!("builtin:{}", situation.opponent);
+            let bots = match situation.seat == Seat::new(0) {
+                true => format!("{quoted} {other}"),
+                false => format!("{other} {quoted}"),
+            };
+            return Some(format!("agon play {} {bots} {setup}", self.info.name));
+        }
+        let file =
+            Path::new(folders::REPLAYS).join(format!("check-{}-{}.replay", self.info.name, number + 1));
+        fs::create_dir_all(folders::REPLAYS)
+            .and_then(|()| fs::write(&file, &self.seen[number].replay))
+            .ok()?;
+        Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
+    }
+
+    /// A finding about faults; `good` is said when there is none.
+    fn faults(&self, what: &'static str, kinds: &'a [FaultKind], bad: Status, good: String) -> Finding {
+        let Some((number, first)) = self.own(kinds).next() else {
+            return Finding::new(what, Status::Passed, good);
+        };
+        let more = self.own(kinds).count() - 1;
+        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
+        finding.place = Some(self.place(number, &first.turn));
+        finding.change = change(first.kind).map(str::to_owned);
+        finding.again = self.again(number);
+        finding
+    }
+
+    fn starts(&self) -> Finding {
+        const WHAT: &str = "starts in time";
+        let never = self.faults(WHAT, &[FaultKind::NeverStarted], Status::Failed, String::new());
+        if never.status == Status::Failed {
+            return never;
+        }
+        let firsts: Vec<&Time> = self.times().map(|(_, time)| time).filter(|time| time.first).collect();
+        let slowest = firsts.iter().max_by(|a, b| a.ms.total_cmp(&b.ms));
+        let Some(slowest) = slowest else {
+            return Finding::new(WHAT, Status::Failed, "it never answered");
+        };
+        let seen = format!(
+            "the slowest of {} first answers took {} of {}",
+            firsts.len(),
+            milliseconds(slowest.ms),
+            milliseconds(slowest.limit_ms)
+        );
+        let late = slowest.ms >= slowest.limit_ms;
+        let status = match slowest.ms {
+            _ if late => Status::Failed,
+            ms if ms > CLOSE * slowest.limit_ms => Status::Warning,
+            _ => Status::Passed,
+        };
+        let finding = Finding::new(WHAT, status, seen);
+        match status {
+            Status::Passed => finding,
+            _ => finding.change(
+                "load and compute less before the first answer; keep tables in a file or compute them later",
+            ),
+        }
+    }
+
+    fn answered(&self) -> String {
+        let answers = self.times().count();
+        format!("{answers} answers in {} matches", self.seen.len())
+    }
+
+    /// Orders that the rules reject, one finding for each rule.
+    fn rejected(&self) -> Vec<Finding> {
+        const WHAT: &str = "allowed orders";
+        let answers = self.times().count();
+        let all: Vec<(usize, &RejectedOrder)> = self
+            .matches()
+            .enumerate()
+            .flat_map(|(number, (situation, seen))| {
+                seen.record.rejected_of(situation.seat).map(move |order| (number, order))
+            })
+            .collect();
+        let mut rules: Vec<&str> = all.iter().map(|(_, order)| order.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let mut findings = Vec::new();
+        for rule in rules {
+            let of_rule: Vec<_> = all.iter().filter(|(_, order)| order.rule == rule).collect();
+            let (number, first) = of_rule[0];
+            // Where a rejected order ends the match, one is too many.
+            let fatal = of_rule.iter().find(|(number, order)| {
+                let record = &self.seen[*number].record;
+                let seat = self.situations[*number].seat;
+                let lost = record.outcome.as_ref().is_some_and(|outcome| outcome.ranks[seat.index()] > 1);
+                lost && order.step + 1 == record.steps
+            });
+            let many = of_rule.len() * FEW > answers;
+            let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
+            let (number, first) = fatal.map_or((number, first), |(number, order)| (number, order));
+            let lost = if fatal.is_some() { ", and lost a match by it" } else { "" };
+            let times = of_rule.len();
+            let seen =
+                format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
+            let mut finding = Finding::new(WHAT, status, seen);
+            finding.rule = Some(rule.to_owned());
+            finding.place = Some(self.place(*number, &first.turn));
+            finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
+            finding.again = self.again(*number);
+            findings.push(finding);
+        }
+        if findings.is_empty() {
+            findings.push(Finding::new(
+                WHAT,
+                Status::Passed,
+                format!("none of {answers} answers was rejected"),
+            ));
+        }
+        findings
+    }
+
+    /// Whether it went on in all situations of a kind.
+    fn situation(&self, kind: Kind, what: &'static str) -> Option<Finding> {
+        let own: Vec<(usize, &Seen)> = self
+            .seen
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| self.situations[*number].kind == kind)
+            .collect();
+        if own.is_empty() {
+            return None;
+        }
+        for (number, seen) in &own {
+            let seat = self.situations[*number].seat;
+            let broken = seen.record.faults_of(seat).find(|fault| fault.kind.breaks());
+            if let Some(fault) = broken {
+                let mut finding =
+                    Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
+                finding.place = Some(self.place(*number, &fault.turn));
+                finding.change = change(fault.kind).map(str::to_owned);
+                finding.again = self.again(*number);
+                return Some(finding);
+            }
+        }
+        let answers: usize = own
+            .iter()
+            .map(|(number, seen)| {
+                let given = self.situations[*number].given.len() as u32;
+                seen.times.iter().filter(|time| time.step >= given).count()
+            })
+            .sum();
+        let words = match kind {
+            Kind::Big => self.situations[own[0].0].what.trim_start_matches("the biggest input: ").to_owned(),
+            _ => format!("from {} positions that others made", own.len()),
+        };
+        let whole = own.iter().all(|(_, seen)| seen.whole);
+        debug_assert!(whole, "a match without a fault goes on to its end");
+        Some(Finding::new(what, Status::Passed, format!("{answers} answers; {words}")))
+    }
+
+    /// Time against the limit, first answers apart.
+    fn time(&self) -> Option<Finding> {
+        const WHAT: &str = "time";
+        let mut all: Vec<(&Situation, &Time)> = self.times().filter(|(_, time)| !time.first).collect();
+        all.sort_by(|a, b| a.1.ms.total_cmp(&b.1.ms));
+        let (_, median) = all.get(all.len() / 2)?;
+        let part = |time: &Time| time.ms / time.limit_ms.max(0.001);
+        let (situation, worst) = all.iter().max_by(|a, b| part(a.1).total_cmp(&part(b.1)))?;
+        let seen = format!(
+            "median {}, worst {} of {}",
+            milliseconds(median.ms),
+            milliseconds(worst.ms),
+            milliseconds(worst.limit_ms)
+        );
+        let status = match part(worst) {
+            part if part >= 1.0 => Status::Failed,
+            part if part > CLOSE => Status::Warning,
+            _ => Status::Passed,
+        };
+        let mut finding = Finding::new(WHAT, status, seen);
+        if status != Status::Passed {
+            finding.place = Some(format!("{} {}, {}", self.info.step, worst.step + 1, situation.what));
+            finding.change = Some(
+                "leave a reserve: the contest's machine may be slower and busier; stop thinking by the clock, not by depth"
+                    .to_owned(),
+            );
+        }
+        Some(finding)
+    }
+
+    fn memory(&self) -> Option<Finding> {
+        let own =
+            |(situation, seen): (&Situation, &Seen)| seen.record.times[situation.seat.index()].memory_mib;
+        let most = self.matches().filter_map(own).max_by(f64::total_cmp)?;
+        Some(Finding::new("memory", Status::Note, format!("at most {most:.0} MiB")))
+    }
+}
+
+/// What to change, where the sentence of the fault does not say it already.
+fn change(kind: FaultKind) -> Option<&'static str> {
+    match kind {
+        FaultKind::Timeout => {
+            Some("answer sooner, flush after every answer, and read all of the input (docs/faults.md)")
+        }
+        FaultKind::Crash => {
+            Some("start the bot by hand with the input it had: agon replay export FILE --input --seat N")
+        }
+        FaultKind::Malformed => {
+            Some("print exactly the form the rulebook gives; debug text belongs on standard error")
+        }
+        FaultKind::Stray => Some("print one answer for each question; debug text belongs on standard error"),
+        FaultKind::Pondering => {
+            Some("wait for input without spinning, and stop threads when you have answered")
+        }
+        _ => None,
+    }
+}
+
+/// How it ends.
+fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> {
+    const WHAT: &str = "ends by itself";
+    let (ending, after) = ending?;
+    let waits = match info.transport {
+        Transport::Lines => "when its input is at its end",
+        _ => "when its connection closes",
+    };
+    Some(match ending {
+        Ending::Runs => Finding::new(WHAT, Status::Warning, format!("it went on for a second, and was killed, {waits}"))
+            .change("end the loop when reading gives nothing more (Python: `line == ''`, C++: `if (!getline(...)) return`)"),
+        Ending::Code(0) => {
+            let ms = milliseconds(after.as_secs_f64() * 1e3);
+            Finding::new(WHAT, Status::Passed, format!("{ms} after its input was closed"))
+        }
+        other => Finding::new(WHAT, Status::Note, format!("{other}, {waits}")),
+    })
+}
+
+/// The options that set a whole match up again; none where files belong to it.
+fn set_up(situation: &Situation) -> Option<String> {
+    let Setup { rules, map, seed, .. } = &situation.setup;
+    if situation.kind != Kind::Whole || rules.file.is_some() {
+        return None;
+    }
+    let mut line = format!("--seed {seed}");
+    match map {
+        MapChoice::Default => {}
+        MapChoice::Named(name) => line += &format!(" --map {name}"),
+        MapChoice::Generated => line += " --map generate",
+        MapChoice::File(..) => return None,
+    }
+    if !rules.preset.is_empty() {
+        line += &format!(" --rules {}", rules.preset);
+    }
+    for (name, value) in &rules.sets {
+        line += &format!(" --set {}", shlex::try_quote(&format!("{name}={value}")).ok()?);
+    }
+    Some(line)
+}

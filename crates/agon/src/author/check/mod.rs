@@ -1,0 +1,282 @@
+//! `agon check`: plays a bot through scripted situations and reports like a test runner.
+//!
+//! It knows no game. A situation is a setup, a seat, opponents, and perhaps a beginning that others
+//! have played, so that the bot comes into positions it would not choose ([`situation`]). What
+//! happened in all of them together becomes findings ([`finding`]).
+
+mod examine;
+mod finding;
+mod situation;
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use agon_bot::{BotName, Kind};
+use agon_contest::content;
+use agon_game::AnyGame;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::common::builds;
+use crate::common::here;
+use crate::common::screen::{self, Screen};
+use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
+use crate::replay::feed::{self, FeedOptions};
+use finding::{Finding, Status};
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "Plays whole matches and scripted situations from every side: little left, much on the board, the last
+turn, the biggest input. Each finding says what was seen, the rule, and what to change.
+Exit code 0: nothing failed (there may be warnings); 1: something failed.
+
+Examples:
+  agon check cultist-wars bot.py
+  agon check                          in a folder whose agon.toml names the game
+  agon check cultist-wars bot.py --watch
+  agon check terminal my/algo --json
+  agon check terminal my/algo --against lost.replay --seat 2   its answers to a recorded match
+  agon check terminal my/algo --against lost.replay --turn 17  both answers to one turn";
+
+/// Options of `agon check`.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// The game [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bot [default: the one in this folder]
+    pub bot: Option<String>,
+    #[command(flatten)]
+    pub setup: SetupOptions,
+    /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
+    pub against: Option<PathBuf>,
+    /// Whose place it takes there [default: 1]
+    #[arg(long, value_name = "N", requires = "against", help_heading = "Recorded match")]
+    pub seat: Option<u8>,
+    /// Only this turn, with both answers whole; counted as in `replay show`
+    #[arg(long, short, value_name = "T", requires = "against", help_heading = "Recorded match")]
+    pub turn: Option<u32>,
+    /// Multiplies all time limits: for a slow machine
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Time")]
+    pub time_scale: f64,
+    /// Builds the bot first (its agon.toml says how)
+    #[arg(long)]
+    pub build: bool,
+    /// Checks again whenever a file of the bot changes
+    #[arg(long)]
+    pub watch: bool,
+    /// Prints the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How often files are looked at with `--watch`.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// How often the time beside the bar is drawn anew.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Runs `agon check`.
+pub fn run(options: &CheckOptions) -> Done {
+    let (game, bot, setup) = who(options)?;
+    let stop = common::stop_on_ctrl_c();
+    if !options.watch {
+        return check(options, game, &bot, &setup, stop);
+    }
+    loop {
+        let files = times(&bot);
+        match check(options, game, &bot, &setup, stop) {
+            Ok(()) | Err(Failure::Check) => {}
+            // A bot that cannot be started now may be in a moment.
+            Err(Failure::Usage(why) | Failure::Own(why)) => {
+                eprintln!("{} {why}", screen::errors().bad("error:"))
+            }
+            Err(unread) => return Err(unread),
+        }
+        if !options.json {
+            println!("{}", screen::output().dim("Waiting for a change of the bot's files; Ctrl-C ends."));
+        }
+        while times(&bot) == files {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// What is checked: from the command line, else from the `agon.toml` of this folder.
+fn who(options: &CheckOptions) -> Result<(&'static dyn AnyGame, String, SetupOptions), Failure> {
+    let mut setup = options.setup.clone();
+    let here = here::read()?;
+    let (game, bot) = match (&options.game, &options.bot) {
+        (Some(game), Some(bot)) => (game.clone(), bot.clone()),
+        // One word is the game where a game is called so.
+        (Some(game), None) if agon_games::find(game).is_some() => (game.clone(), ".".to_owned()),
+        (Some(bot), None) => (here::game(here.as_ref())?, bot.clone()),
+        (None, _) => (here::game(here.as_ref())?, ".".to_owned()),
+    };
+    if setup.rules.is_none() && here::game(here.as_ref()).is_ok_and(|own| own == game) {
+        setup.rules = here.and_then(|here| here.defaults.rules);
+    }
+    Ok((common::game(&game)?, bot, setup))
+}
+
+/// One check.
+fn check(
+    options: &CheckOptions,
+    game: &dyn AnyGame,
+    bot: &str,
+    setup: &SetupOptions,
+    stop: &AtomicBool,
+) -> Done {
+    let began = Instant::now();
+    let name = common::bot(bot)?;
+    if options.build {
+        builds::ensure(&name, true)?;
+    }
+    builds::warn_of_stale(std::slice::from_ref(&name));
+    if let Some(file) = &options.against {
+        let feed = FeedOptions {
+            file: file.clone(),
+            bot: bot.to_owned(),
+            seat: options.seat.unwrap_or(1),
+            turn: options.turn,
+            clock: ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() },
+            json: options.json,
+        };
+        return feed::run(&feed, Some(game));
+    }
+    if let Kind::Path(_) = &name.kind {
+        agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    let situations = situation::all(game, setup)?;
+    let bar = ProgressBar::with_draw_target(
+        Some(situations.len() as u64 + 2),
+        match io::stderr().is_terminal() && !options.json {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        },
+    );
+    let style = "{bar:20} {pos}/{len} in {elapsed} · {msg}";
+    bar.set_style(ProgressStyle::with_template(style).expect("a template of ours"));
+    // A match with a bot that is late in every turn takes minutes: the time goes on meanwhile, and what went wrong
+    // in a situation is said when it is over.
+    bar.enable_steady_tick(TICK);
+    let (mut seen, mut told) = (Vec::new(), Vec::new());
+    for situation in &situations {
+        bar.set_message(situation.what.clone());
+        let played = examine::play(game, &name, situation, options.time_scale, stop)?;
+        if let Some(fault) = played.record.faults.iter().find(|fault| fault.seat == situation.seat) {
+            // The sentence once of each kind: it would be the same every time.
+            let new = !told.contains(&fault.kind);
+            told.push(fault.kind);
+            let why = if new { format!(": {}", screen::harmless(&fault.message)) } else { String::new() };
+            let kind = screen::errors().bad(fault.kind.word());
+            bar.println(format!("{}, {}: {kind}{why}", situation.what, fault.turn));
+        }
+        seen.push(played);
+        bar.inc(1);
+    }
+    bar.set_message("the first match again");
+    let again = examine::play(game, &name, &situations[0], options.time_scale, stop)?;
+    bar.inc(1);
+    bar.set_message("its end");
+    let ending = examine::ending(game, &name, &situations[0])?;
+    bar.finish_and_clear();
+    let findings = finding::all(game.info(), bot, &situations, &seen, &again, ending);
+    report(options, game, &name, &findings, seen.len() + 1, began.elapsed())
+}
+
+fn report(
+    options: &CheckOptions,
+    game: &dyn AnyGame,
+    name: &BotName,
+    findings: &[Finding],
+    matches: usize,
+    took: Duration,
+) -> Done {
+    let count = |status| findings.iter().filter(|finding| finding.status == status).count();
+    let (passed, failed, warned) = (count(Status::Passed), count(Status::Failed), count(Status::Warning));
+    let mut out = io::stdout().lock();
+    if options.json {
+        let text = json!({
+            "bot": name.text, "game": game.info().name, "matches": matches, "findings": findings,
+            "passed": passed, "failed": failed, "warnings": warned, "seconds": took.as_secs_f64(),
+        });
+        // One line when there will be more.
+        let text = if options.watch { text.to_string() } else { format!("{text:#}") };
+        writeln!(out, "{text}")?;
+    } else {
+        let screen = screen::output();
+        let title = format!("{} · {}", game.info().title, screen::harmless(&name.label()));
+        writeln!(out, "{}\n", screen.strong(&title))?;
+        findings.iter().try_for_each(|finding| print(&mut out, screen, finding))?;
+        let word = |count: usize, word: &str| match count {
+            1 => format!("1 {word}"),
+            _ => format!("{count} {word}s"),
+        };
+        let failures = match failed {
+            0 => "none failed".to_owned(),
+            _ => screen.bad(&format!("{failed} failed")),
+        };
+        let sum = format!(
+            "\n{passed} passed, {failures}, {} · {} in {:.1} s",
+            word(warned, "warning"),
+            if matches == 1 { "1 match".to_owned() } else { format!("{matches} matches") },
+            took.as_secs_f64()
+        );
+        writeln!(out, "{sum}")?;
+    }
+    if failed > 0 { Err(Failure::Check) } else { Ok(()) }
+}
+
+fn print(out: &mut impl io::Write, screen: Screen, finding: &Finding) -> io::Result<()> {
+    let sign = match finding.status {
+        Status::Passed => screen.good("✓"),
+        Status::Failed => screen.bad("✗"),
+        Status::Warning => screen.strong("!"),
+        Status::Note => screen.dim("·"),
+    };
+    let rule = finding.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
+    writeln!(out, "{sign} {:<22} {}{rule}", finding.what, screen::harmless(&finding.seen))?;
+    for (word, text) in [("where", &finding.place), ("change", &finding.change), ("again", &finding.again)] {
+        if let Some(text) = text {
+            writeln!(out, "    {} {}", screen.dim(&format!("{word:<7}")), screen::harmless(text))?;
+        }
+    }
+    Ok(())
+}
+
+/// When the files that make up the bot were last changed, with their sizes.
+fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
+    let mut files = Vec::new();
+    let mut add = |path: &Path| {
+        if path.is_dir() {
+            let inside = content::files(path).unwrap_or_default();
+            files.extend(inside.into_iter().map(|file| path.join(file)));
+        } else {
+            files.push(path.to_owned());
+            // What it imports lies beside it.
+            let beside =
+                std::fs::read_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")));
+            let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+            files.extend(beside.filter(|other| other.extension() == path.extension()).take(1_000));
+        }
+    };
+    match BotName::parse(bot).map(|name| name.kind) {
+        Ok(Kind::Path(path)) => add(&path),
+        Ok(Kind::Command(words)) => words.iter().map(Path::new).filter(|path| path.exists()).for_each(add),
+        _ => {}
+    }
+    let about = |path: PathBuf| {
+        let found = std::fs::metadata(&path).ok();
+        let time = found.as_ref().and_then(|found| found.modified().ok());
+        (path, (time, found.map_or(0, |found| found.len())))
+    };
+    files.into_iter().map(about).collect()
+}

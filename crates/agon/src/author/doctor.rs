@@ -1,0 +1,389 @@
+//! `agon doctor`: what this machine has, what it allows, and what to do about the rest.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agon_bot::{build, sys};
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::common::screen;
+use crate::common::{Done, Failure};
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "Exit code 0: matches can be played here (there may be warnings); 1: something stands in the way.
+
+Examples:
+  agon doctor
+  agon doctor --json";
+
+/// Options of `agon doctor`.
+#[derive(Args, Debug)]
+pub struct DoctorOptions {
+    /// Prints the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Note,
+    /// Matches are played, but worse than they could be.
+    Warning,
+    /// Matches cannot be played.
+    Bad,
+}
+use State::{Bad, Good, Note, Warning};
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Serialize)]
+struct Finding {
+    group: &'static str,
+    what: String,
+    state: State,
+    seen: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+/// Runs `agon doctor`.
+pub fn run(options: &DoctorOptions) -> Done {
+    let mut findings = Vec::new();
+    let mut add = |group, what: &str, (state, seen, fix): Seen| {
+        findings.push(Finding { group, what: what.to_owned(), state, seen, fix });
+    };
+    let languages = languages();
+    for (what, seen) in languages {
+        add("languages", what, seen);
+    }
+    add("machine", "CPUs", cpus());
+    add("machine", "load", load());
+    add("machine", "CPU governor", governor());
+    add("machine", "clock", clock());
+    add("machine", "waking up", waking());
+    add("machine", "memory", memory());
+    add("machine", "swap", swap());
+    add("limits", "open files", open_files());
+    add("limits", "temporary folder", folder(&std::env::temp_dir(), "TMPDIR"));
+    add("limits", "cache", folder(&build::cache(), "AGON_CACHE"));
+    add("limits", "ports", port());
+    add("containment", "end with agon", die_with_parent());
+    add("containment", "waiting is counted", counters());
+    add("containment", "CPU of its own", pinning());
+    add("containment", "sandbox", sandbox());
+    let bad = findings.iter().any(|finding| finding.state == Bad);
+    let mut out = io::stdout().lock();
+    if options.json {
+        let text = json!({ "program": concat!("agon ", env!("CARGO_PKG_VERSION")), "findings": findings });
+        writeln!(out, "{text:#}")?;
+        return if bad { Err(Failure::Check) } else { Ok(()) };
+    }
+    let screen = screen::output();
+    let mut group = "";
+    for finding in &findings {
+        if finding.group != group {
+            let gap = if group.is_empty() { "" } else { "\n" };
+            group = finding.group;
+            writeln!(out, "{gap}{}", screen.strong(group))?;
+        }
+        let sign = match finding.state {
+            Good => screen.good("✓"),
+            Note => screen.dim("·"),
+            Warning => screen.strong("!"),
+            Bad => screen.bad("✗"),
+        };
+        writeln!(out, "{sign} {:<20} {}", finding.what, screen::harmless(&finding.seen))?;
+        if let Some(fix) = &finding.fix {
+            writeln!(out, "  {:<20} {}", "", screen.dim(&format!("-> {fix}")))?;
+        }
+    }
+    if bad { Err(Failure::Check) } else { Ok(()) }
+}
+
+/// A state, what was seen, and what to do.
+type Seen = (State, String, Option<String>);
+
+fn good(seen: impl Into<String>) -> Seen {
+    (Good, seen.into(), None)
+}
+
+fn with(state: State, seen: impl Into<String>, fix: &str) -> Seen {
+    (state, seen.into(), Some(fix.to_owned()))
+}
+
+fn file(path: impl AsRef<Path>) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+/// Interpreters and compilers: name, program, how it tells its version, the Debian package.
+const LANGUAGES: &[(&str, &str, &str, &str)] = &[
+    ("Python", "python3", "--version", "python3"),
+    ("JavaScript", "node", "--version", "nodejs"),
+    ("npm", "npm", "--version", "npm"),
+    ("Java", "java", "-version", "default-jdk"),
+    ("C++", "g++", "--version", "g++"),
+    ("C", "gcc", "--version", "gcc"),
+    ("Rust", "rustc", "--version", "rustc"),
+    ("Go", "go", "version", "golang-go"),
+    ("C#", "dotnet", "--version", "dotnet-sdk-8.0"),
+    ("Kotlin", "kotlinc", "-version", "kotlin"),
+    ("Ruby", "ruby", "--version", "ruby"),
+    ("PHP", "php", "--version", "php-cli"),
+    ("Perl", "perl", "-v", "perl"),
+    ("Lua", "lua", "-v", "lua5.4"),
+    ("git", "git", "--version", "git"),
+];
+
+/// So long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn languages() -> Vec<(&'static str, Seen)> {
+    let ask = |&(name, program, argument, package): &(&'static str, &str, &str, &str)| {
+        let seen = match version(program, argument) {
+            Some(version) => good(format!("{program}: {version}")),
+            None => with(
+                Note,
+                format!("{program} is not installed"),
+                &format!("apt install {package}, if your bots need it"),
+            ),
+        };
+        (name, seen)
+    };
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = LANGUAGES.iter().map(|language| scope.spawn(move || ask(language))).collect();
+        asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
+    })
+}
+
+/// The first line with a number in it that a program prints for `argument`.
+fn version(program: &str, argument: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().ok()?;
+    let pid = rustix::process::Pid::from_raw(child.id() as i32)?;
+    if !sys::wait(pid, PATIENCE) {
+        sys::kill_group(pid);
+    }
+    let output = child.wait_with_output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
+    Some(line.trim().chars().take(70).collect())
+}
+
+fn cpus() -> Seen {
+    let own = sys::cpus().len();
+    let all = std::fs::read_dir("/sys/devices/system/cpu").into_iter().flatten().flatten();
+    let all = all.filter(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.strip_prefix("cpu")
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    });
+    let all = all.count().max(own);
+    match own {
+        1 => with(
+            Warning,
+            "1 CPU: bots that think at the same time disturb each other",
+            "play series with -j 1",
+        ),
+        _ if own < all => {
+            (Note, format!("{own} of {all} CPUs may be used (taskset, a container, or cgroups)"), None)
+        }
+        _ => good(format!("{own} CPUs")),
+    }
+}
+
+fn load() -> Seen {
+    let text = file("/proc/loadavg").unwrap_or_default();
+    let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
+    let cpus = sys::cpus().len() as f64;
+    match load {
+        load if load > cpus => with(
+            Warning,
+            format!("{load:.1}, more than there are CPUs"),
+            "matches may be void: end what computes, or lower -j",
+        ),
+        load if load > cpus / 2.0 => (Note, format!("{load:.1} on {cpus} CPUs"), None),
+        load => good(format!("{load:.1} on {cpus} CPUs")),
+    }
+}
+
+fn governor() -> Seen {
+    let place = format!("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", sys::cpus()[0]);
+    match file(place).as_deref() {
+        None => (Note, "not told (a virtual machine, or fixed frequency)".to_owned(), None),
+        Some("performance") => good("performance"),
+        Some(other) => with(
+            Warning,
+            format!("{other}: the CPU may be slow when a bot begins to think"),
+            "for measurements: sudo cpupower frequency-set -g performance",
+        ),
+    }
+}
+
+fn clock() -> Seen {
+    let source = file("/sys/devices/system/clocksource/clocksource0/current_clocksource").unwrap_or_default();
+    let began = Instant::now();
+    for _ in 0..1_000 {
+        std::hint::black_box(Instant::now());
+    }
+    let each = began.elapsed().as_nanos() / 1_000;
+    match each {
+        0..=500 => good(format!("{source}, {each} ns to read")),
+        _ => with(
+            Warning,
+            format!("{source}, {each} ns to read, which is slow"),
+            "see that the kernel uses tsc or kvm-clock",
+        ),
+    }
+}
+
+/// How late we wake from sleeps of 2 ms.
+fn waking() -> Seen {
+    let mut late: Vec<Duration> = (0..50)
+        .map(|_| {
+            let began = Instant::now();
+            std::thread::sleep(Duration::from_millis(2));
+            began.elapsed().saturating_sub(Duration::from_millis(2))
+        })
+        .collect();
+    late.sort();
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let (median, worst) = (ms(late[25]), ms(late[49]));
+    let seen = format!("{median:.2} ms late, at most {worst:.1} ms");
+    match worst {
+        worst if worst > 5.0 => with(
+            Warning,
+            seen,
+            "this machine is busy or a guest of a busy one; matches that suffer are void and played again",
+        ),
+        _ => good(seen),
+    }
+}
+
+fn memory() -> Seen {
+    let all = sys::machine_memory() >> 20;
+    let text = file("/proc/meminfo").unwrap_or_default();
+    let free = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:")?.trim().split(' ').next()?.parse::<u64>().ok());
+    let free = free.unwrap_or(0) >> 10;
+    match free {
+        free if free < 512 => with(Warning, format!("{free} of {all} MiB are free"), "end other programs"),
+        free => good(format!("{free} of {all} MiB are free")),
+    }
+}
+
+fn swap() -> Seen {
+    let text = file("/proc/swaps").unwrap_or_default();
+    let used: u64 =
+        text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok()).sum();
+    match (text.lines().count() > 1, used >> 10) {
+        (false, _) => good("none"),
+        (true, 0) => good("there is some, none is used"),
+        (true, used) => with(
+            Warning,
+            format!("{used} MiB are used: a bot whose memory was swapped out is late"),
+            "free memory, or for measurements: sudo swapoff -a",
+        ),
+    }
+}
+
+fn open_files() -> Seen {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    match limit {
+        Some(limit) if limit < 256 => with(Warning, format!("at most {limit}"), "ulimit -n 4096"),
+        Some(limit) => good(format!("at most {limit}")),
+        None => good("no limit"),
+    }
+}
+
+fn folder(path: &Path, variable: &str) -> Seen {
+    let test = path.join(format!("agon-doctor-{}", std::process::id()));
+    let written =
+        fs::create_dir_all(path).and_then(|()| fs::write(&test, "x")).and_then(|()| fs::remove_file(&test));
+    let shown = path.display();
+    match written {
+        Ok(()) => good(format!("{shown}")),
+        Err(error) => {
+            with(Bad, format!("{shown}: {error}"), &format!("set {variable} to a folder that can be written"))
+        }
+    }
+}
+
+fn port() -> Seen {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)) {
+        Ok(_) => good("local ports can be taken: agon watch works"),
+        Err(error) => with(
+            Warning,
+            format!("no local port can be taken: {error}"),
+            "agon watch needs the loopback network",
+        ),
+    }
+}
+
+fn die_with_parent() -> Seen {
+    match rustix::process::child_subreaper() {
+        Ok(_) => good("bots and all they start end with their match, and with agon"),
+        Err(error) => with(Warning, format!("orphans cannot be adopted: {error}"), "use Linux 3.4 or later"),
+    }
+}
+
+fn counters() -> Seen {
+    match sys::Counters::own().and_then(|counters| counters.read()) {
+        Some(_) => good("a bot that this machine kept waiting does not lose by it"),
+        None => with(
+            Warning,
+            "this kernel does not count how long a process waits for a CPU",
+            "use a kernel with CONFIG_SCHED_INFO; until then let nothing else run beside matches",
+        ),
+    }
+}
+
+fn pinning() -> Seen {
+    let own = sys::cpus();
+    let set = std::thread::spawn(move || {
+        sys::stay_on(&own[..1]);
+        sys::cpus() == own[..1]
+    });
+    match set.join() {
+        Ok(true) => good("bots stay on the CPUs they are given"),
+        _ => with(
+            Warning,
+            "programs cannot be kept on a CPU here",
+            "allow sched_setaffinity in the container's profile",
+        ),
+    }
+}
+
+/// What a sandbox could be made of.
+fn sandbox() -> Seen {
+    let namespaces = file("/proc/sys/user/max_user_namespaces").is_some_and(|text| text != "0")
+        && file("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|text| text != "0");
+    let landlock = file("/sys/kernel/security/lsm").is_some_and(|text| text.contains("landlock"));
+    let cgroups = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+    let seccomp = file("/proc/self/status").is_some_and(|text| text.contains("Seccomp:"));
+    let word = |there, name: &str| format!("{name} {}", if there { "yes" } else { "no" });
+    let list = [
+        word(namespaces, "user namespaces"),
+        word(landlock, "landlock"),
+        word(seccomp, "seccomp"),
+        word(cgroups, "cgroups v2"),
+    ];
+    with(
+        Note,
+        format!("none yet: bots run with your rights ({})", list.join(", ")),
+        "run bots of strangers in a container or a virtual machine",
+    )
+}

@@ -1,0 +1,107 @@
+//! Bots that are built before they play.
+
+use std::path::{Path, PathBuf};
+
+use agon_bot::build::{Build, cache};
+use agon_bot::{BotName, Kind};
+use agon_contest::content;
+
+use crate::common::{Done, Failure};
+
+/// Endings of source files.
+pub const SOURCES: &[&str] = &[
+    "py", "js", "mjs", "cjs", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl", "lua",
+    "php",
+];
+/// Builds the bot where it has changed; for `--build` of other commands.
+///
+/// # Errors
+/// When it cannot be built.
+pub fn ensure(name: &BotName, quiet: bool) -> Done {
+    match build(name, false)? {
+        State::Failed(why) => Err(Failure::usage(format!("bot `{name}` cannot be built: {why}"))),
+        State::Built if !quiet => {
+            eprintln!("note: {name} was built");
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+/// Says on standard error which bots changed since `agon build` built them: the mistake is easy to make, and hard to see.
+pub fn warn_of_stale(names: &[BotName]) {
+    for name in names.iter().filter(|name| is_stale(name).unwrap_or(false)) {
+        eprintln!("note: {name} changed since it was built; `agon build {name}` builds it, as --build does");
+    }
+}
+/// Whether the newest file of a bot that `agon build` has built is a source.
+fn is_stale(name: &BotName) -> Option<bool> {
+    let Kind::Path(path) = &name.kind else { return None };
+    let build = Build::of(name).ok()??;
+    let built = std::fs::read_to_string(stamp(&build.folder)).ok()?;
+    if !path.is_dir() || built == content_of(name, &build).ok()? {
+        return Some(false);
+    }
+    // Who builds by hand leaves a program behind that is newer than its sources.
+    let files = content::files(path).ok()?;
+    let changed = |file: &PathBuf| std::fs::metadata(path.join(file)).and_then(|found| found.modified()).ok();
+    let newest = files.into_iter().max_by_key(changed)?;
+    let ending = newest.extension().unwrap_or_default().to_string_lossy().into_owned();
+    Some(SOURCES.contains(&ending.as_str()))
+}
+/// How a bot stands that is asked to be built.
+pub enum State {
+    /// There is nothing to build.
+    Nothing,
+    /// Nothing has changed since it was built.
+    Current,
+    /// It was built.
+    Built,
+    /// It could not be built, and why.
+    Failed(String),
+}
+/// Builds the bot where it has changed, or in any case with `force`.
+///
+/// # Errors
+/// When there is no such bot, or its `agon.toml` is wrong.
+pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
+    if let Kind::Path(path) = &name.kind
+        && !path.exists()
+    {
+        return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));
+    }
+    let Some(build) = Build::of(name).map_err(Failure::Usage)? else { return Ok(State::Nothing) };
+    let stamp = stamp(&build.folder);
+    let current = match &build.program {
+        Some(_) => build.is_there(),
+        None => std::fs::read_to_string(&stamp).ok() == Some(content_of(name, &build)?),
+    };
+    if current && !force {
+        return Ok(State::Current);
+    }
+    // The compiler's messages go where ours go, as they are.
+    let status = build.run().map_err(Failure::Usage)?;
+    if !status.success() {
+        let command = build.command.join(" ");
+        return Ok(State::Failed(format!("`{command}` ended with {status}")));
+    }
+    if build.program.is_none() {
+        let content = content_of(name, &build)?;
+        let written = stamp.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = written.and_then(|()| std::fs::write(&stamp, content)) {
+            eprintln!("note: {}: {error}; the bot will be built again next time", stamp.display());
+        }
+    }
+    Ok(State::Built)
+}
+/// The content that was built last: command and files, the built ones included.
+fn content_of(name: &BotName, build: &Build) -> Result<String, Failure> {
+    let files = content::of_bot(name).map_err(Failure::Usage)?;
+    let command = content::of_text(format!("{:?} {:?}", build.command, build.environment).as_bytes());
+    Ok(format!("{files:016x}{command:016x}\n"))
+}
+/// Where that is kept: not in the bot's folder, which may be read-only.
+fn stamp(folder: &Path) -> PathBuf {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = content::of_text(folder.as_os_str().as_encoded_bytes());
+    cache().join("stamps").join(format!("{name:016x}"))
+}

@@ -1,0 +1,383 @@
+//! What the commands share: failures with exit codes, finding games, options of a match.
+
+pub mod builds;
+pub mod folders;
+pub mod git;
+pub mod here;
+pub mod screen;
+pub mod seats;
+pub mod waiting;
+pub mod wanted;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agon_bot::BotName;
+use agon_game::setup::nearest;
+use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
+use agon_match::{Clock, Ponder, SeatError};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub enum Failure {
+    /// A check failed; what is to be said was already printed. Exit code 1.
+    Check,
+    /// The user asked for something that cannot be. Exit code 2.
+    Usage(String),
+    /// We or the machine failed. Exit code 3.
+    Own(String),
+    /// The reader of our output went away. Exit code 0: `agon ... | head` is no error.
+    Unread,
+}
+
+impl Failure {
+    /// A wrong usage.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// A failure of ours or of the machine.
+    pub fn own(message: impl Into<String>) -> Self {
+        Self::Own(message.into())
+    }
+
+    /// Says it and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        let (code, message) = match self {
+            Self::Check => (1, None),
+            Self::Usage(message) => (2, Some(message)),
+            Self::Own(message) => (3, Some(message)),
+            Self::Unread => (0, None),
+        };
+        if let Some(message) = message {
+            eprintln!("{} {message}", screen::errors().bad("error:"));
+        }
+        ExitCode::from(code)
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<SeatError> for Failure {
+    fn from(error: SeatError) -> Self {
+        match error {
+            SeatError::Name(why) => Self::Usage(why),
+            SeatError::Machine(why) => Self::Own(why),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Own(error.to_string()),
+        }
+    }
+}
+
+/// What a command gives.
+pub type Done = Result<(), Failure>;
+
+/// Prints what `--json` asks for.
+pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
+    Ok(writeln!(out, "{text}")?)
+}
+
+/// The game called `name`.
+pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
+    agon_games::find(name).ok_or_else(|| {
+        let names: Vec<&str> = agon_games::ALL.iter().map(|game| game.info().name).collect();
+        let hint = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+        Failure::usage(format!(
+            "no game is called `{name}`{}\n  games: {}",
+            hint.unwrap_or_default(),
+            names.join(", ")
+        ))
+    })
+}
+
+/// Options that set up a match.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SetupOptions {
+    /// Seed of the match: a whole number of 64 bits [default: a fresh one, which is printed]
+    #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
+    pub seed: Option<i64>,
+    /// A map by name, a map file, or `generate`
+    #[arg(long, value_name = "NAME|FILE|generate", help_heading = "Match")]
+    pub map: Option<String>,
+    /// Rules: a preset (see `agon rules GAME`) or a rules file
+    #[arg(long, value_name = "PRESET|FILE", help_heading = "Match")]
+    pub rules: Option<String>,
+    /// Changes one rule; may be given several times
+    #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
+    pub set: Vec<String>,
+    /// Short for --set strict=true: a bot's slips end its match as in the original, in games that forgive them
+    #[arg(long, help_heading = "Match")]
+    pub strict: bool,
+}
+
+impl SetupOptions {
+    /// The setup for a match of `seats` bots.
+    pub fn setup(&self, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
+        let info = game.info();
+        if !info.seats_fit(seats) {
+            let needs = match info.seats {
+                (least, most) if least == most => format!("{least} bots"),
+                (least, most) => format!("{least} to {most} bots"),
+            };
+            return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
+        }
+        let mut rules = RulesChoice::default();
+        if let Some(name) = &self.rules {
+            if info.preset(name).is_some() {
+                rules.preset = name.clone();
+            } else if Path::new(name).is_file() {
+                rules.file = Some((name.clone(), text(name)?));
+            } else {
+                let presets: Vec<&str> = info.presets.iter().map(|preset| preset.name).collect();
+                let hint = nearest(name, presets.iter().copied())
+                    .map(|name| format!("; did you mean `{name}`?"))
+                    .unwrap_or_default();
+                return Err(Failure::usage(format!(
+                    "`{name}` is neither a rules file nor a preset of {}{hint}\n  presets: {}",
+                    info.title,
+                    presets.join(", ")
+                )));
+            }
+        }
+        if self.strict {
+            rules.sets.push(("strict".to_owned(), "true".to_owned()));
+        }
+        for set in &self.set {
+            let (key, value) = set.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(info.name)))
+            })?;
+            rules.sets.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        let map = match self.map.as_deref() {
+            None => MapChoice::Default,
+            Some("generate") => MapChoice::Generated,
+            Some(name) if info.maps.iter().any(|map| map.name == name) => MapChoice::Named(name.to_owned()),
+            Some(file) if Path::new(file).is_file() => {
+                let bytes =
+                    std::fs::read(file).map_err(|error| Failure::usage(format!("map {file}: {error}")))?;
+                MapChoice::File(file.to_owned(), bytes)
+            }
+            Some(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
+                return Err(Failure::usage(format!("map `{name}`: no such file")));
+            }
+            Some(name) => MapChoice::Named(name.to_owned()),
+        };
+        Ok(Setup { rules, map, seats: seats as u8, seed: self.seed.unwrap_or_else(fresh_seed) })
+    }
+}
+
+fn example(game: &str) -> &'static str {
+    match game {
+        "cultist-wars" => "number_of_turns=60",
+        "jungle-blitz" => "unitsPerTeam=3",
+        _ => "maxTurns=50",
+    }
+}
+
+/// A text file the user named.
+pub fn text(file: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{file}: {error}")))
+}
+
+/// A seed nobody has chosen: small enough to be typed again.
+pub fn fresh_seed() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    (now.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 34) as i64
+}
+
+/// Options of the clock.
+#[derive(Args, Debug, Clone, Default, PartialEq)]
+pub struct ClockOptions {
+    /// No time limits: for a debugger
+    #[arg(long, help_heading = "Time")]
+    pub no_timeouts: bool,
+    /// Multiplies all time limits
+    #[arg(long, value_name = "X", conflicts_with = "no_timeouts", help_heading = "Time")]
+    pub time_scale: Option<f64>,
+    /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
+    #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
+    pub time_limit: Option<Duration>,
+    /// How limits are applied
+    #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
+    pub clock: ClockKind,
+    /// What happens to a bot that computes while its opponent is to move
+    #[arg(long, value_enum, default_value_t, help_heading = "Time")]
+    pub ponder: PonderKind,
+}
+
+/// How limits are applied.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClockKind {
+    /// The rulebook's limits
+    #[default]
+    Original,
+    /// 50 ms of tolerance that may be used twice, as on the Cultist Wars site since 2026
+    #[value(name = "site-2026")]
+    Site2026,
+}
+
+/// What happens to a bot that computes in its opponent's time.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PonderKind {
+    /// It is stopped between its turns and reported
+    #[default]
+    Stop,
+    /// It may
+    Allow,
+}
+
+impl ClockOptions {
+    /// The clock.
+    pub fn clock(&self) -> Result<Clock, Failure> {
+        let scale = self.time_scale.unwrap_or(1.0);
+        if !(scale.is_finite() && scale > 0.0 && scale <= 1e6) {
+            return Err(Failure::usage(format!(
+                "--time-scale {scale}: a number above 0, as in --time-scale 10"
+            )));
+        }
+        Ok(Clock {
+            limited: !self.no_timeouts,
+            scale,
+            cap: self.time_limit,
+            tolerant: self.clock == ClockKind::Site2026,
+        })
+    }
+
+    /// What happens to bots that compute in their opponent's time.
+    pub fn ponder(&self) -> Ponder {
+        match self.ponder {
+            PonderKind::Stop => Ponder::Stop,
+            PonderKind::Allow => Ponder::Allow,
+        }
+    }
+}
+
+/// Reads a time like `500ms` or `2s`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
+    let ms = number("ms").or_else(|| number("s").map(|seconds| seconds * 1e3));
+    match ms {
+        Some(ms) if (1.0..=86_400_000.0).contains(&ms) => Ok(Duration::from_secs_f64(ms / 1e3)),
+        _ => Err("write a number and its unit, from 1ms to 86400s, as in 500ms or 2s".to_owned()),
+    }
+}
+
+/// The bot that `text` names.
+pub fn bot(text: &str) -> Result<BotName, Failure> {
+    match text.starts_with(git::PREFIX) {
+        true => git::find(text).map(|found| found.name),
+        false => BotName::parse(text),
+    }
+    .map_err(Failure::Usage)
+}
+
+/// The bots' names, in the order of their seats.
+pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
+    let mut names = texts.iter().map(|text| bot(text)).collect::<Result<Vec<_>, Failure>>()?;
+    if swap {
+        names.reverse();
+    }
+    Ok(names)
+}
+
+/// Labels that tell the bots apart; `renames` are `N=LABEL`.
+pub fn labels(names: &[BotName], renames: &[String]) -> Result<Vec<String>, Failure> {
+    tell_apart(names.iter().map(BotName::label).collect(), renames)
+}
+
+/// Labels that tell the bots apart: `renames` are `N=LABEL`; of the others that are called the same, the
+/// second and further ones are numbered.
+pub fn tell_apart(mut labels: Vec<String>, renames: &[String]) -> Result<Vec<String>, Failure> {
+    let count = labels.len();
+    let mut fixed = vec![false; count];
+    for rename in renames {
+        let wrong = || {
+            Failure::usage(format!(
+                "--name {rename}: write NUMBER=LABEL with a bot's number from 1 to {count}, as in --name 1=mine"
+            ))
+        };
+        let (number, label) = rename.split_once('=').ok_or_else(wrong)?;
+        let place = number.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let place = place.filter(|place| *place < count).ok_or_else(wrong)?;
+        if label.trim().is_empty() {
+            return Err(wrong());
+        }
+        if (0..count).any(|other| other != place && fixed[other] && labels[other] == label) {
+            return Err(Failure::usage(format!("--name {rename}: another bot has that name")));
+        }
+        label.clone_into(&mut labels[place]);
+        fixed[place] = true;
+    }
+    for place in 0..count {
+        // What is settled: the names that were given, and the labels before this one.
+        let is_taken = |label: &str| {
+            (0..count)
+                .any(|other| other != place && (fixed[other] || other < place) && labels[other] == label)
+        };
+        if !fixed[place] && is_taken(&labels[place]) {
+            let numbered = (2..).map(|copy| format!("{} ({copy})", labels[place]));
+            let free = numbered.take(count + 1).find(|label| !is_taken(label));
+            labels[place] = free.expect("one more than there are bots");
+        }
+    }
+    Ok(labels)
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Becomes true when the user presses Ctrl-C. A second time ends the program at once.
+pub fn stop_on_ctrl_c() -> &'static AtomicBool {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+    });
+    &STOP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_bots_apart_and_number_no_more_than_they_must() {
+        let apart = |labels: &[&str], renames: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            tell_apart(owned(labels), &owned(renames)).map_err(|error| format!("{error:?}"))
+        };
+        assert_eq!(apart(&["a", "b"], &[]).unwrap(), ["a", "b"]);
+        assert_eq!(apart(&["a", "a", "b", "a"], &[]).unwrap(), ["a", "a (2)", "b", "a (3)"]);
+        assert_eq!(
+            apart(&["a", "a"], &["1=mine"]).unwrap(),
+            ["mine", "a"],
+            "nobody else is called so any more"
+        );
+        assert_eq!(apart(&["a", "a"], &["2=mine"]).unwrap(), ["a", "mine"]);
+        assert_eq!(apart(&["a", "b"], &["2=a"]).unwrap(), ["a (2)", "a"], "a name that was given stays");
+        assert_eq!(apart(&["a", "a", "b"], &["3=a (2)"]).unwrap(), ["a", "a (3)", "a (2)"]);
+        assert!(apart(&["a", "b"], &["1=x", "2=x"]).unwrap_err().contains("another bot has that name"));
+        for wrong in ["mine", "0=mine", "3=mine", "x=mine", "1= "] {
+            assert!(apart(&["a", "b"], &[wrong]).unwrap_err().contains("from 1 to 2"), "{wrong}");
+        }
+    }
+}

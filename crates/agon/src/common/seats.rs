@@ -1,0 +1,155 @@
+//! Bots at their seats, and the file in which their match is kept.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agon_bot::BotName;
+use agon_bot::sys::{self, Claim};
+use agon_game::{AnyGame, Seat, Session};
+use agon_match::arrival::Awaited;
+use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, StepReport, place, seat_player};
+use agon_replay::{Header, SeatInfo};
+
+use crate::common::{Done, Failure, folders, screen};
+
+/// Seats all bots, each where it disturbs the others least.
+pub fn seat_all(
+    session: &mut dyn Session,
+    names: &[BotName],
+    clock: Clock,
+    ponder: Ponder,
+    quiet: bool,
+) -> Result<Vec<Player>, Failure> {
+    // Claimed for the life of this program: another run of it takes other CPUs.
+    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
+    let wanted = if session.info().alternating && ponder == Ponder::Stop { 1 } else { names.len() };
+    let cpus: Vec<usize> =
+        CLAIMS.get_or_init(|| sys::claim_cpus(wanted)).iter().map(|claim| claim.cpu).collect();
+    sys::stay_on(&cpus[..1]);
+    let places = place(session, ponder, &cpus);
+    let mut players = Vec::new();
+    for ((seat, name), cpu) in Seat::first(names.len() as u8).zip(names).zip(places) {
+        if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
+            launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        players.push(seat_player(session, name, seat, Some(cpu), clock)?);
+    }
+    Ok(players)
+}
+/// The header of the replay.
+pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: &str) -> Header {
+    let info = session.info();
+    let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {
+        bot: name.text.clone(),
+        label: label.clone(),
+        hash: None,
+    });
+    Header {
+        program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        recipe: session.recipe().clone(),
+        seats: seats.collect(),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        timed: info.time_is_played,
+        clock: clock.to_owned(),
+    }
+}
+/// The seat that `--view` names; none for all.
+pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
+    match view.parse::<usize>() {
+        _ if view == "all" => Ok(None),
+        Ok(seat) if (1..=seats).contains(&seat) => Ok(Some(Seat::new(seat as u8 - 1))),
+        _ => Err(Failure::usage(format!("--view {view}: write a seat from 1 to {seats}, or all"))),
+    }
+}
+/// A replay's file, made when the match begins.
+pub struct ReplayFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+impl ReplayFile {
+    /// Creates the wanted file, or a new one in [`folders::REPLAYS`].
+    pub fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
+        let failed = |path: &Path, error: io::Error| {
+            Failure::own(format!(
+                "cannot write the replay {}: {error} (--no-replay plays without one)",
+                path.display()
+            ))
+        };
+        if let Some(path) = wanted {
+            let file = File::create(path).map_err(|error| failed(path, error))?;
+            return Ok(Self { path: path.to_owned(), file: Some(file) });
+        }
+        let folder = Path::new(folders::REPLAYS);
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let (game, seed) = (session.info().name, session.recipe().seed);
+        for number in 1.. {
+            let name = match number {
+                1 => format!("{game}-{seed}.replay"),
+                _ => format!("{game}-{seed}-{number}.replay"),
+            };
+            let path = folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { path, file: Some(file) }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&path, error)),
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file; once.
+    pub fn take(&mut self) -> File {
+        self.file.take().expect("taken once")
+    }
+}
+/// Several observers, one after the other.
+pub struct Together<'a, 'b>(pub &'a mut Vec<&'b mut dyn Observer>);
+impl Observer for Together<'_, '_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
+    }
+
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
+    }
+}
+/// What an order is called that the rules do not allow.
+pub const REJECTED: &str = "rejected order";
+/// The orders that the rules did not allow, the first of each seat and rule.
+pub fn rejections(
+    out: &mut impl io::Write,
+    screen: screen::Screen,
+    record: &MatchRecord,
+    labels: &[String],
+) -> Done {
+    let mut told: Vec<(Seat, &str)> = Vec::new();
+    for order in &record.rejected {
+        let key = (order.seat, order.rule);
+        if told.contains(&key) {
+            continue;
+        }
+        told.push(key);
+        let more = record.rejected.iter().filter(|other| (other.seat, other.rule) == key).count() - 1;
+        let more = if more > 0 { format!(" (and {more} more by that rule)") } else { String::new() };
+        let bot = screen.seat(order.seat, &screen::harmless(&labels[order.seat.index()]));
+        let why = screen::harmless(&order.message);
+        writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{more}", order.turn, order.rule)?;
+    }
+    Ok(())
+}
+/// The game of a replay's header.
+pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Failure> {
+    agon_games::find(&header.game).ok_or_else(|| {
+        Failure::usage(format!("this replay is of `{}`, a game this program does not have", header.game))
+    })
+}

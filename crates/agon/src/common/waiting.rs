@@ -1,0 +1,121 @@
+//! Bots that dial in: at which port, and whom we wait for.
+
+use std::io::{self, IsTerminal as _};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use agon_game::Seat;
+use agon_match::arrival::Awaited;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::common::screen::harmless;
+
+/// No more is told of clients that were sent away.
+const MOST_TOLD: usize = 20;
+
+/// Options of the port.
+#[derive(Args, Debug, Clone, Default)]
+pub struct PortOptions {
+    /// Where bots dial in that connect by themselves; an address other than this machine's own (127.0.0.1)
+    /// lets others reach the port [default: the game's usual port]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place, help_heading = "Match")]
+    port: Option<Place>,
+}
+
+/// A port, perhaps at an address.
+type Place = (Option<IpAddr>, u16);
+
+/// Reads `9000` or `0.0.0.0:9000`.
+fn place(text: &str) -> Result<Place, String> {
+    let place = match text.parse::<SocketAddr>() {
+        Ok(address) => Some((Some(address.ip()), address.port())),
+        Err(_) => text.parse().ok().map(|port| (None, port)),
+    };
+    place.filter(|(_, port)| *port > 0).ok_or_else(|| {
+        "write a port from 1 to 65535, as in --port 9000, or an address and a port, as in --port 0.0.0.0:9000"
+            .to_owned()
+    })
+}
+
+impl PortOptions {
+    /// Bots dial in there from now on.
+    pub fn apply(&self) {
+        if let Some((ip, port)) = self.port {
+            agon_bot::door::use_address(ip, port);
+        }
+    }
+}
+
+/// Tells whom we wait for: a line for each seat that somebody else has to fill, and on a terminal a line
+/// that moves.
+#[derive(Default)]
+pub struct Waiting {
+    told: Vec<Seat>,
+    /// What was told of those who were sent away.
+    sent_away: Vec<(Seat, String)>,
+    bar: Option<ProgressBar>,
+}
+
+impl Waiting {
+    /// We wait for these.
+    pub fn show(&mut self, seats: &[Awaited], waited: Duration) {
+        for awaited in seats.iter().filter(|awaited| awaited.elsewhere) {
+            if !self.told.contains(&awaited.seat) {
+                self.told.push(awaited.seat);
+                let (seat, address) = (awaited.seat, &awaited.address);
+                let limit = awaited
+                    .limit
+                    .map_or_else(String::new, |limit| format!(", for {} s at most", limit.as_secs()));
+                eprintln!("Seat {seat} waits for a bot to connect to {address}{limit}");
+            }
+        }
+        for awaited in seats.iter().filter(|awaited| awaited.elsewhere) {
+            let Some(why) = &awaited.trouble else { continue };
+            let known = (awaited.seat, why.clone());
+            if self.sent_away.len() < MOST_TOLD && !self.sent_away.contains(&known) {
+                self.sent_away.push(known);
+                let line = format!("Seat {}: who came was sent away: {}", awaited.seat, harmless(why));
+                match &self.bar {
+                    Some(bar) => bar.suspend(|| eprintln!("{line}")),
+                    None => eprintln!("{line}"),
+                }
+            }
+        }
+        if waited < Duration::from_secs(1) || !io::stderr().is_terminal() {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a template of ours"));
+            bar
+        });
+        let missing = seats.iter().map(|awaited| awaited.seat.to_string()).collect::<Vec<_>>().join(", ");
+        let whose = if seats.len() == 1 { "the bot of seat" } else { "the bots of seats" };
+        let limit = seats.iter().filter_map(|awaited| awaited.limit).min();
+        let limit = limit.map_or_else(String::new, |limit| format!(" of {}", limit.as_secs()));
+        bar.set_message(format!("waited {}{limit} s for {whose} {missing}; Ctrl-C stops", waited.as_secs()));
+        bar.tick();
+    }
+
+    /// All are here.
+    pub fn done(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_and_addresses_are_read() {
+        assert_eq!(place("9000"), Ok((None, 9000)));
+        assert_eq!(place("0.0.0.0:9000"), Ok((Some("0.0.0.0".parse().expect("an address")), 9000)));
+        for wrong in ["0", "-1", "65536", "here", "0.0.0.0", "0.0.0.0:0", ""] {
+            assert!(place(wrong).is_err_and(|why| why.contains("--port 9000")), "{wrong}");
+        }
+    }
+}

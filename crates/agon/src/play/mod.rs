@@ -1,0 +1,352 @@
+//! `agon play`: one match, and how it went.
+
+pub mod follow;
+pub mod patience;
+pub mod referee;
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use agon_game::{Seat, Session};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Recorder};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::common::builds;
+use crate::common::here::About;
+use crate::common::screen::{self, milliseconds, score};
+use crate::common::seats::{ReplayFile, Together, eyes, header, rejections, seat_all};
+use crate::common::wanted::MatchOptions;
+use crate::common::{self, Done, Failure, SetupOptions};
+use crate::play::follow::Follow;
+use crate::play::patience::Patience;
+use crate::viewer::Viewer;
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
+In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
+one that reads and writes lines instead. `agon docs bots` tells more.
+
+Examples:
+  agon play cultist-wars my/bot.py builtin:greedy
+  agon play cultist-wars ./bot 'cmd:java -cp out Bot' --seed 77 --watch
+  agon play cultist-wars my/bot.py builtin:hunter?nodes=2000 --swap --json
+  agon play cultist-wars my/bot.py builtin:random --no-timeouts
+  agon play cultist-wars my/bot.py builtin:greedy --live
+  agon play jungle-blitz ws: 'lines:python3 my_bot.py'
+  agon play                       in a folder whose agon.toml names game and opponents
+  agon play ostibot my/bot.js other/bot.py --time-limit 1s
+  agon play ostibot my/bot.js builtin:looter --js node";
+/// Options of `agon play`.
+#[derive(Args, Debug)]
+pub struct PlayOptions {
+    #[command(flatten)]
+    pub wanted: MatchOptions,
+    /// Where the replay goes [default: a new file in ./agon-replays]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub replay: Option<PathBuf>,
+    /// Writes no replay
+    #[arg(long, conflicts_with = "replay", help_heading = "Output")]
+    pub no_replay: bool,
+    /// Follows the match turn by turn, and frame by frame in games that have frames
+    #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    pub watch: bool,
+    /// Opens the match in the browser when it is over, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
+    pub open: bool,
+    /// Shows the match in the browser while it is played, and until Ctrl-C
+    #[arg(long, help_heading = "Output")]
+    pub live: bool,
+    /// Pause between turns with --watch, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
+    pub delay: u64,
+    /// Shows the board as this seat sees it
+    #[arg(long, value_name = "SEAT|all", default_value = "all", help_heading = "Output")]
+    pub view: String,
+    /// Prints the result as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Prints the result only, without the board
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Exit code 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
+    #[arg(long, help_heading = "Output")]
+    pub fail_on_fault: bool,
+    /// One match is played here; for many see the message this option gives
+    #[arg(short = 'n', long = "games", value_name = "N", hide = true)]
+    pub many: Option<u32>,
+}
+
+/// The replays there are kept below this size together; the oldest go first.
+const FOLDER_LIMIT: u64 = 256 << 20;
+/// A match whose clock was unfair is played again so often.
+const TRIES: u32 = 3;
+
+/// Runs `agon play`.
+pub fn run(options: &PlayOptions) -> Done {
+    let (game, bots, rules) = who(options)?;
+    let game = common::game(&game)?;
+    if let Some(many) = options.many {
+        return Err(Failure::usage(format!(
+            "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
+            game.info().name,
+            bots.join(" ")
+        )));
+    }
+    options.wanted.port.apply();
+    let names = options.wanted.names(&bots)?;
+    if options.wanted.build {
+        names.iter().try_for_each(|name| builds::ensure(name, options.quiet || options.json))?;
+    }
+    builds::warn_of_stale(&names);
+    let clock = options.wanted.clock.clock()?;
+    let labels = common::labels(&names, &options.wanted.name)?;
+    let setup = SetupOptions { rules, ..options.wanted.setup.clone() }.setup(game, names.len())?;
+    let eyes = eyes(&options.view, names.len())?;
+    let stop = common::stop_on_ctrl_c();
+    let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
+    for attempt in 1.. {
+        let mut session = game.open(&setup)?;
+        let mut file = match options.no_replay {
+            true => None,
+            false => Some(ReplayFile::create(options.replay.as_deref(), session.as_ref())?),
+        };
+        let mut players = seat_all(session.as_mut(), &names, clock, options.wanted.clock.ponder(), false)?;
+        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
+        let mut recorder = match &mut file {
+            Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
+            None => None,
+        };
+        if options.watch {
+            session.keep_events();
+        }
+        let delay = options.watch.then(|| Duration::from_millis(options.delay));
+        let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
+        let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
+        let record = {
+            let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
+            let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
+            if let Some(camera) = &mut camera {
+                observers.push(camera);
+            }
+            if let Some(recorder) = &mut recorder {
+                observers.push(recorder);
+            }
+            agon_match::play(
+                session.as_mut(),
+                &mut players,
+                &labels,
+                clock,
+                options.wanted.clock.ponder(),
+                &mut Together(&mut observers),
+                stop,
+            )
+        };
+        drop(players);
+        screen.leave()?;
+        if let Some(recorder) = recorder {
+            recorder.finish(session.as_mut(), &record)?;
+        }
+        if let Some(camera) = camera {
+            camera.finish(&record);
+        }
+        let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        if late && attempt < TRIES {
+            eprintln!(
+                "{} (try {attempt} of {TRIES}); playing again",
+                record.void_sentence().unwrap_or_default()
+            );
+            continue;
+        }
+        let path = file.map(|file| file.path().display().to_string());
+        let result = record.result(session.as_ref(), &labels, path.clone());
+        if options.json {
+            common::print_json(&mut io::stdout(), &result)?;
+        } else {
+            report(options, session.as_ref(), &record, &result, &labels, eyes)?;
+        }
+        if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {
+            make_room(Path::new(file));
+        }
+        if let Some(file) = path.as_deref().filter(|_| options.open) {
+            let viewer = Viewer::start(Some(file.into()))?;
+            viewer.show(Path::new(file));
+            viewer.stay()?;
+        } else if let Some(viewer) = viewer {
+            viewer.stay()?;
+        }
+        return conclude(options, &record, late);
+    }
+    unreachable!("the last try returns")
+}
+
+/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
+    let words: Vec<&String> = options.wanted.game.iter().chain(&options.wanted.bots).collect();
+    let mut about = About::read(&words, options.wanted.setup.rules.as_ref())?;
+    if about.bots.is_empty() {
+        // As many opponents as there are seats for.
+        let seats = usize::from(common::game(&about.game)?.info().seats.1);
+        about.bots = about.opponents()?.iter().take(seats - 1).cloned().collect();
+        about.bots.insert(0, ".".to_owned());
+    }
+    Ok((about.game, about.bots, about.rules))
+}
+
+/// The exit code.
+fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
+    match &record.void {
+        Some(agon_match::record::Void::Stopped) => return Err(Failure::Check),
+        Some(_) if late => {
+            let why = record.void_sentence().unwrap_or_default();
+            return Err(Failure::own(format!(
+                "{why}, {TRIES} times; make the machine quieter, or use --time-scale"
+            )));
+        }
+        Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
+        None => {}
+    }
+    match options.fail_on_fault && !record.faults.is_empty() {
+        true => Err(Failure::Check),
+        false => Ok(()),
+    }
+}
+
+/// Removes the oldest replays of our own folder when it grows too large.
+fn make_room(newest: &Path) {
+    let Some(folder) = newest.parent() else { return };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "replay"))
+        .filter_map(|entry| {
+            let found = entry.metadata().ok()?;
+            Some((found.modified().ok()?, found.len(), entry.path()))
+        })
+        .collect();
+    let mut size: u64 = files.iter().map(|file| file.1).sum();
+    files.sort();
+    let mut removed = 0;
+    for (_, length, path) in files {
+        if size <= FOLDER_LIMIT || path == newest {
+            break;
+        }
+        if std::fs::remove_file(&path).is_ok() {
+            size -= length;
+            removed += 1;
+        }
+    }
+    if removed > 0 {
+        eprintln!("note: removed the {removed} oldest replays; {} is kept below 256 MiB", folder.display());
+    }
+}
+
+/// The report for people.
+fn report(
+    options: &PlayOptions,
+    session: &dyn Session,
+    record: &MatchRecord,
+    result: &MatchResult,
+    labels: &[String],
+    eyes: Option<Seat>,
+) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    if !options.quiet && !options.watch {
+        write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
+        writeln!(out)?;
+    }
+    let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);
+    let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
+    writeln!(out, "{}{}", screen.strong(&title), screen.dim(&map))?;
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([
+        "seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "rejected", "faults",
+    ]);
+    for seat in &result.seats {
+        let time = &seat.time;
+        let builtin = time.answers == 0;
+        let dash = || "–".to_owned();
+        let mean = time.wall_ms / f64::from(time.answers.max(1));
+        table.add_row([
+            seat.seat.to_string(),
+            screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot)),
+            seat.score.map_or_else(dash, score),
+            seat.rank.map_or_else(dash, |rank| rank.to_string()),
+            if builtin { dash() } else { time.answers.to_string() },
+            if builtin { dash() } else { milliseconds(mean) },
+            if builtin { dash() } else { milliseconds(time.max_ms) },
+            time.cpu_ms.map_or_else(dash, milliseconds),
+            match seat.rejected {
+                0 => "none".to_owned(),
+                count => count.to_string(),
+            },
+            match seat.faults.len() as u64 + seat.more_faults {
+                0 => "none".to_owned(),
+                count => screen.bad(&count.to_string()),
+            },
+        ]);
+    }
+    for column in 2..9 {
+        table.column_mut(column).expect("ten columns").set_cell_alignment(CellAlignment::Right);
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(out)?;
+    let verdict = match (&record.void, result.outcome.winner) {
+        (Some(agon_match::record::Void::Stopped), _) => screen.bad("stopped"),
+        (Some(_), _) => screen.bad(&record.void_sentence().unwrap_or_default()),
+        (None, Some(seat)) => {
+            let bot = &result.seats[usize::from(seat) - 1].bot;
+            format!("{} wins", screen.seat(Seat::new(seat - 1), &screen::harmless(bot)))
+        }
+        (None, None) => screen.strong("Draw"),
+    };
+    let steps = if record.steps == 1 { "" } else { "s" };
+    let turns = match record.steps {
+        0 => format!("before the first {} was played", session.info().step),
+        count => format!("after {count} {}{steps}", session.info().step),
+    };
+    match record.void {
+        Some(_) => writeln!(out, "{verdict} {turns}.")?,
+        None => writeln!(out, "{verdict} {turns}: {}.", result.outcome.reason)?,
+    }
+    faults(&mut out, screen, result)?;
+    rejections(&mut out, screen, record, labels)?;
+    if let Some(replay) = &result.replay {
+        writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
+        writeln!(out, "  agon replay show {replay} --turn 10")?;
+    }
+    // Built-in bots are no programs that could do anything.
+    let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
+    for note in result.notes.iter().map(String::as_str).chain(programs.then_some(result.containment)) {
+        writeln!(out, "{}", screen.dim(&format!("Note: {note}.")))?;
+    }
+    Ok(())
+}
+
+/// The faults of the programs, the first of each kind with its sentence.
+fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult) -> Done {
+    for seat in &result.seats {
+        let mut told: Vec<FaultKind> = Vec::new();
+        for fault in &seat.faults {
+            if told.contains(&fault.kind) {
+                continue;
+            }
+            told.push(fault.kind);
+            let more = seat.faults.iter().filter(|other| other.kind == fault.kind).count() - 1;
+            let more = if more > 0 { format!(" (and {more} more like it)") } else { String::new() };
+            let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
+            let kind = screen.bad(fault.kind.word());
+            writeln!(out, "{bot}, {}: {kind}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+        }
+        if seat.more_faults > 0 {
+            writeln!(out, "{} more faults of seat {} are not listed", seat.more_faults, seat.seat)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! `agon referee`: prints what brutaltester and psyleague read.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agon_bot::{BotName, Kind};
+use agon_game::{MapChoice, RulesChoice, Seat, Session, Setup};
+use agon_match::arrival::Awaited;
+use agon_match::{Observer, StepReport};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::common::screen::score;
+use crate::common::seats::seat_all;
+use crate::common::waiting::PortOptions;
+use crate::common::waiting::Waiting;
+use crate::common::{self, ClockOptions, Done, Failure};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
+
+Examples:
+  agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
+  java -jar brutaltester.jar -r 'agon referee cultist-wars' -p1 ./a -p2 ./b -t 2 -n 100";
+/// Options of `agon referee`.
+#[derive(Args, Debug)]
+pub struct RefereeOptions {
+    /// The game
+    pub game: String,
+    /// Command of player 1 (also written -p1)
+    #[arg(long, value_name = "CMD")]
+    pub p1: String,
+    /// Command of player 2 (also written -p2)
+    #[arg(long, value_name = "CMD")]
+    pub p2: Option<String>,
+    /// Command of player 3 (also written -p3)
+    #[arg(long, value_name = "CMD")]
+    pub p3: Option<String>,
+    /// Command of player 4 (also written -p4)
+    #[arg(long, value_name = "CMD")]
+    pub p4: Option<String>,
+    /// Match parameters: `seed=N` [default: the current time in milliseconds]
+    #[arg(long = "params", short = 'd', value_name = "seed=N", allow_hyphen_values = true)]
+    pub params: Vec<String>,
+    /// Writes the result, and every answer, as JSON to this file
+    #[arg(long = "log", short = 'l', value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Accepted and ignored: the original's option to start its web server
+    #[arg(short = 's', hide = true)]
+    pub serve: bool,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    #[command(flatten)]
+    pub port: PortOptions,
+}
+
+/// The original's `-p1` is two letters after one dash; ours is `--p1`.
+pub fn spell_out(arguments: &mut [OsString]) {
+    for argument in arguments.iter_mut().skip(2) {
+        if let Some(text) = argument.to_str()
+            && let Some(player) = text.strip_prefix("-p")
+            && player.starts_with(|first: char| first.is_ascii_digit())
+        {
+            *argument = format!("--p{player}").into();
+        }
+    }
+}
+
+/// Runs `agon referee`.
+pub fn run(options: &RefereeOptions) -> Done {
+    let game = common::game(&options.game)?;
+    let commands = [Some(&options.p1), options.p2.as_ref(), options.p3.as_ref(), options.p4.as_ref()];
+    let names = commands.into_iter().flatten().map(|command| name(command)).collect::<Result<Vec<_>, _>>()?;
+    if !game.info().seats_fit(names.len()) {
+        return Err(Failure::usage(format!(
+            "{} is not played by {} players",
+            game.info().title,
+            names.len()
+        )));
+    }
+    let labels = common::labels(&names, &[])?;
+    let setup = Setup {
+        rules: RulesChoice::default(),
+        map: MapChoice::Default,
+        seats: names.len() as u8,
+        seed: seed(&options.params)?,
+    };
+    options.port.apply();
+    let mut session = game.open(&setup)?;
+    let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+    let mut players = seat_all(session.as_mut(), &names, clock, ponder, true)?;
+    let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
+    let record = agon_match::play(
+        session.as_mut(),
+        &mut players,
+        &labels,
+        options.clock.clock()?,
+        options.clock.ponder(),
+        &mut log,
+        common::stop_on_ctrl_c(),
+    );
+    drop(players);
+    let tell = |seat: Seat, turn: &str, message: &str| {
+        eprintln!("player {seat} ({}), {turn}: {message}", labels[seat.index()]);
+    };
+    record.faults.iter().for_each(|fault| tell(fault.seat, &fault.turn, &fault.message));
+    record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
+    if let (Some(path), Some(answers)) = (&options.log, log.answers) {
+        let result = record.result(session.as_ref(), &labels, None);
+        let text = json!({ "result": result, "answers": answers }).to_string();
+        std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+    }
+    let Some(outcome) = record.outcome else {
+        return Err(Failure::own(record.void_sentence().unwrap_or_default()));
+    };
+    let mut out = io::stdout().lock();
+    for value in &outcome.scores {
+        writeln!(out, "{}", score(*value))?;
+    }
+    writeln!(out, "seed={}", setup.seed)?;
+    Ok(())
+}
+
+/// A command line; also what `agon play` takes with a prefix.
+fn name(command: &str) -> Result<BotName, Failure> {
+    let prefixed = ["cmd:", "builtin:"].iter().any(|prefix| command.starts_with(prefix));
+    let name = BotName::parse(command).map_err(Failure::Usage)?;
+    if prefixed || matches!(&name.kind, Kind::Path(path) if path.exists()) {
+        return Ok(name);
+    }
+    BotName::parse(&format!("cmd:{command}")).map_err(Failure::Usage)
+}
+
+/// `seed=N` among the parameters; the current time in milliseconds without.
+fn seed(parameters: &[String]) -> Result<i64, Failure> {
+    for parameter in parameters.iter().flat_map(|text| text.split_whitespace()) {
+        if let Some(seed) = parameter.strip_prefix("seed=") {
+            return seed.parse().map_err(|_| {
+                Failure::usage(format!("-d {parameter}: the seed is a whole number of 64 bits"))
+            });
+        }
+    }
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64)
+}
+
+/// Keeps every answer for the log.
+struct Log {
+    answers: Option<Vec<Value>>,
+    waiting: Waiting,
+}
+
+impl Observer for Log {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.waiting.show(seats, waited);
+    }
+
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.waiting.done();
+        let Some(answers) = &mut self.answers else { return Ok(()) };
+        for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
+            answers.push(json!({
+                "turn": step.step,
+                "player": seat.index(),
+                "answer": text(session, *seat, answer.order()),
+                "ms": take.wall.as_secs_f64() * 1e3,
+                "stderr": String::from_utf8_lossy(&take.stderr),
+            }));
+        }
+        Ok(())
+    }
+}
+
+fn text(session: &dyn Session, seat: Seat, order: Option<&Vec<u8>>) -> Option<String> {
+    let mut text = Vec::new();
+    session.say(seat, order?, &mut text).then(|| String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,165 @@
+//! `agon replay export`: a replay in another form.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use agon_game::{Answer, Seat};
+use agon_replay::Replay;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::common::seats::game_of;
+use crate::common::{Done, Failure};
+use crate::replay::{import, open, read};
+
+/// Options of `agon replay export`.
+#[derive(Args, Debug)]
+pub struct ExportOptions {
+    /// The replay
+    pub file: PathBuf,
+    /// The form: json, html, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
+    pub format: Option<ExportFormat>,
+    /// For html: keeps the output of the bots, and how they were started
+    #[arg(long, requires = "format")]
+    pub private: bool,
+    /// The exact bytes that the bot of --seat read
+    #[arg(long, requires = "seat")]
+    pub input: bool,
+    /// Whose input
+    #[arg(long, value_name = "N")]
+    pub seat: Option<u8>,
+    /// Up to this turn of the bot (its answer to it is not needed any more)
+    #[arg(long, value_name = "T", requires = "input")]
+    pub until: Option<u32>,
+    /// Where it goes [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+/// Forms of an exported replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Everything as JSON.
+    Json,
+    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
+    Html,
+    /// As the original of this game records it.
+    Original(&'static str),
+}
+fn export_format(text: &str) -> Result<ExportFormat, String> {
+    match (text, agon_games::find(text)) {
+        ("json", _) => Ok(ExportFormat::Json),
+        ("html", _) => Ok(ExportFormat::Html),
+        (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
+        _ => Err("write json, html, or the name of the replay's game".to_owned()),
+    }
+}
+/// Runs `agon replay export`.
+pub fn export(options: &ExportOptions) -> Done {
+    let replay = read(&options.file)?;
+    let original = match options.format {
+        Some(ExportFormat::Original(game)) if game != replay.header.game => {
+            let title = game_of(&replay.header)?.info().title;
+            return Err(Failure::usage(format!("--format {game}: this is a replay of {title}")));
+        }
+        Some(ExportFormat::Original(_)) => Some(import::export(&replay)?),
+        _ => None,
+    };
+    let mut out: Box<dyn Write> = match &options.output {
+        None => Box::new(io::stdout().lock()),
+        Some(path) => {
+            let file =
+                File::create(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+            Box::new(BufWriter::new(file))
+        }
+    };
+    match options.format {
+        Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
+        Some(ExportFormat::Html) => crate::viewer::page(replay, options.private, &mut out)?,
+        Some(ExportFormat::Original(_)) => out.write_all(&original.unwrap_or_default())?,
+        None => export_input(&replay, options, &mut out)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+/// The exact bytes a seat read, with line feeds behind its messages.
+fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) -> Done {
+    let seats = replay.header.seats.len();
+    let seat = options.seat.filter(|&seat| (1..=seats).contains(&usize::from(seat)));
+    let seat =
+        Seat::new(seat.ok_or_else(|| Failure::usage(format!("--seat: write a seat from 1 to {seats}")))? - 1);
+    let mut session = open(replay)?;
+    let mut asked = 0;
+    let mut message = Vec::new();
+    let mut steps = replay.steps.iter();
+    while !session.deciding().is_empty() {
+        // Every seat is asked, because a dialect remembers what it has sent.
+        for other in session.deciding().iter() {
+            message.clear();
+            session.ask(other, &mut message);
+            if other == seat {
+                out.write_all(&message)?;
+                out.write_all(b"\n")?;
+                asked += 1;
+            }
+        }
+        if options.until.is_some_and(|until| asked >= until) {
+            break;
+        }
+        let Some(step) = steps.next() else { break };
+        session.play(&step.answers).map_err(Failure::Usage)?;
+    }
+    Ok(())
+}
+/// Every turn: the state, who was asked, what was answered, what happened.
+fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
+    let mut session = open(replay)?;
+    session.keep_events();
+    let fail = |error: serde_json::Error| Failure::own(error.to_string());
+    let mut header = serde_json::to_value(&replay.header).map_err(fail)?;
+    header["start"] = session.scene();
+    let header = serde_json::to_string(&header).map_err(fail)?;
+    // One step a line, so that large replays need little memory here and at the reader.
+    write!(out, "{{\"header\":{header},\n\"steps\":[")?;
+    for (number, step) in replay.steps.iter().enumerate() {
+        let number_u32 = number as u32;
+        let moment = session.moment();
+        let answers: Vec<Value> = step
+            .answers
+            .iter()
+            .map(|(seat, answer)| {
+                let mut text = Vec::new();
+                let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
+                let timing = replay.timing.get(&(number_u32, *seat));
+                json!({
+                    "seat": seat.number(),
+                    "answer": known.then(|| String::from_utf8_lossy(&text).into_owned()),
+                    "missing": match answer {
+                        Answer::Missing(absence) => Some(format!("{absence:?}")),
+                        Answer::Malformed { why, .. } => Some(format!("malformed: {why}")),
+                        Answer::Given { .. } => None,
+                    },
+                    "raw": replay.notes_of(*seat, number_u32, "raw").collect::<Vec<_>>().first(),
+                    "stderr": replay.notes_of(*seat, number_u32, "stderr").collect::<String>(),
+                    "wall_us": timing.map(|timing| timing.wall_us),
+                    "cpu_us": timing.and_then(|timing| timing.cpu_us),
+                })
+            })
+            .collect();
+        session.play(&step.answers).map_err(Failure::Usage)?;
+        let rejected: Vec<Value> = session
+            .rejections()
+            .iter()
+            .map(|one| json!({ "seat": one.seat.number(), "order": one.index, "rule": one.rule, "why": one.why }))
+            .collect();
+        let line = json!({
+            "step": number, "moment": moment, "answers": answers, "rejected": rejected,
+            "events": session.events(), "state": session.scene(),
+        });
+        write!(out, "{}\n{line}", if number > 0 { "," } else { "" })?;
+    }
+    let end = serde_json::to_string(&replay.end).map_err(fail)?;
+    writeln!(out, "],\n\"end\":{end}}}")?;
+    Ok(())
+}

@@ -1,0 +1,412 @@
+//! What a bot answers to a recorded match: `agon replay feed`, and what `agon check --against` runs.
+//!
+//! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match
+//! goes on as it was recorded, so that the bot meets every turn of it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use agon_bot::BotName;
+use agon_game::{
+    Absence, Answer, AnyGame, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Recipe, Rejection,
+    Seat, Seats, Session,
+};
+use agon_match::{Clock, Observer, Player, StepReport, seat_player};
+use agon_replay::{Replay, Step};
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+use crate::common::screen::{self, Screen, harmless, milliseconds};
+use crate::common::seats::game_of;
+use crate::common::{self, ClockOptions, Done, Failure};
+use crate::replay::{open, read};
+
+/// Options of `agon replay feed`.
+#[derive(Args, Debug)]
+pub struct FeedOptions {
+    /// The replay: ours, or one of the original
+    pub file: PathBuf,
+    /// The bot
+    pub bot: String,
+    /// Whose place it takes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seat: u8,
+    /// Only this turn, with both answers whole; counted as in `replay show`
+    #[arg(long, short, value_name = "T")]
+    pub turn: Option<u32>,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    /// Prints every answer as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Feeds a recorded match to a bot and shows its answers beside those of then.
+///
+/// Exit code 1 when the bot made a fault as a program; another answer than then is none. `wanted` is the game
+/// that it has to be a match of.
+pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
+    let replay = read(&options.file)?;
+    let info = game_of(&replay.header)?.info();
+    if let Some(wanted) = wanted.filter(|wanted| wanted.info().name != info.name) {
+        let (file, wanted) = (options.file.display(), wanted.info().title);
+        return Err(Failure::usage(format!("{file}: this is a match of {}, not of {wanted}", info.title)));
+    }
+    let seats = replay.header.seats.len();
+    let seat = match options.seat {
+        seat if (1..=seats).contains(&usize::from(seat)) => Seat::new(seat - 1),
+        seat => return Err(Failure::usage(format!("--seat {seat}: write a seat from 1 to {seats}"))),
+    };
+    let decides = |step: &Step| step.answers.iter().any(|(other, _)| *other == seat);
+    if let Some(turn) = options.turn
+        && !replay.steps.get(turn as usize).is_some_and(decides)
+    {
+        let held = replay.steps.len();
+        return Err(Failure::usage(format!(
+            "--turn {turn}: seat {seat} answers nothing then; the replay holds the turns 0 to {}",
+            held.saturating_sub(1)
+        )));
+    }
+    let name = common::bot(&options.bot)?;
+    let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
+    let mut session = Rerun { inner: open(&replay)?, steps: &replay.steps[..until], fed: seat, lost: false };
+    let mut players = seat_bot(&mut session, &name, seat, options.clock.clock()?)?;
+    let screen = screen::output();
+    if !options.json {
+        let then = harmless(&replay.header.seats[seat.index()].label);
+        let title = format!("{} · seat {seat}, then {then}", info.title);
+        writeln!(io::stdout(), "{}", screen.strong(&title))?;
+    }
+    let mut beside = Beside {
+        replay: &replay,
+        seat,
+        only: options.turn,
+        screen,
+        json: options.json.then(Vec::new),
+        counts: Counts::default(),
+        moment: session.moment(),
+    };
+    let record = agon_match::play(
+        &mut session,
+        &mut players,
+        &[name.label()],
+        options.clock.clock()?,
+        options.clock.ponder(),
+        &mut beside,
+        common::stop_on_ctrl_c(),
+    );
+    drop(players);
+    let Beside { json, counts, .. } = beside;
+    let faults = &record.faults;
+    let mut out = io::stdout().lock();
+    if let Some(turns) = json {
+        let text = json!({
+            "game": info.name, "seat": seat.number(), "bot": options.bot, "turns": turns,
+            "same": counts.same, "differ": counts.differ, "faults": faults, "void": record.void_sentence(),
+        });
+        writeln!(out, "{text}")?;
+    } else {
+        let Counts { same, differ } = counts;
+        let more = match faults.len() {
+            0 => "no fault".to_owned(),
+            1 => screen.bad("1 fault"),
+            many => screen.bad(&format!("{many} faults")),
+        };
+        let answers = if same + differ == 1 { "answer" } else { "answers" };
+        writeln!(out, "\n{} {answers}: {same} as then, {differ} different, {more}", same + differ)?;
+        if session.lost && session.inner.steps() < until as u32 {
+            let rest = until as u32 - session.inner.steps();
+            writeln!(out, "{}", screen.bad(&format!("the last {rest} turns were not fed: no answer came")))?;
+        }
+    }
+    match &record.void {
+        Some(agon_match::record::Void::Stopped) => Err(Failure::Check),
+        Some(_) => Err(Failure::own(record.void_sentence().unwrap_or_default())),
+        None if faults.is_empty() => Ok(()),
+        None => Err(Failure::Check),
+    }
+}
+
+/// Seats the bot; the others need none, for their answers are recorded.
+fn seat_bot(
+    session: &mut Rerun<'_>,
+    name: &BotName,
+    seat: Seat,
+    clock: Clock,
+) -> Result<Vec<Player>, Failure> {
+    if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
+        launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    }
+    let seats = session.recipe().seats;
+    let mut players: Vec<Player> = (0..seats).map(|_| Player::Builtin).collect();
+    players[seat.index()] = seat_player(session, name, seat, None, clock)?;
+    Ok(players)
+}
+
+/// A recorded match that goes on as it was, whatever is answered now.
+struct Rerun<'a> {
+    inner: Box<dyn Session>,
+    steps: &'a [Step],
+    fed: Seat,
+    /// Whether the bot owes an answer: what it says later would be taken for that of another turn.
+    lost: bool,
+}
+
+impl Session for Rerun<'_> {
+    fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String> {
+        let missing = |answer: &PackedAnswer| {
+            matches!(answer, Answer::Missing(Absence::TimedOut | Absence::Gone | Absence::NeverStarted))
+        };
+        self.lost |= answers.iter().any(|(seat, answer)| *seat == self.fed && missing(answer));
+        self.inner.play(&self.steps[self.inner.steps() as usize].answers)
+    }
+
+    fn deciding(&self) -> Seats {
+        match self.inner.steps() as usize >= self.steps.len() || self.lost {
+            true => Seats::NONE,
+            false => self.inner.deciding(),
+        }
+    }
+
+    fn think(&mut self, seat: Seat) -> Vec<u8> {
+        // The others are not asked: what they answered stands in the record.
+        if seat == self.fed { self.inner.think(seat) } else { Vec::new() }
+    }
+
+    fn rejections(&self) -> &[Rejection] {
+        // Those of the recorded answers, for which this bot is not to blame.
+        &[]
+    }
+
+    fn info(&self) -> &'static GameInfo {
+        self.inner.info()
+    }
+
+    fn kit(&self) -> Kit {
+        self.inner.kit()
+    }
+
+    fn recipe(&self) -> &Recipe {
+        self.inner.recipe()
+    }
+
+    fn steps(&self) -> u32 {
+        self.inner.steps()
+    }
+
+    fn moment(&self) -> String {
+        self.inner.moment()
+    }
+
+    fn limit_ms(&self, seat: Seat) -> u32 {
+        self.inner.limit_ms(seat)
+    }
+
+    fn pauses_ms(&self) -> [u32; 2] {
+        self.inner.pauses_ms()
+    }
+
+    fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
+        self.inner.ask(seat, out);
+    }
+
+    fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {
+        self.inner.hear(seat, message)
+    }
+
+    fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool {
+        self.inner.say(seat, order, out)
+    }
+
+    fn seat_builtin(
+        &mut self,
+        seat: Seat,
+        name: &str,
+        options: &[(String, String)],
+        seed: u64,
+    ) -> Result<(), String> {
+        self.inner.seat_builtin(seat, name, options, seed)
+    }
+
+    fn events(&self) -> Vec<Value> {
+        self.inner.events()
+    }
+
+    fn keep_events(&mut self) {
+        self.inner.keep_events();
+    }
+
+    fn outcome(&self) -> Option<&Outcome> {
+        self.inner.outcome()
+    }
+
+    fn end(&mut self, seat: Seat, facts: &Facts, out: &mut Vec<u8>) {
+        self.inner.end(seat, facts, out);
+    }
+
+    fn hash(&mut self) -> u64 {
+        self.inner.hash()
+    }
+
+    fn picture(&self, eyes: Option<Seat>) -> Picture {
+        self.inner.picture(eyes)
+    }
+
+    fn frames(&self, eyes: Option<Seat>) -> Vec<Picture> {
+        self.inner.frames(eyes)
+    }
+
+    fn scene(&self) -> Value {
+        self.inner.scene()
+    }
+}
+
+/// How many answers are those of then.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    same: u32,
+    differ: u32,
+}
+
+/// Shows each answer beside the one of then.
+struct Beside<'a> {
+    replay: &'a Replay,
+    seat: Seat,
+    /// The one turn that is wanted.
+    only: Option<u32>,
+    screen: Screen,
+    /// The turns so far, when JSON is wanted.
+    json: Option<Vec<Value>>,
+    counts: Counts,
+    /// Where the match was before this step.
+    moment: String,
+}
+
+impl Observer for Beside<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, report: &StepReport<'_>) -> io::Result<()> {
+        let moment = std::mem::replace(&mut self.moment, session.moment());
+        let of = |answers: &[(Seat, PackedAnswer)]| {
+            answers.iter().position(|(seat, _)| *seat == self.seat).map(|place| answers[place].1.clone())
+        };
+        let then = of(&self.replay.steps[report.step as usize].answers);
+        let (Some(then), Some(now)) = (then, of(report.answers)) else { return Ok(()) };
+        if self.only.is_some_and(|only| only != report.step) {
+            return Ok(());
+        }
+        let take = report.answers.iter().zip(report.takes).find(|((seat, _), _)| *seat == self.seat);
+        let take = take.map(|(_, take)| take.clone()).unwrap_or_default();
+        let (then, now) = (text(session, self.seat, &then), text(session, self.seat, &now));
+        let same = then == now;
+        *(if same { &mut self.counts.same } else { &mut self.counts.differ }) += 1;
+        let ms = take.timed.then_some(take.wall.as_secs_f64() * 1e3);
+        let stderr = String::from_utf8_lossy(&take.stderr);
+        if let Some(turns) = &mut self.json {
+            turns.push(json!({
+                "step": report.step, "moment": moment, "same": same, "then": then, "now": now, "ms": ms,
+                "faults": report.faults, "stderr": stderr,
+            }));
+            return Ok(());
+        }
+        let screen = self.screen;
+        let mut out = io::stdout().lock();
+        let verdict = if same { screen.dim("as then") } else { screen.strong("differs") };
+        let time = ms.map(|ms| format!("  {}", screen.dim(&milliseconds(ms)))).unwrap_or_default();
+        writeln!(out, "{moment:<10} {verdict}{time}")?;
+        if self.only.is_some() {
+            for (word, answer) in [("then", &then), ("now", &now)] {
+                for line in answer.lines() {
+                    writeln!(out, "  {word:<5} {}", harmless(line))?;
+                }
+            }
+            stderr.lines().try_for_each(|line| writeln!(out, "  {}", screen.dim(&harmless(line))))?;
+        } else if !same {
+            for line in difference(&then, &now) {
+                writeln!(out, "  {}", harmless(&line))?;
+            }
+        }
+        for fault in report.faults {
+            writeln!(out, "  {} {}", screen.bad(fault.kind.word()), harmless(&fault.message))?;
+        }
+        Ok(())
+    }
+}
+
+/// An answer as its protocol writes it, or why there is none.
+fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String {
+    match answer {
+        Answer::Given { order, .. } => {
+            let mut text = Vec::new();
+            session.say(seat, order, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        }
+        Answer::Malformed { why, .. } => format!("(malformed: {why})"),
+        Answer::Missing(Absence::TimedOut) => "(timed out)".to_owned(),
+        Answer::Missing(Absence::Gone) => "(the bot was gone)".to_owned(),
+        Answer::Missing(Absence::NeverStarted) => "(the bot never started)".to_owned(),
+    }
+}
+
+/// So many different orders are listed on each side.
+const LISTED: usize = 12;
+
+/// What only one of two answers has. An answer is made of its lines, and of the entries of a line that is a
+/// JSON list.
+fn difference(then: &str, now: &str) -> Vec<String> {
+    let mut balance: BTreeMap<String, i32> = BTreeMap::new();
+    for (answer, sign) in [(then, 1), (now, -1)] {
+        for part in parts(answer) {
+            *balance.entry(part).or_default() += sign;
+        }
+    }
+    balance.retain(|_, count| *count != 0);
+    if balance.is_empty() {
+        return vec!["the same orders, in another sequence".to_owned()];
+    }
+    let side = |word: &str, sign: i32| {
+        let orders: Vec<String> = balance
+            .iter()
+            .filter(|(_, count)| **count * sign > 0)
+            .map(
+                |(part, count)| {
+                    if count.abs() == 1 { part.clone() } else { format!("{part} x{}", count.abs()) }
+                },
+            )
+            .collect();
+        let more = orders.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let listed = orders.iter().take(LISTED).cloned().collect::<Vec<_>>().join("  ");
+        (!orders.is_empty()).then(|| format!("{word:<10} {listed}{more}"))
+    };
+    [side("only then", 1), side("only now", -1)].into_iter().flatten().collect()
+}
+
+fn parts(answer: &str) -> Vec<String> {
+    answer
+        .lines()
+        .flat_map(|line| match serde_json::from_str(line) {
+            Ok(Value::Array(entries)) => entries.iter().map(Value::to_string).collect(),
+            _ => vec![line.to_owned()],
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn answers_are_compared_order_by_order() {
+        let lines = |then, now| difference(then, now);
+        let then = "[[\"DF\", 3, 12], [\"FF\", 0, 13]]\n[[\"PI\", 13, 0], [\"PI\", 13, 0]]";
+        assert_eq!(
+            lines(then, "[[\"FF\", 0, 13]]\n[[\"EI\", 13, 0]]"),
+            ["only then  [\"DF\",3,12]  [\"PI\",13,0] x2", "only now   [\"EI\",13,0]",]
+        );
+        assert_eq!(
+            lines(then, "[[\"FF\", 0, 13], [\"DF\", 3, 12]]\n[[\"PI\", 13, 0], [\"PI\", 13, 0]]"),
+            ["the same orders, in another sequence"]
+        );
+        assert_eq!(lines("WAIT", "1 MOVE 2 3"), ["only then  WAIT", "only now   1 MOVE 2 3"]);
+    }
+}

@@ -1,0 +1,312 @@
+//! `agon replay fork`: what would today's bot have done?
+//!
+//! The bot is led through a recorded match, question by question, up to a turn; from there on it
+//! plays. On the way its own answers are compared with the recorded ones.
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_game::{PackedAnswer, Seat, Session};
+use agon_match::{MatchRecord, Observer, Recorder, StepReport, play_on};
+use agon_replay::Replay;
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::common::screen;
+use crate::common::seats::{self, ReplayFile, header, seat_all};
+use crate::common::{self, ClockOptions, Done, Failure};
+use crate::replay::import::UNKNOWN_BOT;
+use crate::replay::{self, Finding};
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "Up to the turn everything happens as recorded; all bots are asked and heard, so that they know the
+match, but what they answer is only compared. From the turn on they play.
+
+Examples:
+  agon replay fork lost.replay bot.py --seat 1 --turn 40
+  agon replay fork lost.replay ./new --seat 2 --turn 0 --against ./stronger
+  agon replay fork lost.replay ./new --seat 1 --turn last      only compares, through the whole match";
+
+/// Options of `agon replay fork`.
+#[derive(Args, Debug)]
+pub struct ForkOptions {
+    /// The replay
+    pub file: PathBuf,
+    /// The bot that takes the seat
+    pub bot: String,
+    /// Whose seat it takes
+    #[arg(long, value_name = "N")]
+    pub seat: u8,
+    /// The turn from which on it plays, from 0 as in `agon replay show`; `last` for never
+    #[arg(long, short, value_name = "T")]
+    pub turn: String,
+    /// The bots of the other seats, in order [default: those of the replay]
+    #[arg(long, value_name = "BOT")]
+    pub against: Vec<String>,
+    /// Where the replay of the new match goes [default: a new file in ./agon-replays]
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Prints the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+}
+
+/// A match whose clock was unfair is played again so often.
+const TRIES: u32 = 3;
+
+/// Runs `agon replay fork`.
+pub fn run(options: &ForkOptions) -> Done {
+    let old = replay::read(&options.file)?;
+    let shown = options.file.display();
+    match replay::check(&old)? {
+        Finding::Good | Finding::Cut => {}
+        Finding::Differs(why) => return Err(Failure::usage(format!("{shown}: {why}"))),
+        Finding::Broken(step, why) => {
+            return Err(Failure::usage(format!("{shown}: altered at step {}: {why}", step + 1)));
+        }
+    }
+    let seats = old.header.seats.len();
+    if !(1..=seats).contains(&usize::from(options.seat)) {
+        return Err(Failure::usage(format!("--seat {}: write a seat from 1 to {seats}", options.seat)));
+    }
+    let seat = Seat::new(options.seat - 1);
+    let turn = turn(&options.turn, old.steps.len())?;
+    let names = names(options, &old, seat)?;
+    let names = common::bots(&names, false)?;
+    let labels = common::labels(&names, &[])?;
+    let given: Vec<Vec<(Seat, PackedAnswer)>> =
+        old.steps[..turn].iter().map(|step| step.answers.clone()).collect();
+    let stop = common::stop_on_ctrl_c();
+    for attempt in 1.. {
+        let mut session = replay::open(&old)?;
+        let clock = options.clock.clock()?;
+        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), options.json)?;
+        let mut file = ReplayFile::create(options.replay.as_deref(), session.as_ref())?;
+        // What was played before was not theirs.
+        let word = session.info().step;
+        let since = |label: &String| match turn {
+            0 => label.clone(),
+            _ => format!("{label} (from {word} {})", turn + 1),
+        };
+        let labels_since: Vec<String> = labels.iter().map(since).collect();
+        let header = header(session.as_ref(), &names, &labels_since, &clock.to_string());
+        let recorder = Recorder::new(BufWriter::new(file.take()), &header)?;
+        let mut compare = Compare { seat, old: &old, recorder, asked: 0, same: 0, first: None, chosen: None };
+        let record = play_on(
+            session.as_mut(),
+            &mut players,
+            &labels,
+            clock,
+            options.clock.ponder(),
+            &mut compare,
+            stop,
+            &given,
+        );
+        drop(players);
+        let Compare { recorder, asked, same, first, chosen, .. } = compare;
+        recorder.finish(session.as_mut(), &record)?;
+        if matches!(record.void, Some(agon_match::record::Void::HostLate(_))) && attempt < TRIES {
+            continue;
+        }
+        let seen = Seen { asked, same, first, chosen };
+        return report(options, &old, turn, session.as_ref(), &labels, &record, &seen, file.path());
+    }
+    unreachable!("the last try returns")
+}
+
+fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
+    match text.parse::<usize>() {
+        _ if text == "last" => Ok(steps),
+        Ok(turn) if turn <= steps => Ok(turn),
+        _ => Err(Failure::usage(format!("--turn {text}: write a number from 0 to {steps}, or `last`"))),
+    }
+}
+
+/// Who sits where.
+fn names(options: &ForkOptions, old: &Replay, seat: Seat) -> Result<Vec<String>, Failure> {
+    let others = old.header.seats.len() - 1;
+    if !options.against.is_empty() && options.against.len() != others {
+        return Err(Failure::usage(format!(
+            "--against: {} other bots are needed, in the order of their seats, not {}",
+            others,
+            options.against.len()
+        )));
+    }
+    let mut against = options.against.iter().cloned();
+    let recorded = Seat::first(Seat::MAX).zip(&old.header.seats);
+    recorded
+        .map(|(other, info)| {
+            if other == seat {
+                return Ok(options.bot.clone());
+            }
+            match against.next() {
+                Some(bot) => Ok(bot),
+                None if info.bot == UNKNOWN_BOT && !Path::new(UNKNOWN_BOT).exists() => {
+                    Err(Failure::usage(format!(
+                        "seat {other}: this replay is of a record that does not hold its bot ({}); name the one \
+                         that plays there: --against BOT",
+                        screen::harmless(&info.label)
+                    )))
+                }
+                None => Ok(info.bot.clone()),
+            }
+        })
+        .collect()
+}
+
+/// Records the new match and compares the bot's answers with the recorded ones.
+struct Compare<'a, W: io::Write> {
+    seat: Seat,
+    old: &'a Replay,
+    recorder: Recorder<W>,
+    /// How often it was asked on the way.
+    asked: u32,
+    /// How often it answered as recorded.
+    same: u32,
+    /// Where it first answered otherwise on the way.
+    first: Option<Difference>,
+    /// Its first answer that was played.
+    chosen: Option<Difference>,
+}
+
+/// Two answers to one question.
+#[derive(Clone, Debug, Serialize)]
+struct Difference {
+    /// The step, from 0.
+    step: u32,
+    /// What was recorded.
+    recorded: String,
+    /// What the bot answered now.
+    now: String,
+}
+
+struct Seen {
+    asked: u32,
+    same: u32,
+    first: Option<Difference>,
+    chosen: Option<Difference>,
+}
+
+impl<W: io::Write> Observer for Compare<'_, W> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let own = |answers: &[(Seat, PackedAnswer)]| {
+            answers.iter().find(|(seat, _)| *seat == self.seat).map(|(_, answer)| answer.clone())
+        };
+        let recorded = self.old.steps.get(step.step as usize).and_then(|step| own(&step.answers));
+        let now = own(step.instead_of.unwrap_or(step.answers));
+        if let (Some(recorded), Some(now)) = (recorded, now) {
+            let same = recorded.order().is_some() && recorded.order() == now.order();
+            let difference = || Difference {
+                step: step.step,
+                recorded: text(session, self.seat, &recorded),
+                now: text(session, self.seat, &now),
+            };
+            if step.instead_of.is_some() {
+                self.asked += 1;
+                self.same += u32::from(same);
+                if !same && self.first.is_none() {
+                    self.first = Some(difference());
+                }
+            } else if self.chosen.is_none() {
+                self.chosen = Some(difference());
+            }
+        }
+        self.recorder.stepped(session, step)
+    }
+}
+
+/// An answer in the game's own words.
+fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String {
+    let mut said = Vec::new();
+    match answer.order().filter(|order| session.say(seat, order, &mut said)) {
+        Some(_) => screen::harmless(&String::from_utf8_lossy(&said)).chars().take(200).collect(),
+        None => "(no answer)".to_owned(),
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "all that is to be told")]
+fn report(
+    options: &ForkOptions,
+    old: &Replay,
+    turn: usize,
+    session: &dyn Session,
+    labels: &[String],
+    record: &MatchRecord,
+    seen: &Seen,
+    replay: &std::path::Path,
+) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    let before = old.end.as_ref().and_then(|end| end.outcome.as_ref());
+    let result = record.result(session, labels, Some(replay.display().to_string()));
+    if options.json {
+        let text = json!({
+            "turn": turn, "asked": seen.asked, "same": seen.same, "first_difference": seen.first,
+            "first_choice": seen.chosen, "recorded": before, "result": result,
+        });
+        common::print_json(&mut out, &text)?;
+    } else {
+        let word = session.info().step;
+        let bot = screen
+            .seat(Seat::new(options.seat - 1), &screen::harmless(&labels[usize::from(options.seat) - 1]));
+        if seen.asked > 0 {
+            writeln!(
+                out,
+                "Before {word} {}, {bot} gives {} of {} recorded answers.",
+                turn + 1,
+                seen.same,
+                seen.asked
+            )?;
+        }
+        if let Some(Difference { step, recorded, now }) = &seen.first {
+            writeln!(out, "  first other answer at {word} {}: `{now}` instead of `{recorded}`", step + 1)?;
+        }
+        if let Some(Difference { step, recorded, now }) = &seen.chosen {
+            let other =
+                if now == recorded { "as recorded".to_owned() } else { format!("recorded was `{recorded}`") };
+            writeln!(out, "  its first own answer, at {word} {}: `{now}` ({other})", step + 1)?;
+        }
+        writeln!(out)?;
+        let ends = |outcome: &agon_game::Outcome, steps: usize, labels: &dyn Fn(Seat) -> String| {
+            let who = outcome.winner().map_or("draw".to_owned(), |seat| format!("{} wins", labels(seat)));
+            let scores: Vec<String> = outcome.scores.iter().map(|value| screen::score(*value)).collect();
+            let more = if steps == 1 { "" } else { "s" };
+            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), outcome.reason)
+        };
+        match before {
+            Some(outcome) => {
+                let label = |seat: Seat| screen::harmless(&old.header.seats[seat.index()].label);
+                writeln!(out, "recorded  {}", ends(outcome, old.steps.len(), &label))?;
+            }
+            None => writeln!(out, "recorded  no result")?,
+        }
+        match &record.outcome {
+            Some(outcome) => {
+                let label = |seat: Seat| screen::harmless(&labels[seat.index()]);
+                writeln!(out, "now       {}", screen.strong(&ends(outcome, record.steps as usize, &label)))?;
+            }
+            None => writeln!(out, "now       {}", screen.bad(&record.void_sentence().unwrap_or_default()))?,
+        }
+        for fault in &record.faults {
+            let bot = screen::harmless(&labels[fault.seat.index()]);
+            writeln!(
+                out,
+                "  {bot}, {}: {}: {}",
+                fault.turn,
+                fault.kind.word(),
+                screen::harmless(&fault.message)
+            )?;
+        }
+        seats::rejections(&mut out, screen, record, labels)?;
+        writeln!(out, "\nReplay: {}", replay.display())?;
+    }
+    match &record.void {
+        None => Ok(()),
+        Some(agon_match::record::Void::Stopped) => Err(Failure::Check),
+        Some(_) => Err(Failure::own(record.void_sentence().unwrap_or_default())),
+    }
+}

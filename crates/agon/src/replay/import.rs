@@ -1,0 +1,213 @@
+//! Replay files of the originals: read as ours, and written from ours.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_game::conform::Report;
+use agon_game::{AnyGame, Facts, Import, Seat, Unreadable};
+use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
+use clap::Args;
+use serde_json::json;
+
+use crate::common::folders;
+use crate::common::screen::{self, Screen, score};
+use crate::common::seats::game_of;
+use crate::common::{Done, Failure};
+use crate::replay::open;
+
+/// Options of `agon replay import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The replay of the original
+    pub file: PathBuf,
+    /// Where ours goes [default: a new file in ./agon-replays]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints what was read as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a replay has for a bot where the record of the original does not tell how it was started.
+pub const UNKNOWN_BOT: &str = "recorded";
+
+/// A recorded match of an original, as a replay of ours.
+pub struct Imported {
+    /// The game.
+    pub game: &'static dyn AnyGame,
+    /// The replay, as it is written.
+    pub bytes: Vec<u8>,
+    /// What of the record the replay cannot say.
+    pub notes: Vec<String>,
+    /// How our engine compares with what the record says of each step.
+    pub report: Report,
+}
+
+/// Reads the record of a match of any original; `None` when these bytes are none.
+pub fn import(record: &[u8], name: &str) -> Result<Option<Imported>, Failure> {
+    for game in agon_games::ALL {
+        match game.import(record) {
+            Ok(import) => return rewrite(*game, import, record).map(Some),
+            Err(Unreadable::Foreign) => {}
+            Err(error) => return Err(Failure::usage(format!("{name}: {}: {error}", game.info().title))),
+        }
+    }
+    Ok(None)
+}
+
+/// Plays the recorded answers and writes them down as a replay.
+fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -> Result<Imported, Failure> {
+    let Import { setup, steps, names, whole, mut notes } = import;
+    let mut session = game.open(&setup)?;
+    let seats = Seat::first(setup.seats).map(|seat| SeatInfo {
+        bot: UNKNOWN_BOT.to_owned(),
+        label: names.get(seat.index()).cloned().unwrap_or_else(|| format!("player {seat}")),
+        hash: None,
+    });
+    let header = Header {
+        program: concat!("agon ", env!("CARGO_PKG_VERSION"), ", from a record of the original").to_owned(),
+        game: game.info().name.to_owned(),
+        rules_version: game.info().rules_version,
+        recipe: session.recipe().clone(),
+        seats: seats.collect(),
+        started: 0,
+        timed: game.info().time_is_played,
+        clock: "as recorded".to_owned(),
+    };
+    let mut writer = Writer::new(Vec::new(), &header)?;
+    for answers in &steps {
+        let moment = session.moment();
+        if session.play(answers).is_err() {
+            notes.push(format!("{moment}: here the match is over, but the record goes on"));
+            break;
+        }
+        for (seat, answer) in answers.iter().filter(|_| header.timed) {
+            let wall_us = u64::from(answer.think_ms()) * 1_000;
+            writer.timing(*seat, Timing { wall_us, cpu_us: None });
+        }
+        writer.step(answers, session.hash())?;
+    }
+    let void = (!whole).then_some("the record stops before the end of the match");
+    let end = End {
+        steps: 0,
+        outcome: session.outcome().cloned(),
+        state: format!("{:016x}", session.hash()),
+        chain: String::new(),
+        facts: json!({ "void": void, "notes": notes }),
+    };
+    let mut report = Report::default();
+    game.conform(record, &mut report);
+    Ok(Imported { game, bytes: writer.finish(end)?, notes, report })
+}
+
+/// The match of a replay as its game's original would have recorded it.
+pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
+    open(replay)?;
+    let game = game_of(&replay.header)?;
+    let names = replay.header.seats.iter().map(|seat| seat.label.clone()).collect();
+    let longest = |step: usize| {
+        let walls = Seat::first(Seat::MAX).filter_map(|seat| replay.timing.get(&(step as u32, seat)));
+        walls.map(|timing| timing.wall_us).max().unwrap_or(0)
+    };
+    let facts = Facts { names, wall_ms: (0..replay.steps.len()).map(longest).sum::<u64>() / 1_000 };
+    let mut steps = replay.steps.iter().map(|step| &step.answers[..]);
+    let written = game.export(&replay.header.recipe.setup(), &mut steps, &facts).map_err(Failure::Usage)?;
+    written.ok_or_else(|| {
+        let title = game.info().title;
+        Failure::usage(format!("the original of {title} writes no replay files; use --format json"))
+    })
+}
+
+/// Runs `agon replay import`.
+pub fn run(options: &ImportOptions) -> Done {
+    let name = options.file.display().to_string();
+    let record = crate::replay::bytes(&options.file)?;
+    let Some(imported) = import(&record, &name)? else {
+        let why = match Replay::read(&record) {
+            Ok(_) => "this is a replay of agon already".to_owned(),
+            Err(_) => "this is no recorded match of a game whose original writes replay files".to_owned(),
+        };
+        return Err(Failure::usage(format!("{name}: {why}")));
+    };
+    let replay = Replay::read(&imported.bytes).map_err(|error| Failure::own(error.to_string()))?;
+    let (path, mut file) = create(options)?;
+    file.write_all(&imported.bytes).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+    let mut out = io::stdout().lock();
+    if options.json {
+        let text = json!({
+            "game": imported.game.info().name, "replay": path, "rules": replay.header.recipe.rules_name,
+            "steps": replay.steps.len(), "outcome": replay.end.as_ref().and_then(|end| end.outcome.as_ref()),
+            "notes": imported.notes, "compared": imported.compared(), "differ": imported.report.differ(),
+        });
+        writeln!(out, "{text}")?;
+    } else {
+        let screen = screen::output();
+        let (info, steps) = (imported.game.info(), replay.steps.len());
+        let rules = &replay.header.recipe.rules_name;
+        writeln!(out, "{} · {steps} {}s · rules {rules}", screen.strong(info.title), info.step)?;
+        let outcome = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
+        for (index, seat) in replay.header.seats.iter().enumerate() {
+            let label = screen.seat(Seat::new(index as u8), &screen::harmless(&seat.label));
+            let won = outcome.map(|outcome| format!("  score {}", score(outcome.scores[index])));
+            writeln!(out, "  seat {}  {label}{}", index + 1, won.unwrap_or_default())?;
+        }
+        imported.tell(screen, &mut out)?;
+        let shown = path.display();
+        writeln!(out, "\nReplay: {shown}\n  agon replay show {shown} --turn {}", steps / 2)?;
+        writeln!(out, "  agon replay feed {shown} BOT --seat 1")?;
+    }
+    if imported.report.differ() == 0 { Ok(()) } else { Err(Failure::Check) }
+}
+
+impl Imported {
+    /// How many facts of the record were compared with our engine.
+    pub fn compared(&self) -> u64 {
+        self.report.kinds.values().map(|tally| tally.compared).sum()
+    }
+
+    /// Says how our engine compares with the record, and what the replay cannot say.
+    fn tell(&self, screen: Screen, out: &mut impl io::Write) -> Done {
+        let (compared, differ) = (self.compared(), self.report.differ());
+        let verdict = format!("{differ} of {compared} recorded facts differ from our engine");
+        let verdict = if differ == 0 { screen.good(&verdict) } else { screen.bad(&verdict) };
+        writeln!(out, "  {verdict}")?;
+        if let Some(first) = self.first_difference() {
+            writeln!(out, "  {first}")?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))?;
+        Ok(())
+    }
+
+    /// Where our engine first differs from the record.
+    pub fn first_difference(&self) -> Option<String> {
+        let first = self.report.differences.first()?;
+        Some(format!("{}, {}: expected {}, got {}", first.place, first.kind, first.expected, first.got))
+    }
+}
+
+/// The file that `--output` names, or a new one in the folder of replays.
+fn create(options: &ImportOptions) -> Result<(PathBuf, File), Failure> {
+    let failed = |path: &Path, error: io::Error| Failure::own(format!("{}: {error}", path.display()));
+    if let Some(path) = &options.output {
+        let same = path.exists() && path.canonicalize().ok() == options.file.canonicalize().ok();
+        if same {
+            return Err(Failure::usage(format!("{}: this is the record itself", path.display())));
+        }
+        return Ok((path.clone(), File::create(path).map_err(|error| failed(path, error))?));
+    }
+    let folder = Path::new(folders::REPLAYS);
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    let own = options.file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = own.trim_end_matches(".gz").trim_end_matches(".replay");
+    for number in 1.. {
+        let name = if number == 1 { format!("{stem}.replay") } else { format!("{stem}-{number}.replay") };
+        let path = folder.join(name);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+    }
+    unreachable!("some number is free")
+}

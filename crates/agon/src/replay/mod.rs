@@ -1,0 +1,355 @@
+//! `agon replay`: look into replays.
+
+pub mod export;
+pub mod feed;
+pub mod fork;
+pub mod import;
+pub mod redact;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use agon_game::{Outcome, Seat, Session};
+use agon_replay::{Replay, ReplayError};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::common::screen::{self, score};
+use crate::common::seats::{eyes, game_of};
+use crate::common::{self, Done, Failure};
+use crate::replay::export::ExportOptions;
+use crate::replay::feed::FeedOptions;
+use crate::replay::import::{ImportOptions, Imported};
+
+/// Commands of `agon replay`.
+#[derive(Subcommand, Debug)]
+pub enum ReplayCommand {
+    /// Show what a replay holds: bots, rules, result, faults
+    Info {
+        /// The replay.
+        file: PathBuf,
+        /// Prints it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compute a replay again and compare; an altered one is told apart, with the turn where it breaks
+    Verify {
+        /// The replays.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Prints the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a replay in another form
+    #[command(after_help = "Examples:
+  agon replay export FILE --format json              every turn: state, answers, events
+  agon replay export FILE --format html -o match.html one page that shows the match anywhere
+  agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
+  agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
+  agon replay export FILE --input --seat 1 --until 40")]
+    Export(ExportOptions),
+    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    #[command(after_help = fork::EXAMPLES)]
+    Fork(fork::ForkOptions),
+    /// Take out what belongs to single bots; the rest verifies as before
+    #[command(after_help = redact::EXAMPLES)]
+    Redact(redact::RedactOptions),
+    /// Read a replay of the original as one of agon's, and compare the engine with it
+    #[command(after_help = "A record is known by its content; it may be gzip.
+Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+
+Example:
+  agon replay import p1-01-04-2025-10-00-00.replay")]
+    Import(ImportOptions),
+    /// Ask a bot what it answers to a recorded match, turn by turn, beside what was answered then
+    #[command(
+        after_help = "The bot of one seat is asked as it was then; whatever it answers, the match goes on as recorded.
+Exit code 1 when it made a fault as a program (crash, timeout, stray output).
+
+Examples:
+  agon replay feed lost.replay my/bot --seat 2             which turns it plays differently now
+  agon replay feed lost.replay my/bot --seat 2 --turn 17   both answers to one turn, and its stderr"
+    )]
+    Feed(FeedOptions),
+    /// Show the board of a replay at a turn
+    #[command(after_help = "Examples:
+  agon replay show FILE --turn 12              the board before turn 12
+  agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
+  agon replay show FILE --turn 12 --frame all  every frame of turn 12")]
+    Show {
+        /// The replay.
+        file: PathBuf,
+        /// The turn, from 0 for the start [default: the last]
+        #[arg(long, short)]
+        turn: Option<u32>,
+        /// A frame within that turn, from 0, or `all`
+        #[arg(long, short, value_name = "F|all", requires = "turn")]
+        frame: Option<String>,
+        /// As this seat sees it
+        #[arg(long, value_name = "SEAT|all", default_value = "all")]
+        view: String,
+    },
+}
+
+/// A replay file larger than this is refused.
+const LARGEST: u64 = 1 << 30;
+
+/// Runs `agon replay`.
+pub fn run(command: &ReplayCommand) -> Done {
+    match command {
+        ReplayCommand::Info { file, json } => info(file, *json),
+        ReplayCommand::Verify { files, json } => verify(files, *json),
+        ReplayCommand::Export(options) => export::export(options),
+        ReplayCommand::Fork(options) => fork::run(options),
+        ReplayCommand::Redact(options) => redact::run(options),
+        ReplayCommand::Import(options) => import::run(options),
+        ReplayCommand::Feed(options) => crate::replay::feed::run(options, None),
+        ReplayCommand::Show { file, turn, frame: None, view } => show(file, *turn, view),
+        ReplayCommand::Show { file, turn, frame: Some(frame), view } => {
+            show_frames(file, turn.unwrap_or_default() as usize, frame, view)
+        }
+    }
+}
+
+/// Reads a replay file: ours, or one of an original.
+pub fn read(file: &Path) -> Result<Replay, Failure> {
+    load(file).map(|(replay, _)| replay)
+}
+
+/// Reads a replay file, and says what it was imported from when it is one of an original.
+fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
+    let (name, bytes) = (file.display().to_string(), bytes(file)?);
+    match Replay::read(&bytes) {
+        Ok(replay) => Ok((replay, None)),
+        Err(ReplayError::Foreign) => {
+            let imported = import::import(&bytes, &name)?
+                .ok_or_else(|| Failure::usage(format!("{name}: {}", ReplayError::Foreign)))?;
+            let replay = Replay::read(&imported.bytes).map_err(|error| Failure::own(error.to_string()))?;
+            Ok((replay, Some(imported)))
+        }
+        Err(error) => Err(Failure::usage(format!("{name}: {error}"))),
+    }
+}
+
+/// The content of a file that may be a replay, unpacked when it is gzip.
+pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    let name = file.display();
+    let size = std::fs::metadata(file).map_err(|error| Failure::usage(format!("{name}: {error}")))?.len();
+    if size > LARGEST {
+        return Err(Failure::usage(format!("{name}: larger than 1 GiB, so not a replay")));
+    }
+    agon_testkit::golden::read(file).map_err(|error| Failure::usage(format!("{name}: {error}")))
+}
+
+/// Opens the match of a replay at its start.
+pub fn open(replay: &Replay) -> Result<Box<dyn Session>, Failure> {
+    let game = game_of(&replay.header)?;
+    let (recorded, ours) = (replay.header.rules_version, game.info().rules_version);
+    if recorded != ours {
+        return Err(Failure::usage(format!(
+            "this replay was recorded under version {recorded} of the rules of {}; this program has version {ours}",
+            game.info().title
+        )));
+    }
+    Ok(game.open(&replay.header.recipe.setup())?)
+}
+
+fn info(file: &Path, as_json: bool) -> Done {
+    let replay = read(file)?;
+    let header = &replay.header;
+    let mut out = io::stdout().lock();
+    if as_json {
+        let text = json!({ "header": header, "steps": replay.steps.len(), "end": replay.end });
+        common::print_json(&mut out, &text)?;
+        return Ok(());
+    }
+    let screen = screen::output();
+    let title = game_of(header).map_or(header.game.as_str(), |game| game.info().title);
+    writeln!(out, "{}", screen.strong(title))?;
+    let recipe = &header.recipe;
+    writeln!(out, "  rules    {} (version {})", recipe.rules_name, header.rules_version)?;
+    writeln!(out, "  map      {}", recipe.map_name)?;
+    writeln!(out, "  seed     {}", recipe.seed)?;
+    writeln!(out, "  clock    {}", header.clock)?;
+    writeln!(out, "  written  by {}", header.program)?;
+    for (seat, bot) in Seat::first(Seat::MAX).zip(&header.seats) {
+        let label = screen.seat(seat, &screen::harmless(&bot.label));
+        let result = replay.end.as_ref().and_then(|end| end.outcome.as_ref()).map(|outcome| {
+            format!("  score {}, rank {}", score(outcome.scores[seat.index()]), outcome.ranks[seat.index()])
+        });
+        let named = screen.dim(&screen::harmless(&bot.bot));
+        writeln!(out, "  seat {seat}   {label} {named}{}", result.unwrap_or_default())?;
+    }
+    match &replay.end {
+        None => writeln!(
+            out,
+            "  {}  it was cut off after {} steps",
+            screen.bad("unfinished"),
+            replay.steps.len()
+        )?,
+        Some(end) => {
+            let reason = end.outcome.as_ref().map_or("it does not count", |outcome| outcome.reason.as_str());
+            writeln!(out, "  end      after {} steps: {reason}", end.steps)?;
+            for fault in end.facts["faults"].as_array().into_iter().flatten().take(20) {
+                let text = |key: &str| screen::harmless(fault[key].as_str().unwrap_or(""));
+                let rule = fault["rule"].as_str().map(|rule| format!(" [{rule}]")).unwrap_or_default();
+                writeln!(
+                    out,
+                    "  fault    seat {}, {}: {}{rule}: {}",
+                    fault["seat"],
+                    text("turn"),
+                    text("kind"),
+                    text("message")
+                )?;
+            }
+        }
+    }
+    let private = replay.notes.values().map(Vec::len).sum::<usize>();
+    writeln!(out, "  private  {private} notes (stderr and raw answers of the bots)")?;
+    Ok(())
+}
+
+/// What verifying found.
+pub enum Finding {
+    /// The match is what the replay says.
+    Good,
+    /// Good as far as it goes.
+    Cut,
+    /// Our engine does not do what a record of the original says: where first.
+    Differs(String),
+    /// From this step on it is not, for this reason.
+    Broken(usize, String),
+}
+
+/// Computes a replay again.
+pub fn check(replay: &Replay) -> Result<Finding, Failure> {
+    let mut session = open(replay)?;
+    for (number, step) in replay.steps.iter().enumerate() {
+        let moment = session.moment();
+        if let Err(why) = session.play(&step.answers) {
+            return Ok(Finding::Broken(number, format!("{moment}: {why}")));
+        }
+        if session.hash() as u8 & 15 != step.check {
+            return Ok(Finding::Broken(
+                number,
+                format!("{moment}: the answers do not lead to the recorded state"),
+            ));
+        }
+    }
+    let steps = replay.steps.len();
+    let Some(end) = &replay.end else { return Ok(Finding::Cut) };
+    let wrong = if end.steps as usize != steps {
+        Some(format!("it holds {steps} steps, but says {}", end.steps))
+    } else if end.state != format!("{:016x}", session.hash()) {
+        Some("the last state is not the recorded one".to_owned())
+    } else if !Outcome::agrees(session.outcome(), end.outcome.as_ref()) {
+        Some("the outcome is not the recorded one".to_owned())
+    } else if end.chain != format!("{:016x}", replay.chain) {
+        Some("header or answers were altered (their hash is not the recorded one)".to_owned())
+    } else {
+        None
+    };
+    Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(steps, format!("end: {why}"))))
+}
+
+/// What a replay of an original says about our engine.
+fn against_record(imported: &Imported) -> Finding {
+    match imported.first_difference() {
+        None => Finding::Good,
+        Some(first) => Finding::Differs(first),
+    }
+}
+
+fn verify(files: &[PathBuf], as_json: bool) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    let (mut all_good, mut findings) = (true, Vec::new());
+    for file in files {
+        let (replay, imported) = load(file)?;
+        let finding = match imported {
+            None => check(&replay)?,
+            Some(imported) => against_record(&imported),
+        };
+        let steps = replay.steps.len();
+        let (word, text) = match &finding {
+            Finding::Good => ("verified", format!("{steps} steps")),
+            Finding::Cut => ("cut off", format!("the first {steps} steps are verified, the end is missing")),
+            Finding::Differs(first) => ("differs from the original", first.clone()),
+            Finding::Broken(step, why) => {
+                ("altered", format!("breaks at step {} of {steps}: {why}", step + 1))
+            }
+        };
+        all_good &= matches!(finding, Finding::Good);
+        if as_json {
+            findings.push(json!({ "file": file, "finding": word, "text": text, "steps": steps }));
+        } else {
+            let word = if matches!(finding, Finding::Good) { screen.good(word) } else { screen.bad(word) };
+            writeln!(out, "{}: {word}: {text}", file.display())?;
+        }
+    }
+    if as_json {
+        writeln!(out, "{}", Value::from(findings))?;
+    }
+    if all_good { Ok(()) } else { Err(Failure::Check) }
+}
+
+fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
+    let replay = read(file)?;
+    let mut session = open(&replay)?;
+    let eyes = eyes(view, replay.header.seats.len())?;
+    let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
+    if until > replay.steps.len() {
+        return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
+    }
+    for step in &replay.steps[..until] {
+        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
+    }
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
+    let next = match session.outcome() {
+        Some(outcome) => format!("over: {}", outcome.reason),
+        None => format!("before {}", session.moment()),
+    };
+    writeln!(out, "{}", screen.dim(&next))?;
+    Ok(())
+}
+
+/// Shows one frame within a turn, or all.
+fn show_frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
+    let replay = read(file)?;
+    let mut session = open(&replay)?;
+    let eyes = eyes(view, replay.header.seats.len())?;
+    if turn >= replay.steps.len() {
+        let last = replay.steps.len().saturating_sub(1);
+        return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
+    }
+    for (number, step) in replay.steps[..=turn].iter().enumerate() {
+        if number == turn {
+            session.keep_events();
+        }
+        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
+    }
+    let frames = session.frames(eyes);
+    let chosen = match frame.parse::<usize>() {
+        _ if frames.is_empty() => {
+            let info = session.info();
+            return Err(Failure::usage(format!("a {} of {} has no frames", info.step, info.title)));
+        }
+        Ok(number) if number < frames.len() => &frames[number..=number],
+        Err(_) if frame == "all" => &frames[..],
+        _ => {
+            let last = frames.len() - 1;
+            return Err(Failure::usage(format!(
+                "--frame {frame}: turn {turn} has the frames 0 to {last}, or all"
+            )));
+        }
+    };
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    chosen
+        .iter()
+        .try_for_each(|picture| writeln!(out, "{}", screen.picture(picture).trim_end_matches('\n')))?;
+    Ok(())
+}

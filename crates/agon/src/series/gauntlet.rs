@@ -1,0 +1,153 @@
+//! `agon gauntlet`: one bot against others.
+
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use agon_contest::{End, Kind};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::common::here::About;
+use crate::common::screen;
+use crate::common::{Done, Failure};
+use crate::series::progress::{self, elo_interval, elo_point, thousands};
+use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
+
+/// Examples for the help.
+pub const EXAMPLES: &str =
+    "Every seed is played in every rotation of the seats. What the numbers mean: docs/statistics.md.
+
+Examples:
+  agon gauntlet cultist-wars my/bot.py builtin:greedy builtin:hunter -n 200
+  agon gauntlet                                            this folder against the opponents in its agon.toml
+  agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
+  agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
+
+/// Options of `agon gauntlet`.
+#[derive(Args, Debug)]
+pub struct GauntletOptions {
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The bot that it is about [default: this folder's]
+    #[arg(value_name = "NEW")]
+    pub new: Option<String>,
+    /// The bots it plays against [default: the opponents in ./agon.toml]
+    #[arg(value_name = "OPPONENT")]
+    pub opponents: Vec<String>,
+    /// Matches against each opponent, rounded up so that every seed is played in all seats
+    #[arg(long, short = 'n', value_name = "N", default_value_t = USUAL_GAMES, help_heading = "Run")]
+    pub games: u64,
+    #[command(flatten)]
+    pub series: SeriesOptions,
+}
+
+/// Runs `agon gauntlet`.
+pub fn run(options: &GauntletOptions) -> Done {
+    if options.games == 0 {
+        return Err(Failure::usage("-n 0: there is nothing to play"));
+    }
+    let began = Instant::now();
+    let (about, series) = who(options)?;
+    let ready = series::prepare(&Wanted {
+        kind: Kind::Gauntlet,
+        game: &about.game,
+        bots: about.bots,
+        games: Some(options.games),
+        test: None,
+        options: &series,
+    })?;
+    let end = series::run(&ready, &options.series.run)?;
+    if options.series.run.json {
+        let mut result =
+            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
+        result["complete"] = (end == End::Complete).into();
+        series::print_json(&result)?;
+    } else {
+        report(&ready)?;
+    }
+    conclude(&ready, &end)
+}
+
+/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
+    let words: Vec<&String> = options.game.iter().chain(&options.new).chain(&options.opponents).collect();
+    let mut about = About::read(&words, options.series.rules.as_ref())?;
+    if about.bots.is_empty() {
+        about.bots.push(".".to_owned());
+    }
+    if about.bots.len() == 1 {
+        about.bots.extend(about.opponents()?.to_vec());
+    }
+    let series = SeriesOptions { rules: about.rules.clone(), ..options.series.clone() };
+    Ok((about, series))
+}
+
+/// What a series that was stopped says, and its exit code.
+pub fn conclude(ready: &Ready, end: &End) -> Done {
+    if *end == End::Stopped {
+        eprintln!("stopped: {}", series::go_on(ready));
+        return Err(Failure::Check);
+    }
+    Ok(())
+}
+
+fn report(ready: &Ready) -> Done {
+    let (screen, header) = (screen::output(), ready.desk.header());
+    let state = ready.desk.look(Clone::clone);
+    let mut out = io::stdout().lock();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let many_seats = header.seats > 2;
+    let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };
+    let mut head = vec!["opponent", "games", "distinct"];
+    head.extend(games);
+    head.extend(["score", "Elo", "95 %", "better with"]);
+    table.set_header(head);
+    for (number, pairing) in state.standing.pairings.iter().enumerate() {
+        let label = screen::harmless(&header.bots[number + 1].label);
+        let games = pairing.games();
+        let (score, elo, interval, superiority) = match pairing.estimate() {
+            None => ["–"; 4].map(str::to_owned).into(),
+            Some(estimate) => (
+                format!("{:.1} %", estimate.score * 100.0),
+                elo_point(&estimate),
+                elo_interval(&estimate),
+                format!("{:.1} %", estimate.superiority * 100.0),
+            ),
+        };
+        let distinct = match pairing.distinct() {
+            all if all == pairing.blocks => "all".to_owned(),
+            some => format!("{} of {}", thousands(some), thousands(pairing.blocks)),
+        };
+        let all = pairing.blocks * u64::from(header.plan(None).games());
+        table.add_row([
+            label,
+            thousands(all),
+            distinct,
+            thousands(games.wins),
+            thousands(games.draws),
+            thousands(games.losses),
+            score,
+            elo,
+            interval,
+            superiority,
+        ]);
+    }
+    for column in 1..10 {
+        table.column_mut(column).expect("ten columns").set_cell_alignment(CellAlignment::Right);
+    }
+    let title = format!("{} against", screen::harmless(&header.bots[0].label));
+    writeln!(out, "{}\n{}\n", screen.strong(&title), table.trim_fmt())?;
+    let (distinct, blocks) = progress::distinct(&state);
+    if distinct < blocks {
+        writeln!(
+            out,
+            "{} distinct of {}: blocks with the same answers count once; vary maps, seeds or opponents.",
+            thousands(distinct),
+            thousands(blocks)
+        )?;
+    }
+    progress::faults(&mut out, screen, &state, header)?;
+    progress::notes(&mut out, screen, ready)?;
+    Ok(())
+}

@@ -1,0 +1,550 @@
+//! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
+
+pub mod gauntlet;
+pub mod pin;
+pub mod progress;
+pub mod rate;
+pub mod site;
+pub mod sprt;
+pub mod tournament;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agon_bot::{Kind as BotKind, Launch, manifest::Manifest};
+use agon_contest::journal::{self, FORMAT};
+use agon_contest::{
+    BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
+    content,
+};
+use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
+use agon_stats::{RulesHash, Sprt};
+use clap::{Args, ValueEnum};
+
+use crate::common::folders::{self, JOURNAL};
+use crate::common::git;
+use crate::common::screen;
+use crate::common::waiting::PortOptions;
+use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
+use crate::series::progress::Show;
+
+/// Played unless told otherwise, for each pairing.
+pub const USUAL_GAMES: u64 = 100;
+/// The longest time for an answer unless told otherwise, in games whose bots are scripts.
+const USUAL_LIMIT: Duration = Duration::from_secs(1);
+
+/// Options of all series.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SeriesOptions {
+    /// Seed of the first block; each further one has the next [default: a fresh one, which is printed]
+    #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
+    pub seed: Option<i64>,
+    /// A map by name, a map file, or `generate`; given several times, the blocks take them in turn
+    #[arg(long, value_name = "NAME|FILE|generate", help_heading = "Match")]
+    pub map: Vec<String>,
+    /// Rules: a preset (see `agon rules GAME`) or a rules file
+    #[arg(long, value_name = "PRESET|FILE", help_heading = "Match")]
+    pub rules: Option<String>,
+    /// Changes one rule; may be given several times
+    #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
+    pub set: Vec<String>,
+    /// Seats of a match, for games that allow several
+    #[arg(long, value_name = "N", help_heading = "Match")]
+    pub seats: Option<u8>,
+    /// Another name for a bot, counted in the order of the command; may be given several times
+    #[arg(long, value_name = "NUMBER=LABEL", help_heading = "Match")]
+    pub name: Vec<String>,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// Options of how a series is run; they decide nothing.
+#[derive(Args, Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Matches played at once [default: as many as there are CPUs for]
+    #[arg(long, short, value_name = "N", help_heading = "Run")]
+    pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub port: PortOptions,
+    /// Goes on with a series that was interrupted
+    #[arg(long, help_heading = "Run")]
+    pub resume: bool,
+    /// Where every finished match is written down [default: a new folder in ./agon-series]
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub journal: Option<PathBuf>,
+    /// Which replays are kept
+    #[arg(long, value_enum, default_value_t, help_heading = "Run")]
+    pub replays: Replays,
+    /// Runs the build command of bots whose agon.toml has one, first
+    #[arg(long, help_heading = "Run")]
+    pub build: bool,
+    /// Prints events and the result as JSON, one object a line
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Shows no progress
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Which replays are kept.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Replays {
+    /// All of them
+    All,
+    /// Those of matches that were lost, or in which something went wrong
+    #[default]
+    Lost,
+    /// None; each match can be played again by its seed
+    None,
+}
+
+impl From<Replays> for Keep {
+    fn from(replays: Replays) -> Self {
+        match replays {
+            Replays::All => Self::All,
+            Replays::Lost => Self::Lost,
+            Replays::None => Self::None,
+        }
+    }
+}
+
+/// What a command wants to be played.
+pub struct Wanted<'a> {
+    /// What kind of series.
+    pub kind: Kind,
+    /// The game.
+    pub game: &'a str,
+    /// The bots.
+    pub bots: Vec<String>,
+    /// Matches for each pairing; none for as many as it takes.
+    pub games: Option<u64>,
+    /// The test, where it is one.
+    pub test: Option<TestId>,
+    /// The options.
+    pub options: &'a SeriesOptions,
+}
+
+/// A series that is ready to run.
+pub struct Ready {
+    /// The game.
+    pub info: &'static GameInfo,
+    /// What is played.
+    pub series: Series,
+    /// Who hands it out and counts.
+    pub desk: Desk,
+    jobs: usize,
+    usual_limit: bool,
+}
+
+/// Makes everything ready, so that what can be wrong is known before the first match.
+pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
+    let game = common::game(wanted.game)?;
+    let info = game.info();
+    // A rulebook that allows minutes for an answer allows weeks for a series.
+    let mut options = wanted.options.clone();
+    let usual_limit = info.transport == Transport::Script
+        && !options.clock.no_timeouts
+        && options.clock.time_limit.is_none();
+    if usual_limit {
+        options.clock.time_limit = Some(USUAL_LIMIT);
+    }
+    let options = &options;
+    let jobs = options.run.jobs.unwrap_or(1);
+    if !(1..=1024).contains(&jobs) {
+        return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
+    }
+    let seats = options.seats.unwrap_or(info.usual_seats());
+    let setups = setups(game, options, seats)?;
+    let (mut entrants, mut ids) = (Vec::new(), Vec::new());
+    for text in &wanted.bots {
+        let (entrant, id) = entrant(text, options.run.build)?;
+        entrants.push(entrant);
+        ids.push(id);
+    }
+    label(&mut entrants, &mut ids, &options.name)?;
+    check_builtins(game, &setups[0], &entrants)?;
+    let session = game.open(&setups[0])?;
+    let recipe = session.recipe();
+    let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
+    let header = Header {
+        agon_journal: FORMAT,
+        program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        kind: wanted.kind,
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        rules: RulesId {
+            name: recipe.rules_name.clone(),
+            hash: RulesHash(content::of_text(rules.as_bytes())),
+            text: recipe.rules.clone(),
+        },
+        maps: setups.iter().zip(map_names(options)).map(|(setup, name)| map(info, setup, name)).collect(),
+        seats,
+        bots: ids,
+        seed: setups[0].seed,
+        clock: options.clock.clock()?.to_string(),
+        ponder: if options.clock.ponder == PonderKind::Allow { "allow" } else { "stop" }.to_owned(),
+        test: wanted.test.clone(),
+        options: play_options(options),
+    };
+    let plan = header.plan(None);
+    plan.check().map_err(Failure::Usage)?;
+    let rounds = wanted.games.map(|games| plan.rounds_for(games));
+    let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
+    let (journal, header, past) = open_journal(header, options)?;
+    let folder = journal.path().with_file_name(replays_name(journal.path()));
+    let relative = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let series = Series {
+        game,
+        setups,
+        bots: entrants,
+        clock: options.clock.clock()?,
+        ponder: options.clock.ponder(),
+        keep: options.run.replays.into(),
+        replays: (folder, relative),
+    };
+    let jobs = options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats));
+    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs, usual_limit })
+}
+
+/// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.
+pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
+    options.port.apply();
+    let stop = common::stop_on_ctrl_c();
+    let mut show = Show::new(ready, options)?;
+    if !ready.desk.wait(std::time::Duration::ZERO) {
+        agon_contest::run(&ready.series, &ready.desk, ready.jobs, stop, |desk| show.tick(desk))?;
+    }
+    show.close();
+    let end = ready.desk.look(|progress| progress.end.clone()).unwrap_or(End::Stopped);
+    match end {
+        End::Failed(trouble) => {
+            let message = format!("{trouble}\n  {}", go_on(ready));
+            Err(match trouble {
+                agon_contest::Trouble::CannotStart(_) | agon_contest::Trouble::Setup(_) => {
+                    Failure::Usage(message)
+                }
+                _ => Failure::Own(message),
+            })
+        }
+        end => Ok(end),
+    }
+}
+
+impl Ready {
+    /// How many matches are played at once.
+    pub fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// The limit of an answer, where nobody chose one and the rules allow very much.
+    pub fn usual_limit(&self) -> Option<Duration> {
+        self.usual_limit.then_some(USUAL_LIMIT)
+    }
+}
+
+/// Says how to go on with a series that did not come to its end.
+pub fn go_on(ready: &Ready) -> String {
+    let games = ready.desk.look(|progress| progress.games);
+    let again = std::env::args().filter(|word| word != "--resume").chain(["--resume".to_owned()]);
+    let words: Vec<String> = again.collect();
+    let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
+    format!("{games} finished matches are in {}; go on with\n  {line}", ready.desk.journal_path().display())
+}
+
+/// Warns when a bot's files were changed while it played.
+pub fn changed_meanwhile(ready: &Ready) -> Vec<String> {
+    let bots = ready.series.bots.iter();
+    bots.filter(|bot| !bot.name.text.starts_with(git::PREFIX))
+        .filter(|bot| content::of_bot(&bot.name).is_ok_and(|hash| hex(hash) != bot.hash))
+        .map(|bot| {
+            format!(
+                "{} was changed while it played: this result mixes versions; play again, or freeze it first with agon pin",
+                screen::harmless(&bot.label)
+            )
+        })
+        .collect()
+}
+
+fn hex(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// The replays of a journal lie beside it.
+fn replays_name(journal: &Path) -> String {
+    match journal.file_name() {
+        Some(name) if name == JOURNAL => "replays".to_owned(),
+        name => format!("{}.replays", name.unwrap_or_default().to_string_lossy()),
+    }
+}
+
+fn map_names(options: &SeriesOptions) -> Vec<String> {
+    if options.map.is_empty() { vec![String::new()] } else { options.map.clone() }
+}
+
+/// One setup for each map.
+fn setups(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<Setup>, Failure> {
+    let seed = options.seed.unwrap_or_else(common::fresh_seed);
+    let setups = map_names(options).into_iter().map(|map| {
+        let options = SetupOptions {
+            seed: Some(seed),
+            map: Some(map).filter(|map| !map.is_empty()),
+            rules: options.rules.clone(),
+            set: options.set.clone(),
+            strict: false,
+        };
+        let setup = options.setup(game, usize::from(seats))?;
+        game.open(&setup)?;
+        Ok(setup)
+    });
+    setups.collect()
+}
+
+/// A bot, and what the journal keeps of it.
+fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
+    let frozen =
+        text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
+    let (name, label, play) = match frozen {
+        Some(found) => (found.name.clone(), found.label, Some(found.name.text)),
+        None => {
+            let name = common::bot(text)?;
+            (name.clone(), name.label(), None)
+        }
+    };
+    match &name.kind {
+        BotKind::WebSocket | BotKind::Tcp => {
+            return Err(Failure::usage(format!(
+                "`{text}`: a series starts its bots itself, anew for each match; give a file, a folder or cmd:..."
+            )));
+        }
+        BotKind::Path(path) => {
+            build_folder(text, path, build)?;
+            crate::common::builds::warn_of_stale(std::slice::from_ref(&name));
+        }
+        _ => {}
+    }
+    Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    let hash = hex(match &play {
+        // A commit never changes.
+        Some(play) => content::of_text(play.as_bytes()),
+        None => content::of_bot(&name).map_err(|why| Failure::usage(format!("bot `{text}`: {why}")))?,
+    });
+    let id = BotId { bot: text.to_owned(), play, label: label.clone(), hash: hash.clone() };
+    Ok((Entrant { name, label, hash }, id))
+}
+
+/// Runs the build command of a bot's folder, or says that it was never run.
+fn build_folder(text: &str, folder: &Path, build: bool) -> Result<(), Failure> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let Some(manifest) = Manifest::read(folder).map_err(Failure::Usage)? else { return Ok(()) };
+    let Some(command) = manifest.build else { return Ok(()) };
+    let words = command.words().map_err(|why| Failure::usage(format!("bot `{text}`: build: {why}")))?;
+    if !build {
+        let program =
+            manifest.run.and_then(|run| run.words().ok()).and_then(|words| words.into_iter().next());
+        let is_missing = |program: &String| program.contains('/') && !folder.join(program).exists();
+        return match program.filter(is_missing) {
+            Some(program) => Err(Failure::usage(format!(
+                "bot `{text}` has to be built first ({program} is not there): add --build, which runs `{}` in {}",
+                words.join(" "),
+                folder.display()
+            ))),
+            None => Ok(()),
+        };
+    }
+    eprintln!("building {text}: {}", words.join(" "));
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).envs(&manifest.env).current_dir(folder).stdout(io::stderr());
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            Err(Failure::usage(format!("bot `{text}` cannot be built: {} ended with {status}", words[0])))
+        }
+        Err(error) => Err(Failure::usage(format!("bot `{text}` cannot be built: {}: {error}", words[0]))),
+    }
+}
+
+/// Labels that tell the bots apart.
+fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
+    let labels = common::tell_apart(ids.iter().map(|id| id.label.clone()).collect(), renames)?;
+    for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
+        entrant.label.clone_from(&label);
+        id.label = label;
+    }
+    Ok(())
+}
+
+/// Seats every built-in once, so that a wrong name or option is known now.
+fn check_builtins(game: &dyn AnyGame, setup: &Setup, entrants: &[Entrant]) -> Result<(), Failure> {
+    let mut session = game.open(setup)?;
+    for entrant in entrants {
+        if let BotKind::Builtin { name, options } = &entrant.name.kind {
+            session.seat_builtin(Seat::new(0), name, options, 0).map_err(Failure::Usage)?;
+        }
+    }
+    Ok(())
+}
+
+fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
+    let content = match &setup.map {
+        MapChoice::File(_, bytes) => content::of_text(bytes),
+        MapChoice::Named(name) => {
+            let map = info.maps.iter().find(|map| map.name == *name);
+            content::of_text(map.map_or("", |map| map.text).as_bytes())
+        }
+        // Whichever the seed picks.
+        MapChoice::Default | MapChoice::Generated => {
+            let all: Vec<&str> = info.maps.iter().flat_map(|map| [map.name, map.text]).collect();
+            content::of_text(all.join("\n").as_bytes())
+        }
+    };
+    MapId { name, hash: hex(content) }
+}
+
+/// The options of `agon play` that make the same conditions.
+fn play_options(options: &SeriesOptions) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        words.push(format!("--{name}"));
+        words.extend(value);
+    };
+    if let Some(rules) = &options.rules {
+        add("rules", Some(rules.clone()));
+    }
+    for set in &options.set {
+        add("set", Some(set.clone()));
+    }
+    let ClockOptions { no_timeouts, time_scale, time_limit, clock, ponder } = &options.clock;
+    if *no_timeouts {
+        add("no-timeouts", None);
+    }
+    if let Some(scale) = time_scale {
+        add("time-scale", Some(scale.to_string()));
+    }
+    if let Some(limit) = time_limit {
+        add("time-limit", Some(format!("{limit:?}")));
+    }
+    if *clock == ClockKind::Site2026 {
+        add("clock", Some("site-2026".to_owned()));
+    }
+    if *ponder == PonderKind::Allow {
+        add("ponder", Some("allow".to_owned()));
+    }
+    words
+}
+
+fn sprt(test: &TestId, header: &Header) -> Result<Sprt, Failure> {
+    let shape = agon_contest::standing::shape(&header.plan(None));
+    Sprt::new(test.model, (test.elo0, test.elo1), (test.alpha, test.beta), shape)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+type Opened = (Journal, Header, Vec<agon_contest::Entry>);
+
+/// Begins a journal, or opens the one to go on with.
+fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure> {
+    if !options.run.resume {
+        let path = match &options.run.journal {
+            Some(path) => {
+                if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                    fs::create_dir_all(folder)
+                        .map_err(|error| Failure::own(format!("{}: {error}", folder.display())))?;
+                }
+                path.clone()
+            }
+            None => new_folder(&now)?.join(JOURNAL),
+        };
+        let journal = Journal::create(&path, &now).map_err(journal_failure)?;
+        return Ok((journal, now, Vec::new()));
+    }
+    let path = match &options.run.journal {
+        Some(path) => path.clone(),
+        None => last_journal(&now)?,
+    };
+    let mut past = Vec::new();
+    let (journal, found) = Journal::reopen(&path, |entry| past.push(entry)).map_err(journal_failure)?;
+    let was = found.header;
+    let mut wanted = now;
+    if options.seed.is_none() {
+        wanted.seed = was.seed;
+    }
+    let changes = was.changes(&wanted);
+    if !changes.is_empty() {
+        return Err(Failure::usage(format!(
+            "cannot go on with {}, because results would be mixed:\n  {}\n\
+             begin anew without --resume, or undo the change (agon pin freezes a bot)",
+            path.display(),
+            changes.join("\n  ")
+        )));
+    }
+    if was.program != wanted.program {
+        eprintln!("note: this series was begun by {}, this is {}", was.program, wanted.program);
+    }
+    if found.torn {
+        eprintln!("note: the last line of {} was not whole; its match is played again", path.display());
+    }
+    Ok((journal, was, past))
+}
+
+fn journal_failure(error: JournalError) -> Failure {
+    match error {
+        JournalError::Io(_, ref inner) if inner.kind() != io::ErrorKind::NotFound => {
+            Failure::own(error.to_string())
+        }
+        error => Failure::usage(error.to_string()),
+    }
+}
+
+/// A new folder for a series: `agon-series/cultist-wars-sprt-3`.
+fn new_folder(header: &Header) -> Result<PathBuf, Failure> {
+    let root = Path::new(folders::SERIES);
+    let failed = |path: &Path, error: io::Error| {
+        Failure::own(format!("{}: {error} (--journal FILE writes elsewhere)", path.display()))
+    };
+    fs::create_dir_all(root).map_err(|error| failed(root, error))?;
+    for number in 1u64.. {
+        let path = root.join(format!("{}-{}-{number}", header.game, header.kind.word()));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+    }
+    unreachable!("some number is free")
+}
+
+/// The journal that the same command wrote last.
+fn last_journal(now: &Header) -> Result<PathBuf, Failure> {
+    let names = |header: &Header| header.bots.iter().map(|bot| bot.bot.clone()).collect::<Vec<_>>();
+    let folders = fs::read_dir(folders::SERIES).into_iter().flatten().flatten();
+    let same = folders
+        .map(|folder| folder.path().join(JOURNAL))
+        .filter_map(|path| Some((journal::read_header(&path).ok()?, path)))
+        .filter(|(was, _)| (was.kind, &was.game) == (now.kind, &now.game) && names(was) == names(now));
+    let last = same.max_by_key(|(was, path)| (was.started, number_of(path)));
+    last.map(|(_, path)| path).ok_or_else(|| {
+        Failure::usage(format!(
+            "{} holds no {} of {} with these bots to go on with; begin without --resume, or name it with --journal FILE",
+            folders::SERIES,
+            now.kind.word(),
+            now.game
+        ))
+    })
+}
+
+fn number_of(path: &Path) -> u64 {
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    folder.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// One JSON object a line.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    Ok(writeln!(io::stdout(), "{value}")?)
+}

@@ -1,0 +1,383 @@
+//! Progress of a series: a bar on a terminal, lines elsewhere, events with `--json`. And the tables
+//! and notes with which all series close.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use agon_contest::{Desk, Faulty, Header, Kind, Progress};
+use agon_stats::{Decision, Estimate};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::common::Failure;
+use crate::common::screen::{self, Screen};
+use crate::series::{Ready, RunOptions, print_json};
+
+/// Events come this often.
+const EVENT: Duration = Duration::from_secs(1);
+/// The first line where there is no terminal comes after this; then they come less and less often.
+const FIRST_LINE: Duration = Duration::from_secs(2);
+/// But at least so often.
+const LINE: Duration = Duration::from_secs(30);
+
+/// Shows how a series goes.
+pub struct Show {
+    began: Instant,
+    json: bool,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    next: Instant,
+    pause: Duration,
+}
+
+impl Show {
+    /// Before the first match.
+    pub fn new(ready: &Ready, options: &RunOptions) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let header = ready.desk.header();
+        if options.json {
+            print_json(&json!({
+                "event": "start", "kind": header.kind, "game": header.game, "rules": header.rules.name,
+                "seats": header.seats, "seed": header.seed.to_string(), "clock": header.clock, "jobs": ready.jobs(),
+                "bots": header.bots, "maps": header.maps, "test": header.test,
+                "journal": ready.desk.journal_path(),
+                "resumed": ready.desk.look(|progress| progress.resumed),
+            }))?;
+        } else if !options.quiet {
+            announce(ready)?;
+        }
+        let terminal = io::stderr().is_terminal() && !options.json && !options.quiet;
+        let bar = terminal.then(|| {
+            let all = ready.desk.look(|progress| progress.all_games);
+            let bar = ProgressBar::with_draw_target(all, ProgressDrawTarget::stderr_with_hz(10));
+            let template = if all.is_some() { "{bar:20} {msg}" } else { "{spinner} {msg}" };
+            bar.set_style(ProgressStyle::with_template(template).expect("a template of ours"));
+            bar
+        });
+        let pause = if options.json { EVENT } else { FIRST_LINE };
+        Ok(Self { began, json: options.json, quiet: options.quiet, bar, next: began + pause, pause })
+    }
+
+    /// Called ten times a second.
+    ///
+    /// # Errors
+    /// When nobody reads our output any more.
+    pub fn tick(&mut self, desk: &Desk) -> io::Result<()> {
+        if let Some(bar) = &self.bar {
+            let (games, text) =
+                desk.look(|progress| (progress.games, line(progress, desk.header(), self.began)));
+            bar.set_position(games);
+            bar.set_message(text);
+            bar.tick();
+            return Ok(());
+        }
+        if self.quiet || Instant::now() < self.next {
+            return Ok(());
+        }
+        if self.json {
+            let event = desk.look(|progress| event("progress", progress, desk.header(), self.began));
+            writeln!(io::stdout(), "{event}")?;
+        } else {
+            eprintln!("{}", desk.look(|progress| line(progress, desk.header(), self.began)));
+            self.pause = (self.pause * 2).min(LINE);
+        }
+        self.next = Instant::now() + self.pause;
+        Ok(())
+    }
+
+    /// After the last match.
+    pub fn close(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What is going to be played.
+fn announce(ready: &Ready) -> Result<(), Failure> {
+    let (header, screen) = (ready.desk.header(), screen::errors());
+    let names: Vec<String> = header.bots.iter().map(|bot| screen::harmless(&bot.label)).collect();
+    let who = match header.kind {
+        Kind::Gauntlet => format!("{} against {}", names[0], names[1..].join(", ")),
+        Kind::Sprt if names.len() > 2 => {
+            format!("is {} better than {}? (against {})", names[0], names[1], names[2..].join(", "))
+        }
+        Kind::Sprt => format!("is {} better than {}?", names[0], names[1]),
+        Kind::Tournament => format!("{} bots", names.len()),
+    };
+    let title = format!("{} · {} · {who}", ready.info.title, header.rules.name);
+    let (resumed, jobs) = (ready.desk.look(|progress| progress.resumed), ready.jobs());
+    let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
+    eprintln!("{}", screen.strong(&title));
+    let at_once =
+        if jobs == 1 { "1 match at a time".to_owned() } else { format!("{jobs} matches at a time") };
+    eprintln!("{}", screen.dim(&format!("first seed {} · {at_once}{resumed}", header.seed)));
+    if let Some(limit) = ready.usual_limit() {
+        let note = format!("an answer may take {limit:?}, as usual in a series; --time-limit changes that");
+        eprintln!("{}", screen.dim(&note));
+    }
+    eprintln!("{}", screen.dim(&format!("journal {}", ready.desk.journal_path().display())));
+    Ok(())
+}
+
+/// Matches a second of this run.
+fn speed(progress: &Progress, began: Instant) -> f64 {
+    (progress.games - progress.resumed) as f64 / began.elapsed().as_secs_f64().max(1e-3)
+}
+
+/// How long it still takes, in seconds.
+fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
+    let speed = speed(progress, began);
+    let games = match &progress.standing.test {
+        Some(test) => {
+            let more = test.status().expected_blocks? * u64::from(header.plan(None).games());
+            progress.all_games.map_or(more, |all| more.min(all.saturating_sub(progress.games)))
+        }
+        None => progress.all_games?.saturating_sub(progress.games),
+    };
+    (speed > 0.0).then(|| games as f64 / speed)
+}
+
+/// The progress in one line.
+fn line(progress: &Progress, header: &Header, began: Instant) -> String {
+    let mut parts = Vec::new();
+    parts.push(match progress.all_games {
+        Some(all) => format!("{} of {} games", thousands(progress.games), thousands(all)),
+        None => format!("{} games", thousands(progress.games)),
+    });
+    match (&progress.standing.test, header.kind) {
+        (Some(test), _) => {
+            let status = test.status();
+            parts.push(format!("LLR {:+.2} in {:.2} to {:.2}", status.llr, status.lower, status.upper));
+            if status.distinct > 0 {
+                parts.push(elo(&status.estimate));
+            }
+        }
+        (None, Kind::Tournament) => {
+            let leader = standings(progress).into_iter().next();
+            parts.extend(leader.map(|(bot, share)| {
+                format!("{} leads with {:.1} %", screen::harmless(&header.bots[bot].label), share * 100.0)
+            }));
+        }
+        _ => {
+            if let [pairing] = &progress.standing.pairings[..] {
+                parts.extend(pairing.estimate().map(|estimate| elo(&estimate)));
+            } else if let Some((_, share)) = standings(progress).into_iter().find(|(bot, _)| *bot == 0) {
+                parts.push(format!("score {:.1} %", share * 100.0));
+            }
+        }
+    }
+    let (distinct, blocks) = distinct(progress);
+    if distinct < blocks {
+        parts.push(format!("{distinct} distinct of {blocks}"));
+    }
+    let faults: u64 = progress.faults.values().map(|faulty| faulty.count).sum();
+    if faults > 0 {
+        parts.push(format!("{faults} faults"));
+    }
+    if progress.late > 0 {
+        parts.push(format!("{} played again (machine late)", progress.late));
+    }
+    parts.push(format!("{:.0} games/s", speed(progress, began)));
+    parts.extend(left(progress, header, began).map(|seconds| format!("{} left", duration(seconds))));
+    parts.join(" · ")
+}
+
+/// Bots by their share of opponents left behind, best first.
+pub fn standings(progress: &Progress) -> Vec<(usize, f64)> {
+    let points = progress.standing.points.iter().enumerate();
+    let mut shares: Vec<(usize, f64)> = points
+        .filter(|(_, (_, matches))| *matches > 0)
+        .map(|(bot, (points, matches))| (bot, points / *matches as f64))
+        .collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
+}
+
+/// Different blocks, and all blocks.
+pub fn distinct(progress: &Progress) -> (u64, u64) {
+    let pairings = progress.standing.pairings.iter();
+    pairings
+        .fold((0, 0), |(distinct, blocks), pairing| (distinct + pairing.distinct(), blocks + pairing.blocks))
+}
+
+/// The progress, or the result, as JSON.
+pub fn event(name: &str, progress: &Progress, header: &Header, began: Instant) -> Value {
+    let pairings = header.plan(None).pairings();
+    let pairings = progress.standing.pairings.iter().zip(&pairings).map(|(pairing, bots)| {
+        json!({
+            "bots": bots, "blocks": pairing.blocks, "distinct": pairing.distinct(),
+            "games": pairing.games(), "estimate": pairing.estimate(),
+        })
+    });
+    // A tournament of many bots has more pairings than anybody wants every second.
+    let pairings: Option<Vec<Value>> = (header.kind != Kind::Tournament).then(|| pairings.collect());
+    let faults: Vec<Value> = progress
+        .faults
+        .values()
+        .map(|faulty| {
+            json!({
+                "bot": faulty.bot, "kind": faulty.kind, "count": faulty.count, "matches": faulty.matches,
+                "first": header.command(&faulty.first),
+            })
+        })
+        .collect();
+    let rejected: Vec<Value> = progress
+        .rejected
+        .values()
+        .map(|faulty| {
+            json!({
+                "bot": faulty.bot, "count": faulty.count, "matches": faulty.matches,
+                "first": header.command(&faulty.first),
+            })
+        })
+        .collect();
+    let standings: Vec<Value> =
+        standings(progress).into_iter().map(|(bot, share)| json!({ "bot": bot, "score": share })).collect();
+    json!({
+        "event": name, "games": progress.games, "all_games": progress.all_games, "resumed": progress.resumed,
+        "games_per_second": speed(progress, began), "seconds_left": left(progress, header, began),
+        "late": progress.late, "first_late": progress.first_late, "waiting": progress.waiting, "pairings": pairings, "standings": standings,
+        "test": progress.standing.test.as_ref().map(agon_stats::Sequential::status), "faults": faults,
+        "rejected": rejected,
+    })
+}
+
+/// What went wrong with bots, with the command that plays the first such match again; and how many of their
+/// orders the rules did not allow.
+pub fn faults(
+    out: &mut impl io::Write,
+    screen: Screen,
+    progress: &Progress,
+    header: &Header,
+) -> io::Result<()> {
+    for faulty in progress.faults.values() {
+        let label = screen::harmless(&header.bots[faulty.bot].label);
+        let first = faulty.first.faults.iter().find(|fault| {
+            fault.kind == faulty.kind && faulty.first.bots[usize::from(fault.seat) - 1] == faulty.bot
+        });
+        let (turn, message) = first.map_or(("", ""), |fault| (&fault.turn, &fault.message));
+        let matches = if faulty.matches == 1 { "match" } else { "matches" };
+        let what = screen.bad(&format!("{} × {}", faulty.count, faulty.kind));
+        writeln!(
+            out,
+            "{label}: {what} in {} {matches}, first at {turn}: {}",
+            faulty.matches,
+            screen::harmless(message)
+        )?;
+        writeln!(out, "  {}", header.command(&faulty.first))?;
+        if let Some(replay) = &faulty.first.replay {
+            writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;
+        }
+    }
+    for Faulty { bot, count, matches, first, .. } in progress.rejected.values() {
+        let label = screen::harmless(&header.bots[*bot].label);
+        let orders = if *count == 1 { "order" } else { "orders" };
+        let games = if *matches == 1 { "match" } else { "matches" };
+        writeln!(out, "{label}: {} {orders} rejected by the rules in {matches} {games}", thousands(*count))?;
+        writeln!(out, "  {}", header.command(first))?;
+    }
+    Ok(())
+}
+
+/// The notes with which every series closes.
+pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
+    let progress = ready.desk.look(Clone::clone);
+    let path = ready.desk.journal_path();
+    writeln!(out, "Journal: {}", path.display())?;
+    if progress.replays > 0 {
+        let folder = ready.series.replays.0.display();
+        writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
+    }
+    if progress.late > 0 {
+        let matches = if progress.late == 1 { "match was" } else { "matches were" };
+        let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
+        let late = thousands(progress.late);
+        writeln!(out, "Note: {late} {matches} played again because this machine was late{first}.")?;
+    }
+    if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
+        writeln!(
+            out,
+            "Note: {} matches of blocks that are not whole, or stand behind such a block, do not count.",
+            progress.waiting
+        )?;
+    }
+    for note in crate::series::changed_meanwhile(ready) {
+        writeln!(out, "{} {note}", screen.bad("Warning:"))?;
+    }
+    writeln!(out, "{}", screen.dim(&format!("Note: {}.", agon_match::record::CONTAINMENT)))
+}
+
+/// `Elo +43 (+21 to +65)`.
+pub fn elo(estimate: &Estimate) -> String {
+    format!("Elo {} ({})", elo_point(estimate), elo_interval(estimate))
+}
+
+/// The difference in Elo; where every game was won or lost it has no bound.
+pub fn elo_point(estimate: &Estimate) -> String {
+    match estimate.elo {
+        Some(elo) => whole(elo),
+        None if estimate.score > 0.5 => "+∞".to_owned(),
+        None => "−∞".to_owned(),
+    }
+}
+
+/// The interval of the difference.
+pub fn elo_interval(estimate: &Estimate) -> String {
+    let low = estimate.elo_low.map_or_else(|| "−∞".to_owned(), whole);
+    let high = estimate.elo_high.map_or_else(|| "+∞".to_owned(), whole);
+    format!("{low} to {high}")
+}
+
+/// `+43`, `-7` and `0`, which has no sign.
+pub fn whole(elo: f64) -> String {
+    match elo.round() {
+        0.0 => "0".to_owned(),
+        elo => format!("{elo:+.0}"),
+    }
+}
+
+/// A test's decision, as a key for JSON and in words.
+pub fn decision_word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Continue => "undecided",
+        Decision::AcceptH0 => "accept_h0",
+        Decision::AcceptH1 => "accept_h1",
+        Decision::OutOfGames { .. } => "out_of_games",
+    }
+}
+
+/// `12,345`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time as people say it.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_times_are_short() {
+        assert_eq!([1, 999, 1000, 1_234_567].map(thousands), ["1", "999", "1,000", "1,234,567"]);
+        assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
+        assert_eq!([3.2, 120.0, 7200.0, 1e6].map(duration), ["3 s", "2 min", "2.0 h", "11.6 days"]);
+    }
+}

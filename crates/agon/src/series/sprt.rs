@@ -1,0 +1,234 @@
+//! `agon sprt`: is NEW better than OLD?
+
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use agon_contest::{End, Kind, TestId};
+use agon_stats::{Decision, Model};
+use clap::Args;
+
+use crate::common::here::About;
+use crate::common::screen;
+use crate::common::{Done, Failure};
+use crate::series::gauntlet::conclude;
+use crate::series::pin;
+use crate::series::progress::{self, decision_word, elo_interval, elo_point, thousands};
+use crate::series::{self, Ready, SeriesOptions, Wanted};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "The test stops as soon as the evidence is enough: at H1, the difference is rather elo1 than elo0, or at H0,
+rather elo0 than elo1. With elo1 of 10, 20, 50 that takes roughly 6,000, 1,600, 260 games.
+What the numbers mean: docs/statistics.md.
+
+Examples:
+  agon sprt cultist-wars my/bot.py old/bot.py
+  agon sprt                                                     this folder against its last frozen version
+  agon sprt cultist-wars . git:HEAD~1 --elo1 20                 better than yesterday's?
+  agon sprt cultist-wars . git:HEAD~1 --fail-unless-better      for a build server
+  agon sprt jungle-blitz . git:HEAD~1 --seats 4 --field builtin:greedy";
+
+/// Options of `agon sprt`.
+#[derive(Args, Debug)]
+pub struct SprtOptions {
+    /// The game (see `agon games`) [default: the one in ./agon.toml]
+    pub game: Option<String>,
+    /// The new version [default: this folder's]
+    #[arg(value_name = "NEW")]
+    pub new: Option<String>,
+    /// The version to compare it with [default: what `agon pin` froze last here, else the first opponent in ./agon.toml]
+    #[arg(value_name = "OLD")]
+    pub old: Option<String>,
+    /// H0: the difference when it is not worth it
+    #[arg(
+        long,
+        value_name = "ELO",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        help_heading = "Test"
+    )]
+    pub elo0: f64,
+    /// H1: the difference that would be worth it
+    #[arg(
+        long,
+        value_name = "ELO",
+        default_value_t = 10.0,
+        allow_negative_numbers = true,
+        help_heading = "Test"
+    )]
+    pub elo1: f64,
+    /// How often H1 may be accepted though H0 is true
+    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Test")]
+    pub alpha: f64,
+    /// How often H0 may be accepted though H1 is true
+    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Test")]
+    pub beta: f64,
+    /// The units of elo0 and elo1: normalized, logistic or bayesian
+    #[arg(long, value_name = "MODEL", default_value_t, help_heading = "Test")]
+    pub model: Model,
+    /// With --seats above 2: the other bots of a match, in which NEW and OLD take the same seat in turn
+    #[arg(long, value_name = "BOT", num_args = 1.., help_heading = "Test")]
+    pub field: Vec<String>,
+    /// Stops undecided after so many matches [default: never]
+    #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
+    pub games: Option<u64>,
+    /// Exit code 1 unless NEW is found to be better
+    #[arg(long, help_heading = "Output")]
+    pub fail_unless_better: bool,
+    #[command(flatten)]
+    pub series: SeriesOptions,
+}
+
+/// Runs `agon sprt`.
+pub fn run(options: &SprtOptions) -> Done {
+    if options.games == Some(0) {
+        return Err(Failure::usage("-n 0: there is nothing to play"));
+    }
+    let seats = options.series.seats.unwrap_or(2);
+    if seats == 2 && !options.field.is_empty() {
+        return Err(Failure::usage(
+            "--field is for matches of more than two seats: add --seats N; in two seats NEW meets OLD itself",
+        ));
+    }
+    let began = Instant::now();
+    let (about, series) = who(options)?;
+    let ready = series::prepare(&Wanted {
+        kind: Kind::Sprt,
+        game: &about.game,
+        bots: about.bots.iter().chain(&options.field).cloned().collect(),
+        games: options.games,
+        test: Some(TestId {
+            model: options.model,
+            elo0: options.elo0,
+            elo1: options.elo1,
+            alpha: options.alpha,
+            beta: options.beta,
+        }),
+        options: &series,
+    })?;
+    let bots = &ready.desk.header().bots;
+    if bots[0].hash == bots[1].hash && !options.series.run.quiet && !options.series.run.json {
+        eprintln!("note: NEW and OLD are the same bot; no difference is to be expected");
+    }
+    let end = series::run(&ready, &options.series.run)?;
+    let decision = ready.desk.look(|state| state.standing.test.as_ref().map(|test| test.status().decision));
+    let decision = decision.unwrap_or(Decision::Continue);
+    if options.series.run.json {
+        let mut result =
+            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
+        result["decision"] = decision_word(decision).into();
+        result["complete"] = (end != End::Stopped).into();
+        series::print_json(&result)?;
+    } else {
+        report(options, &ready, decision)?;
+    }
+    conclude(&ready, &end)?;
+    match options.fail_unless_better && decision != Decision::AcceptH1 {
+        true => Err(Failure::Check),
+        false => Ok(()),
+    }
+}
+
+/// Game, NEW, OLD and rules: as typed, else as the `agon.toml` of this folder says.
+fn who(options: &SprtOptions) -> Result<(About, SeriesOptions), Failure> {
+    let words: Vec<&String> = [&options.game, &options.new, &options.old].into_iter().flatten().collect();
+    let mut about = About::read(&words, options.series.rules.as_ref())?;
+    if about.bots.is_empty() {
+        about.bots.push(".".to_owned());
+    }
+    if about.bots.len() == 1 {
+        let old = match pin::last() {
+            Some(pinned) => pinned,
+            None => about.opponents()?[0].clone(),
+        };
+        if !options.series.run.quiet && !options.series.run.json {
+            eprintln!("note: {} against {old}", about.bots[0]);
+        }
+        about.bots.push(old);
+    }
+    if about.bots.len() > 2 {
+        return Err(Failure::usage(format!("`{}`: agon sprt takes a game, NEW and OLD", about.bots[2])));
+    }
+    let series = SeriesOptions { rules: about.rules.clone(), ..options.series.clone() };
+    Ok((about, series))
+}
+
+fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
+    let (screen, header) = (screen::output(), ready.desk.header());
+    let state = ready.desk.look(Clone::clone);
+    let Some(status) = state.standing.test.as_ref().map(agon_stats::Sequential::status) else {
+        return Ok(());
+    };
+    let mut out = io::stdout().lock();
+    let [new, old] = [0, 1].map(|bot| screen::harmless(&header.bots[bot].label));
+    let SprtOptions { elo0, elo1, .. } = options;
+    // A test of -10 against 0 asks whether NEW is no worse.
+    let asks_better = elo0 + elo1 > 0.0;
+    let verdict = match decision {
+        Decision::AcceptH1 if asks_better => screen.good(&format!("Yes: {new} is better than {old}")),
+        Decision::AcceptH1 => screen.good(&format!("Yes: {new} is not worse than {old}")),
+        Decision::AcceptH0 if !asks_better || status.estimate.superiority < 0.05 => {
+            screen.bad(&format!("No: {new} is worse than {old}"))
+        }
+        Decision::AcceptH0 => screen.bad(&format!("No: {new} is not better than {old} by {elo1}")),
+        Decision::OutOfGames { distinct } => {
+            let games = distinct * u64::from(header.plan(None).games());
+            screen.bad(&format!(
+                "Undecided: these bots know only {} games here; vary maps, seeds or opponents",
+                thousands(games)
+            ))
+        }
+        Decision::Continue => screen.strong("Undecided"),
+    };
+    let accepted = match decision {
+        Decision::AcceptH1 => format!(" (H1 accepted: rather {elo1:+} than {elo0:+})"),
+        Decision::AcceptH0 => format!(" (H0 accepted: rather {elo0:+} than {elo1:+})"),
+        _ => String::new(),
+    };
+    writeln!(out, "{verdict}{accepted}\n")?;
+    let block = header.plan(None).games();
+    let distinct = match status.distinct {
+        all if all == status.blocks => "all different".to_owned(),
+        some => format!("{} distinct of {}", thousands(some), thousands(status.blocks)),
+    };
+    let blocks = if block == 2 { "pairs" } else { "blocks" };
+    writeln!(
+        out,
+        "games       {} in {} {blocks}, {distinct}",
+        thousands(status.blocks * u64::from(block)),
+        thousands(status.blocks)
+    )?;
+    let estimate = &status.estimate;
+    if status.distinct > 0 {
+        let games = state.standing.pairings[0].games();
+        let words = if block == 2 { ["won", "drawn", "lost"] } else { ["ahead", "level", "behind"] };
+        writeln!(
+            out,
+            "results     {} {}, {} {}, {} {}: {:.1} %",
+            thousands(games.wins),
+            words[0],
+            thousands(games.draws),
+            words[1],
+            thousands(games.losses),
+            words[2],
+            estimate.score * 100.0
+        )?;
+        if block == 2 {
+            let counts: Vec<String> = status.counts.iter().map(u64::to_string).collect();
+            writeln!(out, "pairs       {} (0, ½, 1, 1½, 2 points)", counts.join(" "))?;
+        }
+        writeln!(out, "Elo         {} ({}, 95 %)", elo_point(estimate), elo_interval(estimate))?;
+        if let (Some(normalized), Some(error)) = (estimate.normalized, estimate.normalized_error) {
+            writeln!(out, "nElo        {normalized:+.1} ± {error:.1}")?;
+        }
+        writeln!(out, "better with {:.1} %", estimate.superiority * 100.0)?;
+    }
+    writeln!(
+        out,
+        "LLR         {:+.2} in {:.2} to {:.2} ({} model)",
+        status.llr, status.lower, status.upper, options.model
+    )?;
+    writeln!(out)?;
+    progress::faults(&mut out, screen, &state, header)?;
+    progress::notes(&mut out, screen, ready)?;
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! `agon tournament`: every bot against every other.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use agon_contest::{ContestFile, End, Kind};
+use clap::{Args, ValueEnum as _};
+
+use crate::common::screen;
+use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
+use crate::series::gauntlet::conclude;
+use crate::series::progress;
+use crate::series::rate;
+use crate::series::site;
+use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "Every pairing plays the same seeds, each in every rotation of the seats; with --seats N, every N bots meet.
+The table can be made again at any time from the journal alone: agon rate JOURNAL
+
+A contest.toml fixes what decides results; paths in it are relative to it:
+  game = \"cultist-wars\"
+  rules = \"standard\"              # a preset or a file; set = { number_of_turns = 60 } changes single rules
+  maps = [\"generate\"]             # names or files, taken in turn
+  seed = 1000                     # of the first block
+  games = 100                     # for each pairing
+  clock = \"original\"              # also: time_scale = 1.0, ponder = \"stop\", seats = 2
+  bots = [\"bots/alice\", { bot = \"bots/b\", label = \"Bob\" }, \"builtin:greedy\"]
+
+Examples:
+  agon tournament cultist-wars bots/alice bots/bob builtin:greedy -n 200
+  agon tournament contest.toml -j 4
+  agon tournament contest.toml -j 4 --resume
+  agon tournament contest.toml --replays all --html site";
+
+/// Options of `agon tournament`.
+#[derive(Args, Debug)]
+pub struct TournamentOptions {
+    /// The game (see `agon games`), or a contest.toml
+    #[arg(value_name = "GAME|FILE.toml")]
+    pub game: String,
+    /// The bots
+    #[arg(value_name = "BOT")]
+    pub bots: Vec<String>,
+    /// Matches of each pairing, rounded up so that every seed is played in all seats [default: 100]
+    #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
+    pub games: Option<u64>,
+    /// Writes a site into this folder: tables, and every match whose replay was kept (`--replays all`
+    /// keeps those of drawn matches too)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub series: SeriesOptions,
+}
+
+/// Runs `agon tournament`.
+pub fn run(options: &TournamentOptions) -> Done {
+    if options.games == Some(0) {
+        return Err(Failure::usage("-n 0: there is nothing to play"));
+    }
+    let began = Instant::now();
+    let TournamentOptions { game, bots, games, series, html } = options;
+    if html.is_some() {
+        site::check()?;
+    }
+    let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
+    let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
+    let ready = series::prepare(&Wanted {
+        kind: Kind::Tournament,
+        game: &game,
+        bots,
+        games: Some(games),
+        test: None,
+        options: &series,
+    })?;
+    let end = series::run(&ready, &series.run)?;
+    let rated = rate::read(&[ready.desk.journal_path()])?;
+    if let Some(folder) = html.as_deref().filter(|_| !rated.is_empty()) {
+        site::write(folder, &rate::tables(&rated, &rate::How::default())?, &[ready.desk.journal_path()])?;
+    }
+    if series.run.json {
+        let mut result =
+            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
+        result["complete"] = (end == End::Complete).into();
+        result["tables"] = rate::tables(&rated, &rate::How::default())?.iter().map(rate::json).collect();
+        series::print_json(&result)?;
+    } else {
+        report(&ready, &rated)?;
+    }
+    conclude(&ready, &end)
+}
+
+fn report(ready: &Ready, rated: &rate::Read) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    match rated.is_empty() {
+        true => writeln!(out, "No block was finished; there is nothing to rate.\n")?,
+        false => {
+            for table in rate::tables(rated, &rate::How::default())? {
+                rate::show(&mut out, screen, &table)?;
+            }
+        }
+    }
+    let state = ready.desk.look(Clone::clone);
+    progress::faults(&mut out, screen, &state, ready.desk.header())?;
+    progress::notes(&mut out, screen, ready)?;
+    Ok(())
+}
+
+/// What a contest.toml wants; options that it fixes may not be given beside it.
+fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, SeriesOptions), Failure> {
+    let TournamentOptions { game: path, bots, games, series, .. } = options;
+    let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
+    let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = series;
+    let given = [
+        (!bots.is_empty(), "bots on the command line"),
+        (games.is_some(), "--games"),
+        (seed.is_some(), "--seed"),
+        (!map.is_empty(), "--map"),
+        (rules.is_some(), "--rules"),
+        (!set.is_empty(), "--set"),
+        (seats.is_some(), "--seats"),
+        (!name.is_empty(), "--name"),
+        (*clock != ClockOptions::default(), "options of the clock"),
+    ];
+    if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(format!("{what} beside {path}: that file fixes it; change it there")));
+    }
+    if file.games == 0 {
+        return Err(Failure::usage(format!("{path}: games = 0: there is nothing to play")));
+    }
+    let wrong = |key: &str, value: &str, known: &str| {
+        Failure::usage(format!("{path}: {key} = \"{value}\": write one of {known}"))
+    };
+    let clock = match &file.clock {
+        None => ClockKind::default(),
+        Some(text) => {
+            ClockKind::from_str(text, false).map_err(|_| wrong("clock", text, "original, site-2026"))?
+        }
+    };
+    let ponder = match &file.ponder {
+        None => PonderKind::default(),
+        Some(text) => PonderKind::from_str(text, false).map_err(|_| wrong("ponder", text, "stop, allow"))?,
+    };
+    let time_limit = file.time_limit.as_deref().map(common::time).transpose().map_err(|why| {
+        Failure::usage(format!(
+            "{path}: time_limit = \"{}\": {why}",
+            file.time_limit.as_deref().unwrap_or_default()
+        ))
+    })?;
+    let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
+    let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));
+    let series = SeriesOptions {
+        seed: Some(file.seed),
+        map: file.maps.clone(),
+        rules: file.rules.clone(),
+        set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        seats: file.seats,
+        name: names.collect(),
+        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder },
+        run: run.clone(),
+    };
+    let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();
+    Ok((file.game.clone(), bots, file.games, series))
+}

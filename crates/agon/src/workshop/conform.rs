@@ -1,0 +1,122 @@
+//! `agon conform`: recorded matches of the originals against our engines.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use agon_game::conform::{Recognised, Report};
+use agon_testkit::golden;
+use clap::Args;
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::common::screen;
+use crate::common::{self, Done, Failure};
+
+/// Options of `agon conform`.
+#[derive(Args, Debug)]
+pub struct ConformOptions {
+    /// The game
+    pub game: String,
+    /// Files and folders with records
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Prints the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs `agon conform`.
+pub fn run(options: &ConformOptions) -> Done {
+    let game = common::game(&options.game)?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for path in &options.paths {
+        if path.is_dir() {
+            files.extend(
+                golden::files(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?,
+            );
+        } else if path.exists() {
+            files.push(path.clone());
+        } else {
+            return Err(Failure::usage(format!("{}: no such file or folder", path.display())));
+        }
+    }
+    let bar = indicatif::ProgressBar::new(files.len() as u64).with_style(
+        indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} files").expect("a good template"),
+    );
+    let compared: Vec<(Report, Recognised)> = files
+        .par_iter()
+        .map(|file| {
+            let mut own = Report::default();
+            let found = match golden::read(file) {
+                Ok(bytes) => game.conform(&bytes, &mut own),
+                Err(error) => Recognised::Damaged(error.to_string()),
+            };
+            bar.inc(1);
+            let mut report = Report::default();
+            report.absorb(own, &file.file_name().unwrap_or_default().to_string_lossy());
+            (report, found)
+        })
+        .collect();
+    bar.finish_and_clear();
+    let mut report = Report::default();
+    let (mut records, mut foreign, mut damaged) = (0, 0, Vec::new());
+    for (file, (own, found)) in files.iter().zip(compared) {
+        match found {
+            Recognised::Record => records += 1,
+            Recognised::Foreign => foreign += 1,
+            Recognised::Damaged(why) => damaged.push(format!("{}: {why}", file.display())),
+        }
+        for kind in own.kinds {
+            let tally = report.kinds.entry(kind.0).or_default();
+            tally.compared += kind.1.compared;
+            tally.differ += kind.1.differ;
+        }
+        report.differences.extend(own.differences);
+    }
+    report.differences.truncate(Report::KEPT);
+    let good = records > 0 && report.differ() == 0 && damaged.is_empty();
+    let mut out = io::stdout().lock();
+    if options.json {
+        let kinds: serde_json::Map<_, _> = report
+            .kinds
+            .iter()
+            .map(|(kind, tally)| {
+                ((*kind).to_owned(), json!({ "compared": tally.compared, "differ": tally.differ }))
+            })
+            .collect();
+        let first = report.differences.first().map(|first| {
+            json!({ "kind": first.kind, "place": first.place, "expected": first.expected, "got": first.got })
+        });
+        let text = json!({
+            "game": game.info().name, "records": records, "foreign": foreign, "damaged": damaged,
+            "kinds": kinds, "differ": report.differ(), "first_difference": first, "good": good,
+        });
+        common::print_json(&mut out, &text)?;
+        return if good { Ok(()) } else { Err(Failure::Check) };
+    }
+    let screen = screen::output();
+    for (kind, tally) in &report.kinds {
+        let differ = format!("{} differ", tally.differ);
+        let differ = if tally.differ == 0 { screen.good(&differ) } else { screen.bad(&differ) };
+        writeln!(out, "{kind:<28} {:>10} compared  {differ}", tally.compared)?;
+    }
+    if let Some(first) = report.differences.first() {
+        writeln!(out, "\n{} {}, {}", screen.bad("first difference:"), first.kind, first.place)?;
+        writeln!(out, "  expected  {}\n  got       {}", first.expected, first.got)?;
+    }
+    damaged.iter().try_for_each(|why| writeln!(out, "{} {why}", screen.bad("damaged record:")))?;
+    if foreign > 0 {
+        writeln!(
+            out,
+            "{}",
+            screen.dim(&format!("{foreign} files are not a record of {}", game.info().title))
+        )?;
+    }
+    if records == 0 {
+        writeln!(out, "{} no record of {} was found", screen.bad("nothing compared:"), game.info().title)?;
+    } else {
+        let verdict = format!("{records} records, {} differences", report.differ());
+        writeln!(out, "{}", if good { screen.good(&verdict) } else { screen.bad(&verdict) })?;
+    }
+    if good { Ok(()) } else { Err(Failure::Check) }
+}

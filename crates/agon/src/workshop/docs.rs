@@ -1,0 +1,288 @@
+//! `agon docs`: the guide, from inside the program. Its sources are `docs/`, which is also an mdBook.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use agon_game::setup::nearest;
+use clap::Args;
+use serde_json::json;
+
+use crate::common::screen::{self, Screen};
+use crate::common::{Done, Failure};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "Examples:
+  agon docs                     the pages there are
+  agon docs first-match         a page
+  agon docs cultist-wars | less
+  agon docs --find 'stray print'";
+
+/// Options of `agon docs`.
+#[derive(Args, Debug)]
+pub struct DocsOptions {
+    /// The page
+    pub page: Option<String>,
+    /// Lists the places where a text occurs
+    #[arg(long, value_name = "TEXT", conflicts_with = "page")]
+    pub find: Option<String>,
+    /// Prints the list of pages, or the page, as JSON
+    #[arg(long, conflicts_with = "find")]
+    pub json: bool,
+}
+
+/// The files of the book.
+macro_rules! book {
+    ($($file:literal)+) => { &[$(($file, include_str!(concat!("../../../../docs/", $file)))),+] };
+}
+
+/// The pages, and the summary that orders them.
+const BOOK: &[(&str, &str)] = book!(
+    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "coming.md" "contest.md"
+    "games/cultist-wars.md" "games/deerhunt.md" "games/jungle-blitz.md" "games/ostibot.md" "games/terminal.md"
+    "games/cultist-wars-rules.md" "games/deerhunt-rules.md" "games/jungle-blitz-rules.md" "games/ostibot-rules.md"
+    "games/terminal-rules.md"
+    "adding-a-game.md" "reference.md" "replay-format.md" "benchmarks.md"
+);
+
+/// A page in the order of the book.
+struct Page {
+    /// What is typed to see it: `first-match`, `cultist-wars`.
+    name: &'static str,
+    title: &'static str,
+    /// How deep it stands in the table of contents.
+    depth: usize,
+    text: &'static str,
+}
+
+/// Runs `agon docs`.
+pub fn run(options: &DocsOptions) -> Done {
+    let (screen, mut out) = (screen::output(), io::stdout().lock());
+    let pages = pages();
+    if let Some(text) = &options.find {
+        let found = find(&pages, text, screen, &mut out)?;
+        return if found { Ok(()) } else { Err(Failure::Check) };
+    }
+    let Some(wanted) = &options.page else {
+        if options.json {
+            let list: Vec<_> =
+                pages.iter().map(|page| json!({ "page": page.name, "title": page.title })).collect();
+            writeln!(out, "{:#}", json!(list))?;
+            return Ok(());
+        }
+        writeln!(out, "agon docs PAGE\n")?;
+        let width = pages.iter().map(|page| page.name.len() + 2 * page.depth).max().unwrap_or(0);
+        for page in &pages {
+            let name = format!("{:indent$}{}", "", page.name, indent = 2 * page.depth);
+            writeln!(out, "  {name:width$}  {}", screen.dim(page.title))?;
+        }
+        return Ok(());
+    };
+    let page = pages.iter().find(|page| page.name == wanted.trim_end_matches(".md")).ok_or_else(|| {
+        let hint = nearest(wanted, pages.iter().map(|page| page.name));
+        let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        Failure::usage(format!(
+            "no page is called `{wanted}`{hint}\n  `agon docs` lists them, `agon docs --find TEXT` searches"
+        ))
+    })?;
+    let text = whole(page.text);
+    if options.json {
+        writeln!(out, "{:#}", json!({ "page": page.name, "title": page.title, "markdown": text }))?;
+        return Ok(());
+    }
+    match io::stdout().is_terminal() {
+        true => show(&text, screen, &mut out)?,
+        false => out.write_all(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+/// The pages in the order of the summary.
+fn pages() -> Vec<Page> {
+    let text = |file: &str| BOOK.iter().find(|page| page.0 == file).map(|page| page.1);
+    let entry = |line: &'static str| {
+        let depth = line.len() - line.trim_start().len();
+        let (title, rest) = line.split_once('[')?.1.split_once("](")?;
+        let file = rest.split_once(')')?.0;
+        let name = file.rsplit('/').next()?.strip_suffix(".md")?;
+        let name = if name == "README" { "introduction" } else { name };
+        Some(Page { name, title, depth: depth / 2, text: text(file)? })
+    };
+    text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect()
+}
+
+/// The text of a page with what it includes: rulebooks, which stand once, in the folder of their game.
+fn whole(text: &str) -> String {
+    let mut whole = String::new();
+    for line in text.lines() {
+        let included = line.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("/RULES.md}}"));
+        match included.and_then(|path| path.rsplit('/').next()).and_then(agon_games::find) {
+            Some(game) => whole.push_str(game.info().rulebook),
+            None => whole.push_str(line),
+        }
+        whole.push('\n');
+    }
+    whole
+}
+
+/// A page for people: headings stand out, and what only a machine reads is left out.
+fn show(text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<()> {
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced {
+            writeln!(out, "    {line}")?;
+        } else if line.starts_with('#') {
+            writeln!(out, "{}", screen.strong(line.trim_start_matches('#').trim()))?;
+        } else if !line.starts_with("<!--") {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the lines in which `text` occurs; whether there are any.
+fn find(pages: &[Page], text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<bool> {
+    let (wanted, mut any) = (text.to_lowercase(), false);
+    for page in pages {
+        for line in whole(page.text).lines().filter(|line| line.to_lowercase().contains(&wanted)) {
+            writeln!(out, "{}: {}", screen.strong(page.name), line.trim())?;
+            any = true;
+        }
+    }
+    if !any {
+        eprintln!("no page says `{text}`");
+    }
+    Ok(any)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn docs() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+    }
+
+    #[test]
+    fn every_page_is_in_the_summary_and_in_the_program() {
+        let pages = pages();
+        assert_eq!(pages.len(), BOOK.len() - 1, "each file of the book is in SUMMARY.md once");
+        let mut names: Vec<&str> = pages.iter().map(|page| page.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), pages.len(), "no two pages have the same name");
+        for folder in ["", "games"] {
+            for entry in fs::read_dir(docs().join(folder)).expect("a folder").flatten() {
+                let name = Path::new(folder).join(entry.file_name()).display().to_string();
+                let known = BOOK.iter().any(|page| page.0 == name);
+                assert!(known || !name.ends_with(".md"), "docs/{name} is not in the program");
+            }
+        }
+        for page in &pages {
+            let heading = whole(page.text).lines().next().unwrap_or_default().to_owned();
+            assert!(heading.starts_with("# "), "{} begins with its title, not `{heading}`", page.name);
+        }
+    }
+
+    #[test]
+    fn every_game_has_its_page_and_its_rules() {
+        for game in agon_games::ALL {
+            let info = game.info();
+            let find = |name: &str| pages().into_iter().find(|page| page.name == name).expect("a page");
+            let rules = find(&format!("{}-rules", info.name));
+            assert!(whole(rules.text).contains(info.rulebook), "{}", info.name);
+            let page = find(info.name);
+            for preset in info.presets {
+                assert!(
+                    page.text.contains(&format!("`{}`", preset.name)),
+                    "{}: preset {}",
+                    info.name,
+                    preset.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        for (file, text) in BOOK {
+            let folder = docs().join(file).parent().expect("a folder").to_owned();
+            // Code is no text.
+            let mut fenced = false;
+            for line in text.lines() {
+                fenced ^= line.starts_with("```");
+                for link in line.split("](").skip(1).filter(|_| !fenced) {
+                    let target = link.split(')').next().expect("a part");
+                    let (path, place) = target.split_once('#').unwrap_or((target, ""));
+                    if path.starts_with("http") {
+                        continue;
+                    }
+                    let found = if path.is_empty() { docs().join(file) } else { folder.join(path) };
+                    assert!(found.exists(), "{file}: {target} leads nowhere");
+                    let headings = whole(&fs::read_to_string(&found).unwrap_or_default());
+                    let anchors = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
+                    assert!(
+                        place.is_empty() || anchors.into_iter().any(|own| own == place),
+                        "{file}: {target}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// The anchor of a heading, as mdBook and code hosts name it.
+    fn anchor(heading: &str) -> String {
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = text.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    }
+
+    #[test]
+    fn the_reference_is_what_the_program_says() {
+        let mut text = String::from(
+            "# Command line\n\nMade from the program itself: what `--help` says of every command. Regenerate it with\n\
+             `UPDATE_BOOK=1 cargo test -p agon the_reference`.\n",
+        );
+        describe(Cli::command().term_width(100), "", &mut text);
+        let file = docs().join("reference.md");
+        if std::env::var_os("UPDATE_BOOK").is_some() {
+            fs::write(&file, &text).expect("a writable file");
+        }
+        let found = fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            found == text,
+            "docs/reference.md is out of date: UPDATE_BOOK=1 cargo test -p agon the_reference"
+        );
+    }
+
+    /// The help of a command and of those below it.
+    fn describe(mut command: clap::Command, above: &str, text: &mut String) {
+        let name = format!("{above} {}", command.get_name()).trim().to_owned();
+        let help = command.clone().bin_name(name.as_str()).render_long_help().to_string();
+        // A line of help may end in a blank; a page does not.
+        let help = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        writeln!(text, "\n## {name}\n\n```text\n{}\n```", help.trim_end()).expect("a text");
+        command.build();
+        let below: Vec<clap::Command> =
+            command.get_subcommands().filter(|below| !below.is_hide_set()).cloned().collect();
+        for command in below {
+            describe(command.term_width(100), &name, text);
+        }
+    }
+
+    #[test]
+    fn rulebooks_are_included_and_marks_for_machines_are_not_shown() {
+        assert!(whole("# Rules\n\n{{#include ../../games/terminal/RULES.md}}").contains("**TM-ARENA-1**"));
+        let mut shown = Vec::new();
+        show("# Title\n<!-- wire -->\n```text\ncode\n```\n", screen::output(), &mut shown).expect("written");
+        let shown = String::from_utf8(shown).expect("text");
+        assert!(shown.contains("    code\n") && !shown.contains("wire") && !shown.contains("```"), "{shown}");
+    }
+}

@@ -1,0 +1,291 @@
+//! What can be looked up: games, rules, maps, single rules.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
+use agon_testkit::rulebook;
+use clap::Args;
+use serde_json::json;
+
+use crate::common::screen;
+use crate::common::{self, Done, Failure};
+use crate::workshop::maps::{self, MapsCommand, MapsOptions};
+
+/// Options of `agon games`.
+#[derive(Args, Debug)]
+pub struct GamesOptions {
+    /// Only this game, with its options
+    pub game: Option<String>,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+/// Options of `agon rules`.
+#[derive(Args, Debug)]
+pub struct RulesOptions {
+    /// The game
+    pub game: String,
+    /// Shows every number of a preset or rules file
+    #[arg(long, value_name = "PRESET|FILE", conflicts_with = "diff")]
+    pub preset: Option<String>,
+    /// Shows how two presets or rules files differ
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub diff: Option<Vec<String>>,
+}
+/// Options of `agon explain`.
+#[derive(Args, Debug)]
+pub struct ExplainOptions {
+    /// The rule's id, as in results and rulebooks
+    #[arg(value_name = "RULE-ID")]
+    pub rule: String,
+}
+
+/// Runs `agon games`.
+pub fn games(options: &GamesOptions) -> Done {
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    let chosen: Vec<&GameInfo> = match &options.game {
+        Some(name) => vec![common::game(name)?.info()],
+        None => agon_games::ALL.iter().map(|game| game.info()).collect(),
+    };
+    if options.json {
+        let list: Vec<_> = chosen
+            .iter()
+            .map(|info| {
+                json!({
+                    "name": info.name, "title": info.title, "summary": info.summary,
+                    "seats": { "least": info.seats.0, "most": info.seats.1 },
+                    "presets": info.presets.iter().map(|preset| preset.name).collect::<Vec<_>>(),
+                    "maps": info.maps.iter().map(|map| map.name).collect::<Vec<_>>(),
+                    "builtins": info.builtins.iter().map(|bot| bot.name).collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        common::print_json(&mut out, &list)?;
+        return Ok(());
+    }
+    for info in chosen {
+        writeln!(out, "{}  {}", screen.strong(info.name), info.summary)?;
+        let seats = match info.seats {
+            (least, most) if least == most => format!("{least}"),
+            (least, most) => format!("{least} to {most}"),
+        };
+        writeln!(out, "  bots      {seats}")?;
+        for (index, preset) in info.presets.iter().enumerate() {
+            let word = if index == 0 { "rules    " } else { "         " };
+            writeln!(out, "  {word} {:<14} {}", preset.name, screen.dim(preset.about))?;
+        }
+        for (index, bot) in info.builtins.iter().enumerate() {
+            let word = if index == 0 { "built in " } else { "         " };
+            writeln!(out, "  {word} builtin:{:<14} {}", bot.name, screen.dim(bot.about))?;
+            for (key, about) in bot.options {
+                writeln!(out, "             {}", screen.dim(&format!("?{key}=  {about}")))?;
+            }
+        }
+        let maps: Vec<&str> = info.maps.iter().map(|map| map.name).collect();
+        match (maps.is_empty(), info.generates_maps) {
+            (true, true) => writeln!(out, "  maps      made from the seed")?,
+            (true, false) => writeln!(out, "  maps      the one board of the game")?,
+            (false, false) => writeln!(out, "  maps      {}", maps.join(" "))?,
+            (false, true) => writeln!(out, "  maps      {} generate", maps.join(" "))?,
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Runs `agon rules`.
+pub fn rules(options: &RulesOptions) -> Done {
+    let game = common::game(&options.game)?;
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    if let Some(name) = &options.preset {
+        let rules = complete(game, name)?;
+        match serde_json::from_str::<serde_json::Value>(&rules) {
+            Ok(value) => writeln!(out, "{value:#}")?,
+            Err(_) => write!(out, "{rules}")?,
+        }
+    } else if let Some([a, b]) = options.diff.as_deref() {
+        let (before, after) = (numbers(&complete(game, a)?), numbers(&complete(game, b)?));
+        let mut same = true;
+        let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let dash = "–".to_owned();
+        for name in names {
+            let (old, new) = (before.get(name).unwrap_or(&dash), after.get(name).unwrap_or(&dash));
+            if old != new {
+                same = false;
+                writeln!(out, "{name}: {} -> {}", screen.bad(old), screen.good(new))?;
+            }
+        }
+        if same {
+            writeln!(out, "{a} and {b} are the same rules")?;
+        }
+    } else {
+        write!(out, "{}", game.info().rulebook)?;
+    }
+    Ok(())
+}
+
+/// The complete text of a preset or rules file.
+fn complete(game: &dyn AnyGame, name: &str) -> Result<String, Failure> {
+    let info = game.info();
+    let mut choice = RulesChoice::default();
+    if info.preset(name).is_some() || !std::path::Path::new(name).is_file() {
+        choice.preset = name.to_owned();
+    } else {
+        choice.file = Some((name.to_owned(), common::text(name)?));
+    }
+    let setup = Setup { rules: choice, ..usual(info) };
+    Ok(game.open(&setup)?.recipe().rules.clone())
+}
+
+/// A match of this game as it is without any options.
+fn usual(info: &GameInfo) -> Setup {
+    Setup { rules: RulesChoice::default(), map: MapChoice::Default, seats: info.usual_seats(), seed: 0 }
+}
+
+/// Every number of rules in TOML or JSON, by its dotted name.
+fn numbers(rules: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    if let Ok(value) = serde_json::from_str::<serde_json::Value>(rules) {
+        flatten("", &value, &mut found);
+        return found;
+    }
+    let mut table = String::new();
+    for line in rules.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            table = format!("{}.", name.trim_matches(['[', ']']));
+        } else if let Some((key, value)) = line.split_once('=') {
+            found.insert(format!("{table}{}", key.trim()), value.trim().to_owned());
+        }
+    }
+    found
+}
+
+fn flatten(path: &str, value: &serde_json::Value, found: &mut BTreeMap<String, String>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        serde_json::Value::Object(map) => {
+            map.iter().for_each(|(key, value)| flatten(&below(key), value, found))
+        }
+        serde_json::Value::Array(list) => {
+            list.iter()
+                .enumerate()
+                .for_each(|(index, value)| flatten(&below(&index.to_string()), value, found));
+        }
+        other => drop(found.insert(path.to_owned(), other.to_string())),
+    }
+}
+
+/// Runs `agon maps`.
+pub fn maps(options: &MapsOptions) -> Done {
+    if let Some(MapsCommand::Check(options)) = &options.command {
+        return maps::check(options);
+    }
+    let game = common::game(options.game.as_deref().unwrap_or_default())?;
+    let info = game.info();
+    let mut out = io::stdout().lock();
+    let Some(name) = &options.map else {
+        if info.maps.is_empty() {
+            writeln!(
+                out,
+                "{} makes its map from the seed: agon play {} ... --seed N",
+                info.title, info.name
+            )?;
+        }
+        for map in info.maps {
+            let seats = match map.seats {
+                (least, most) if least == most => format!("{least} bots"),
+                (least, most) => format!("{least} to {most} bots"),
+            };
+            // Comments and settings are no rows.
+            let rows = map.text.lines().filter(|line| !line.starts_with(';') && !line.contains(':'));
+            let width = rows.map(str::len).max().unwrap_or(0);
+            writeln!(out, "{:<20} {seats}, {width} columns", map.name)?;
+        }
+        if info.generates_maps && !info.maps.is_empty() {
+            writeln!(out, "{:<20} made from a seed: agon maps {} generate --seed N", "generate", info.name)?;
+        }
+        return Ok(());
+    };
+    if name == "generate" && info.generates_maps {
+        let setup = Setup { map: MapChoice::Generated, seed: options.seed, ..usual(info) };
+        let session = game.open(&setup)?;
+        if session.recipe().map.is_empty() {
+            return Err(Failure::usage(format!(
+                "{} draws its map from the seed when a match begins, and has no map files",
+                info.title
+            )));
+        }
+        write!(out, "{}", session.recipe().map)?;
+        return Ok(());
+    }
+    match info.maps.iter().find(|map| map.name == *name) {
+        Some(map) => write!(out, "{}", map.text)?,
+        None => {
+            let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
+            return Err(agon_game::SetupError::UnknownMap {
+                game: info.name,
+                name: name.clone(),
+                nearest: hint,
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Runs `agon explain`.
+pub fn explain(options: &ExplainOptions) -> Done {
+    let wanted = options.rule.to_uppercase();
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    for game in agon_games::ALL {
+        let info = game.info();
+        let rules = rulebook::rules(info.rulebook);
+        let Some(rule) = rules.iter().find(|rule| rule.id == wanted) else { continue };
+        writeln!(out, "{}  {} · {}\n", screen.strong(&rule.id), info.title, rule.heading)?;
+        writeln!(out, "{}\n", rule.text)?;
+        for (word, folder) in [("decided in", "src/"), ("tested in", "spec/")] {
+            for (path, text) in info.sources.iter().filter(|(path, _)| path.starts_with(folder)) {
+                for (number, line) in text.lines().enumerate() {
+                    if rulebook::ids(line).contains(&wanted) {
+                        let what = place(text, number, folder == "src/");
+                        writeln!(out, "{word:<10} games/{}/{path}:{}  {what}", info.name, number + 1)?;
+                    }
+                }
+            }
+        }
+        return Ok(());
+    }
+    let known: Vec<String> = agon_games::ALL
+        .iter()
+        .flat_map(|game| rulebook::rules(game.info().rulebook))
+        .map(|rule| rule.id)
+        .collect();
+    let hint = agon_game::setup::nearest(&wanted, known.iter().map(String::as_str));
+    let hint = hint.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
+    Err(Failure::usage(format!("no rule is called {wanted}{hint} (agon rules GAME lists them)")))
+}
+
+/// The function a comment belongs to, or the heading itself.
+fn place(text: &str, line: usize, code: bool) -> String {
+    if !code {
+        return text.lines().nth(line).unwrap_or("").trim_start_matches('#').trim().to_owned();
+    }
+    text.lines()
+        .skip(line)
+        .take(40)
+        .find_map(|line| {
+            let line = line.trim();
+            let name = line
+                .split("fn ")
+                .nth(1)
+                .or_else(|| line.split("struct ").nth(1))
+                .or_else(|| line.split("enum ").nth(1))?;
+            (!line.starts_with("//"))
+                .then(|| name.split(['(', '<', ' ', '{']).next().unwrap_or("").to_owned())
+        })
+        .unwrap_or_default()
+}

@@ -1,0 +1,7 @@
+//! The games themselves: rulebooks, maps, the guide, conformance with the originals, speed.
+
+pub mod bench;
+pub mod conform;
+pub mod docs;
+pub mod library;
+pub mod maps;
