@@ -8,6 +8,8 @@ use std::fmt::Debug;
 pub enum Recognised {
     /// It was compared (see the report).
     Record,
+    /// It is a record that ends before its match does. It was compared up to its last whole line; where it ends.
+    Cut(String),
     /// It is something else.
     Foreign,
     /// It is a record, but cannot be read to its end: why.

@@ -28,7 +28,7 @@ pub fn folder(game: &str) -> Option<PathBuf> {
     None
 }
 
-/// The content of a file, unpacked when it is gzip.
+/// The content of a file, unpacked when it is gzip; of one that was cut, what is there.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged, or is larger than [`LARGEST_RECORD`].
@@ -38,7 +38,11 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Ok(bytes);
     }
     let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(&bytes[..]).take(LARGEST_RECORD + 1).read_to_end(&mut unpacked)?;
+    let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(LARGEST_RECORD + 1);
+    match decoder.read_to_end(&mut unpacked) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
+        _ => {}
+    }
     if unpacked.len() as u64 > LARGEST_RECORD {
         return Err(io::Error::other("unpacks to more than 512 MiB"));
     }

@@ -104,12 +104,15 @@ pub enum Command {
     #[command(after_help = docs::EXAMPLES)]
     Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
-    #[command(after_help = "Files and folders are searched for records; a record is known by its content.
+    #[command(
+        after_help = "Files and folders are searched for records; a record is known by its content. One that ends before its match does is
+compared up to its last whole line and counted as cut (Terminal).
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
 2: a path that is not there.
 
 Example:
-  agon conform cultist-wars records/cultist-wars")]
+  agon conform cultist-wars records/cultist-wars"
+    )]
     Conform(conform::ConformOptions),
     /// Measure the speed of an engine, or of the referee
     #[command(after_help = "Examples:

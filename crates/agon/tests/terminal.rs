@@ -334,11 +334,17 @@ fn what_cannot_be_imported_or_exported_says_why() {
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
     assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
     let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));
-    std::fs::write(place.path().join("cut.replay"), &theirs[..theirs.len() / 2]).expect("a file is written");
+    std::fs::write(place.path().join("damaged.replay"), theirs.replacen("\"p2Stats\":[", "", 1))
+        .expect("a file is written");
     assert!(
-        refused(&["replay", "import", "cut.replay"])
+        refused(&["replay", "import", "damaged.replay"])
             .contains("Terminal: this recorded match is damaged: state line")
     );
+    std::fs::write(place.path().join("cut.replay"), &theirs[..theirs.len() / 2]).expect("a file is written");
+    let cut = agon(place.path(), &["replay", "import", "cut.replay", "-o", "ours.replay"]);
+    assert!(cut.status.success(), "{}", err(&cut));
+    let shown = out(&agon(place.path(), &["replay", "show", "ours.replay", "--turn", "2"]));
+    assert!(!shown.is_empty(), "what was there can be seen");
     let bad = theirs.replacen("\"startHealth\":60", "\"startHealth\":-60", 1);
     assert_ne!(bad, theirs);
     std::fs::write(place.path().join("bad.replay"), bad).expect("a file is written");
@@ -497,4 +503,45 @@ fn a_match_is_drawn_frame_by_frame() {
     );
     let none = agon(place.path(), &["replay", "show", "c.replay", "--turn", "1", "--frame", "0"]);
     assert!(err(&none).contains("a turn of Cultist Wars has no frames"), "{}", err(&none));
+}
+
+#[test]
+fn a_cut_record_is_compared_as_far_as_it_goes_and_an_empty_one_is_none() {
+    let place = place();
+    recorded_match(&place);
+    let output =
+        agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "whole.txt"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let whole = std::fs::read(place.path().join("whole.txt")).expect("an export");
+    std::fs::create_dir(place.path().join("records")).expect("a new folder");
+    let write = |name: &str, bytes: &[u8]| {
+        std::fs::write(place.path().join("records").join(name), bytes).expect("a record is written");
+    };
+    write("whole.replay", &whole);
+    write("cut.replay", &whole[..whole.len() / 2]);
+    write("empty.replay", b"");
+    let output = agon(place.path(), &["conform", "terminal", "records"]);
+    let text = out(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("cut.replay: it ends in turn "), "{text}");
+    assert!(text.contains("before the end of the match; compared up to its last whole line"), "{text}");
+    assert!(text.contains("1 files are not a record of Terminal"), "{text}");
+    assert!(text.contains("2 records (1 of them cut), 0 differences"), "{text}");
+    let output = agon(place.path(), &["conform", "terminal", "records", "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&found["records"], &found["foreign"], &found["good"]), (&2.into(), &1.into(), &true.into()));
+    assert_eq!(found["cut"].as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn a_replay_of_older_rules_is_refused_with_their_version() {
+    let place = place();
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/replay/good-terminal-rules-1");
+    for command in ["show", "verify"] {
+        let output = agon(place.path(), &["replay", command, old]);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", out(&output));
+        let told =
+            "this replay was recorded under version 1 of the rules of Terminal; this program has version 2";
+        assert!(err(&output).contains(told), "{command}: {}", err(&output));
+    }
 }

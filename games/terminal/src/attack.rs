@@ -17,29 +17,40 @@ enum Target {
     Structure(u16),
 }
 
-/// Lets all units attack in the order of their ids (TM-ATTACK-1): structures first, for mobile units are
-/// always younger. Damage counts at once. TM-ATTACK-2: those that lost their last health earlier in this
+/// Lets all units attack in the order of their ids (TM-ATTACK-1). A structure is younger than a mobile unit where it was
+/// built or upgraded in the second line of an answer. Damage counts at once. TM-ATTACK-2: those that lost their last health earlier in this
 /// frame attack too; those that breached do not.
 pub fn attack(rules: &Rules, state: &mut State, work: &mut Work) {
     line_up(work);
     let mut active = std::mem::take(&mut work.active);
     aim_guns(work, &mut active);
+    let mut next = 0;
     for (word, bits) in active.iter_mut().enumerate() {
         while *bits != 0 {
             let slot = work.guns.slots[word * 64 + bits.trailing_zeros() as usize];
             *bits &= *bits - 1;
             let gun = state.structures()[usize::from(slot)];
+            while work.mobiles.get(next).is_some_and(|mobile| mobile.id < gun.id()) {
+                shoot_mobile(rules, state, work, next);
+                next += 1;
+            }
             let form = rules.form(gun.kind(), gun.upgraded());
             shoot(rules, state, work, form, frame::Who::structure(&gun), gun.tile());
         }
     }
     work.active = active;
-    for index in 0..work.mobiles.len() {
-        let mobile = &work.mobiles[index];
-        if mobile.fate != Fate::Breached {
-            let (who, tile) = (frame::Who::mobile(mobile), mobile.tile);
-            shoot(rules, state, work, rules.form(mobile.kind, false), who, tile);
-        }
+    for index in next..work.mobiles.len() {
+        shoot_mobile(rules, state, work, index);
+    }
+}
+
+/// The attack of a mobile unit.
+#[inline]
+fn shoot_mobile(rules: &Rules, state: &mut State, work: &mut Work, index: usize) {
+    let mobile = &work.mobiles[index];
+    if mobile.fate != Fate::Breached {
+        let (who, tile) = (frame::Who::mobile(mobile), mobile.tile);
+        shoot(rules, state, work, rules.form(mobile.kind, false), who, tile);
     }
 }
 

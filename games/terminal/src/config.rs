@@ -308,7 +308,7 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
             .unwrap_or(base.map_or(0, |form| form.self_destruct_steps_required)),
         refund_percentage: number("refundPercentage", |form| form.refund_percentage)?,
         turns_required_to_remove: part
-            .whole("turnsRequiredToRemove", 255)?
+            .whole("turnsRequiredToRemove", 254)?
             .map_or(base.map_or(1, |form| form.turns_required_to_remove), |turns| turns.max(1) as u8),
         generates_resource1: number("generatesResource1", |form| form.generates_resource1)?,
         generates_resource2: number("generatesResource2", |form| form.generates_resource2)?,

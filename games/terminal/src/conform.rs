@@ -20,7 +20,10 @@ use crate::work::Work;
 /// Compares a replay with this engine.
 pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
     match compare(record, report) {
-        Ok(()) => Recognised::Record,
+        Ok(Compared::Whole) => Recognised::Record,
+        Ok(Compared::Cut(turn)) => {
+            Recognised::Cut(format!("it ends in turn {turn}, before the end of the match"))
+        }
         Err(Unreadable::Foreign) => Recognised::Foreign,
         Err(Unreadable::Damaged(why)) => Recognised::Damaged(why),
     }
@@ -39,12 +42,21 @@ struct Match {
     last: Option<Arc<Frame>>,
 }
 
-fn compare(record: &[u8], report: &mut Report) -> Result<(), Unreadable> {
+/// How much of a match a record tells.
+enum Compared {
+    /// All of it.
+    Whole,
+    /// It ends early, in this turn.
+    Cut(usize),
+}
+
+fn compare(record: &[u8], report: &mut Report) -> Result<Compared, Unreadable> {
     let recorded = replay::recorded(record)?;
     let game = Terminal::set_up(&recorded.setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
     let (_, lines) = replay::lines(record)?;
     let state = game.start();
     let mut played = Match { game, recorded, state, work: Work::default(), turn: 0, last: None };
+    let whole = played.recorded.whole;
     let mut ours: VecDeque<OwnLine> = VecDeque::new();
     let mut bytes = Vec::new();
     line::deploy(&played.state, &[], Eyes::of(Seat::new(0)), &mut bytes);
@@ -61,16 +73,16 @@ fn compare(record: &[u8], report: &mut Report) -> Result<(), Unreadable> {
         let place = || format!("line {number} {:?}", theirs.turn_info);
         let Some((text, frame)) = ours.pop_front() else {
             report.count("lines", false, || (place(), "a line".to_owned(), "the match is over".to_owned()));
-            return Ok(());
+            return Ok(Compared::Whole);
         };
         let text = String::from_utf8(text).expect("lines are text");
         let own = replay::read(number, &text)?;
         if !line_agrees(&theirs, &own, frame.as_deref(), report, &place) {
             // What follows a difference differs for that reason; one is enough for a record.
-            return Ok(());
+            return Ok(Compared::Whole);
         }
     }
-    Ok(())
+    Ok(if whole { Compared::Whole } else { Compared::Cut(played.turn) })
 }
 
 impl Match {

@@ -10,8 +10,8 @@ use crate::state::{Real, State, Structure, tenth};
 use crate::turn::own_tile;
 use crate::work::{Fate, Mobile, NONE, Work};
 
-/// Carries out an entry of a build stack.
-pub fn build(
+/// Carries out an entry of a first line. TM-ANSWER-2: mobile units do not belong there.
+pub fn first_line(
     rules: &Rules,
     state: &mut State,
     work: &mut Work,
@@ -19,7 +19,23 @@ pub fn build(
     order: &Order,
 ) -> Result<(), Refusal> {
     match order.action {
-        Action::Place(kind) if kind.is_mobile() => Err(Refusal::WrongLine(order.action)),
+        Action::Place(kind) if kind.is_mobile() => Err(Refusal::WrongLine(kind)),
+        _ => second_line(rules, state, work, seat, order),
+    }
+}
+
+/// Carries out an entry of a second line, which may be anything.
+pub fn second_line(
+    rules: &Rules,
+    state: &mut State,
+    work: &mut Work,
+    seat: Seat,
+    order: &Order,
+) -> Result<(), Refusal> {
+    match order.action {
+        Action::Place(kind) if kind.is_mobile() => {
+            deploy(rules, state, work, seat, own_half(seat, order)?, kind)
+        }
         Action::Place(kind) => place(rules, state, work, seat, own_half(seat, order)?, kind),
         Action::Upgrade => upgrade(rules, state, work, seat, own_half(seat, order)?),
         Action::Remove => remove(rules, state, work, seat, own_half(seat, order)?),
@@ -38,7 +54,8 @@ fn seen(seat: Seat, tile: Tile) -> Tile {
     if seat.index() == 0 { tile } else { tile.turned() }
 }
 
-/// TM-BUILD-1: a structure costs structure points; TM-BUILD-2: its tile must be free of structures.
+/// TM-BUILD-1: a structure costs structure points; TM-BUILD-2: its tile must be free of structures, and of mobile
+/// units that were deployed before it.
 fn place(
     rules: &Rules,
     state: &mut State,
@@ -49,6 +66,9 @@ fn place(
 ) -> Result<(), Refusal> {
     if work.slot_on[tile.index()] != NONE {
         return Err(Refusal::Taken(seen(seat, tile)));
+    }
+    if work.mobiles.iter().any(|mobile| mobile.tile == tile) {
+        return Err(Refusal::InTheWay(seen(seat, tile)));
     }
     let form = rules.form(kind, false);
     pay_structure_points(state, seat, form.cost1)?;
@@ -92,29 +112,24 @@ fn upgrade(rules: &Rules, state: &mut State, work: &mut Work, seat: Seat, tile: 
 fn remove(rules: &Rules, state: &mut State, work: &mut Work, seat: Seat, tile: Tile) -> Result<(), Refusal> {
     let slot = standing(work, seat, tile)?;
     let structure = state.structures()[slot];
-    if state.mark(slot) > 0 {
+    if state.mark(slot).is_some() {
         return Err(Refusal::AlreadyMarked(seen(seat, tile)));
     }
-    state.set_mark(slot, rules.form(structure.kind(), structure.upgraded()).turns_required_to_remove);
+    state.set_mark(slot, Some(rules.form(structure.kind(), structure.upgraded()).turns_required_to_remove));
     tell(work, tile, Spawned::Removal, structure.id(), seat);
     Ok(())
 }
 
-/// Carries out an entry of a deploy stack. TM-DEPLOY-1: a mobile unit costs mobile points; TM-DEPLOY-2: it
-/// starts on one of its player's two edges, where no structure stands; others may be there already.
-pub fn deploy(
+/// TM-DEPLOY-1: a mobile unit costs mobile points; TM-DEPLOY-2: it starts on one of its player's two edges, where no
+/// structure stands; others may be there already.
+fn deploy(
     rules: &Rules,
     state: &mut State,
     work: &mut Work,
     seat: Seat,
-    order: &Order,
+    tile: Tile,
+    kind: Kind,
 ) -> Result<(), Refusal> {
-    let kind = match order.action {
-        Action::Place(kind) if kind.is_mobile() => kind,
-        Action::Unknown => return Err(Refusal::NotUnderstood(order.mistake())),
-        action => return Err(Refusal::WrongLine(action)),
-    };
-    let tile = own_half(seat, order)?;
     if !Edge::start_of(seat, tile) {
         return Err(Refusal::NotOnEdge(seen(seat, tile)));
     }

@@ -104,7 +104,7 @@ pub struct Shield {
 pub struct SelfDestruct {
     /// Where.
     pub at: Tile,
-    /// The tiles of the units it hit, ascending.
+    /// The tile of each unit it hit, ascending; units that share a tile name it as often.
     pub tiles: Vec<Tile>,
     /// What each lost.
     pub damage: Real,
@@ -262,8 +262,8 @@ impl Frame {
             let own = &mut lists[structure.owner().index()];
             let (at, id) = (structure.tile(), structure.id());
             own.units[structure.kind().index()].push(Standing { at, health: structure.health, id });
-            if state.mark(slot) > 0 {
-                own.removals.push(Standing { at, health: Real(f32::from(state.mark(slot))), id });
+            if let Some(left) = state.mark(slot) {
+                own.removals.push(Standing { at, health: Real(f32::from(left)), id });
             }
             if structure.upgraded() {
                 own.upgrades.push(Standing { at, health: Real(0.0), id });

@@ -13,10 +13,13 @@ pub fn shield(mobile: &mut Mobile, shields: &mut [f32], stride: usize, amount: f
 }
 
 /// Takes `damage` from a mobile unit. TM-HEALTH-2: a hit of at least all shields takes them all and the
-/// rest from the unit; a smaller one drains the oldest shield first, then the next.
+/// rest from the unit; a smaller one drains the oldest shield first, then the next. TM-HEALTH-4: a hit of at least the
+/// health it shows kills it, even where the sums in 32-bit floats would leave a little.
 #[inline]
 pub fn hit(mobile: &mut Mobile, shields: &mut [f32], stride: usize, damage: f32) {
-    if mobile.shields.1 == 0 {
+    if damage >= mobile.health {
+        (mobile.base, mobile.shields.1) = (0.0, 0);
+    } else if mobile.shields.1 == 0 {
         mobile.base -= damage;
     } else if damage >= mobile.shielded {
         mobile.base -= damage - mobile.shielded;

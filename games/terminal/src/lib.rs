@@ -63,7 +63,7 @@ pub const INFO: GameInfo = GameInfo {
     name: "terminal",
     title: "Terminal",
     summary: "Build a defence on a diamond, and send units across it to the other's edge",
-    rules_version: 1,
+    rules_version: 2,
     seats: (2, 2),
     step: "turn",
     alternating: false,
@@ -194,7 +194,7 @@ impl Game for Terminal {
         _: &mut impl Chance,
         out: &mut impl Sink<Self>,
     ) {
-        turn::play(self, state, work, answers, Seat::new(0), out);
+        turn::play(self, state, work, answers, out);
     }
 
     fn outcome(&self, state: &State) -> Option<Outcome> {

@@ -112,12 +112,12 @@ impl Order {
     }
 }
 
-/// An answer: the build stack, then the deploy stack (TM-ANSWER-1).
+/// An answer of two lines, each in the order to be done (TM-ANSWER-1).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Commands {
-    /// Structures, removals and upgrades, in the order to be done.
+    /// The first line: structures, removals and upgrades.
     pub build: Vec<Order>,
-    /// Mobile units, in the order to be deployed.
+    /// The second line: mobile units, and whatever else is to be done after both first lines.
     pub deploy: Vec<Order>,
 }
 
@@ -174,10 +174,12 @@ pub enum Refusal {
     Outside(i8, i8),
     /// In the other player's half.
     NotYours(Tile),
-    /// A mobile unit in the first line, or anything else in the second.
-    WrongLine(Action),
+    /// A mobile unit in the first line.
+    WrongLine(Kind),
     /// The tile holds a structure already.
     Taken(Tile),
+    /// A mobile unit was deployed there in this turn.
+    InTheWay(Tile),
     /// Not enough structure points: has, needs.
     StructurePoints(Real1, Real1),
     /// Not enough mobile points: has, needs.
@@ -219,13 +221,13 @@ impl std::fmt::Display for Refusal {
             Self::TooMany(most) => write!(f, "an answer has at most {most} entries; the rest is not read"),
             Self::Outside(x, y) => write!(f, "({}, {}) lies outside the arena", written(*x), written(*y)),
             Self::NotYours(tile) => write!(f, "{} lies in the other player's half", At(*tile)),
-            Self::WrongLine(Action::Place(kind)) if kind.is_mobile() => {
+            Self::WrongLine(kind) => {
                 write!(f, "a {} belongs into the second line of the answer", kind.name())
             }
-            Self::WrongLine(_) => {
-                f.write_str("structures, removals and upgrades belong into the first line of the answer")
-            }
             Self::Taken(tile) => write!(f, "a structure stands on {}", At(*tile)),
+            Self::InTheWay(tile) => {
+                write!(f, "a mobile unit was deployed on {} in this turn; build before you deploy", At(*tile))
+            }
             Self::StructurePoints(has, needs) => {
                 write!(f, "this costs {needs} structure points, and {has} are left")
             }
@@ -286,7 +288,7 @@ impl Reason for Refusal {
             Self::Outside(..) => "TM-ARENA-1",
             Self::NotYours(_) => "TM-ARENA-2",
             Self::WrongLine(_) => "TM-ANSWER-2",
-            Self::Taken(_) => "TM-BUILD-2",
+            Self::Taken(_) | Self::InTheWay(_) => "TM-BUILD-2",
             Self::StructurePoints(..) => "TM-BUILD-1",
             Self::MobilePoints(..) => "TM-DEPLOY-1",
             Self::NothingThere(_) => "TM-BUILD-3",

@@ -117,8 +117,6 @@ pub struct Recorded {
 pub struct Turn {
     /// Their answers, for [`agon_game::Game::play`].
     pub answers: [(Seat, Answer<Commands>); 2],
-    /// Whose stacks were carried out first: player 1's, but in a few turns of matches that were being killed.
-    pub first: Seat,
     /// Whose bot the record says was stopped for time in this turn.
     pub stopped: Seats,
 }
@@ -126,13 +124,24 @@ pub struct Turn {
 /// A line longer than this is refused.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// The configuration line and the state lines of a replay.
+/// The configuration line and the state lines of a replay. What a file that was cut has of its last line is left out.
 pub(crate) fn lines(record: &[u8]) -> Result<(&str, Vec<&str>), Unreadable> {
-    let text = std::str::from_utf8(record).map_err(|_| Unreadable::Foreign)?;
+    let text = match std::str::from_utf8(record) {
+        Ok(text) => text,
+        // The cut may be inside of a character.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&record[..error.valid_up_to()]).expect("it is valid up to there")
+        }
+        Err(_) => return Err(Unreadable::Foreign),
+    };
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let config = lines.next().filter(|line| line.starts_with('{') && line.contains("\"unitInformation\""));
     let config = config.ok_or(Unreadable::Foreign)?;
-    Ok((config, lines.collect()))
+    let mut lines: Vec<&str> = lines.collect();
+    lines.pop_if(|last| {
+        serde_json::from_str::<serde::de::IgnoredAny>(last).is_err_and(|error| error.is_eof())
+    });
+    Ok((config, lines))
 }
 
 /// Reads a state line.
@@ -165,11 +174,6 @@ pub fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
     let limit = rules.rules.timing.wait_time_bot_max;
     let mut steps = Vec::new();
     for (number, mut turn) in recorded.turns.into_iter().enumerate() {
-        if turn.first != Seat::new(0) {
-            notes.push(format!(
-                "turn {number}: player 2's orders were carried out first; here player 1's are, so what follows may differ"
-            ));
-        }
         for seat in turn.stopped.iter() {
             let answer = &mut turn.answers[seat.index()].1;
             if answer.think_ms() != limit {
@@ -222,12 +226,12 @@ pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
 
 /// What both players did, from the spawn events of the first frame.
 fn commands(line: &StateLine<'_>, number: usize) -> Result<Turn, Unreadable> {
-    let mut stacks = [Commands::default(), Commands::default()];
-    let (mut second_came, mut turned) = ([false; 2], false);
+    let mut lists = [Commands::default(), Commands::default()];
+    let mut now = Stage::FIRST;
     for &([x, y], what, _, player) in &line.events.spawn {
         let bad = || Unreadable::Damaged(format!("state line {number}: a spawn event that cannot be"));
         let (tile, seat) = (Tile::at(x, y).ok_or_else(bad)?, player.wrapping_sub(1));
-        let own = stacks.get_mut(usize::from(seat)).ok_or_else(bad)?;
+        let own = lists.get_mut(usize::from(seat)).ok_or_else(bad)?;
         let action = match what {
             0..=5 => Action::Place(Kind::ALL[what as usize]),
             6 => Action::Remove,
@@ -235,17 +239,35 @@ fn commands(line: &StateLine<'_>, number: usize) -> Result<Turn, Unreadable> {
             _ => return Err(bad()),
         };
         let mobile = matches!(action, Action::Place(kind) if kind.is_mobile());
-        // Among builds, and among deployments, player 1 comes first; where not, player 2 went first.
-        second_came[usize::from(mobile)] |= seat == 1;
-        turned |= seat == 0 && second_came[usize::from(mobile)];
-        let list = if mobile { &mut own.deploy } else { &mut own.build };
+        now = now.next(Seat::new(seat), mobile).ok_or_else(bad)?;
+        let list = if now.second { &mut own.deploy } else { &mut own.build };
         list.push(Order::new(action, tile));
     }
-    let [one, two] = stacks;
+    let [one, two] = lists;
     let given =
         |seat, order, ms: f64| (Seat::new(seat), Answer::Given { order, think_ms: ms.max(0.0) as u32 });
     let answers = [given(0, one, line.p1_stats[3]), given(1, two, line.p2_stats[3])];
-    Ok(Turn { answers, first: Seat::new(turned.into()), stopped: Seats::NONE })
+    Ok(Turn { answers, stopped: Seats::NONE })
+}
+
+/// The lines of answers, in the order they are carried out (TM-TURN-1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Stage {
+    /// A second line.
+    second: bool,
+    /// Whose line.
+    seat: Seat,
+}
+
+impl Stage {
+    const FIRST: Self = Self { second: false, seat: Seat::new(0) };
+
+    /// The line that the next order was in: a mobile unit was in a second line, anything else in the first line that
+    /// has not passed yet. None when no order can come here.
+    fn next(self, seat: Seat, mobile: bool) -> Option<Self> {
+        let lines = [Self { second: false, seat }, Self { second: true, seat }];
+        lines.into_iter().find(|line| *line >= self && (line.second || !mobile))
+    }
 }
 
 /// TM-TALK-6: a crash shows only in the end line; it happened in the last turn. So did a stop for time, unless the
@@ -274,7 +296,7 @@ fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
 /// Plays a recorded turn and collects what was told.
 pub(crate) fn play(game: &Terminal, state: &mut State, work: &mut Work, recorded: &Turn) -> Told {
     let mut told = Told::default();
-    turn::play(game, state, work, &recorded.answers, recorded.first, &mut told);
+    turn::play(game, state, work, &recorded.answers, &mut told);
     for seat in recorded.stopped.iter() {
         let player = &mut state.players[seat.index()];
         (player.crashed, player.timed_out) = (true, true);
@@ -320,7 +342,7 @@ pub fn export(game: &Terminal, answers: &[Answers<Commands>], facts: &Facts, out
         line::deploy(&state, &removed, eyes, out);
         out.push(b'\n');
         let mut told = Told::default();
-        turn::play(game, &mut state, &mut work, answers, Seat::new(0), &mut told);
+        turn::play(game, &mut state, &mut work, answers, &mut told);
         line::actions(told.frames.iter().map(AsRef::as_ref), eyes, out);
         removed = told.removed;
         last = told.frames.pop();

@@ -28,20 +28,26 @@ pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
         player.mp = Real(mp.min(tenth(resources.max_bits)));
         player.sp = Real(tenth(player.sp.0 + resources.cores_per_round + made_sp[index]));
     }
-    remove_marked(rules, state, listens)
+    count_down(state);
+    // TM-RESTORE-6: after the last turn nothing is removed or refunded any more.
+    if state.turn == rules.bounds.max_turns { Vec::new() } else { remove_due(rules, state, listens) }
 }
 
-/// TM-RESTORE-4: each mark counts down; at 0 the structure goes, and its refund is paid after the income,
-/// by ascending ids. TM-RESTORE-5: the refund is a share of all that was paid for it, by its health.
-fn remove_marked(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
+/// TM-RESTORE-4: each mark counts down.
+fn count_down(state: &mut State) {
+    for slot in 0..state.structures().len() {
+        let mark = state.mark(slot).map(|restores| restores.saturating_sub(1));
+        state.set_mark(slot, mark);
+    }
+}
+
+/// TM-RESTORE-4: at 0 the structure goes, and its refund is paid after the income, by ascending ids. TM-RESTORE-5: the
+/// refund is a share of all that was paid for it, by its health.
+fn remove_due(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
     let mut removed = Vec::new();
     let mut due = false;
     for slot in 0..state.structures().len() {
-        let mark = state.mark(slot);
-        if mark > 1 {
-            state.set_mark(slot, mark - 1);
-        }
-        if mark == 1 {
+        if state.mark(slot) == Some(0) {
             due = true;
             let structure = state.structures()[slot];
             let form = rules.form(structure.kind(), structure.upgraded());

@@ -27,7 +27,7 @@ fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: us
     let run = move || {
         for _ in 0..100 {
             let mut copy = state;
-            turn::play(&game, &mut copy, &mut work, &answers, Seat::new(0), &mut Ignored);
+            turn::play(&game, &mut copy, &mut work, &answers, &mut Ignored);
             std::hint::black_box(&copy);
         }
         100

@@ -85,8 +85,8 @@ fn go_off(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile, fo
         let damages = (damages, work.events.damage.len() - damages);
         let deaths = (deaths, work.events.death.len() - deaths);
         let mut tell = |mut tiles: Vec<_>, damage| {
+            // One entry for each victim: two that share a tile name it twice.
             tiles.sort();
-            tiles.dedup();
             let (at, damage) = (mobile.tile, Real(damage));
             work.events.self_destruct.push(frame::SelfDestruct { at, tiles, damage, unit, damages, deaths });
         };

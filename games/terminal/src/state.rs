@@ -145,7 +145,7 @@ pub struct State {
     /// How many of `list` and `marks` are in use; the rest is zero.
     count: u16,
     list: [Structure; TILES],
-    /// For each structure: restores until it is removed; 0 when it stays.
+    /// For each structure: 0 when it stays, else 1 more than the restores until it is removed.
     marks: [u8; TILES],
 }
 
@@ -183,15 +183,16 @@ impl State {
         &mut self.list[..usize::from(self.count)]
     }
 
-    /// Restores until structure number `slot` of [`structures`](State::structures) is removed; 0 when it stays.
+    /// Restores until structure number `slot` of [`structures`](State::structures) is removed; none when it stays. It is
+    /// 0 only after the last turn, when a removal that is due is not done any more (TM-RESTORE-6).
     #[inline]
-    pub fn mark(&self, slot: usize) -> u8 {
-        self.marks[slot]
+    pub fn mark(&self, slot: usize) -> Option<u8> {
+        self.marks[slot].checked_sub(1)
     }
 
-    /// Marks the structure number `slot` for removal after so many restores.
-    pub fn set_mark(&mut self, slot: usize, turns: u8) {
-        self.marks[slot] = turns;
+    /// Marks the structure number `slot` for removal after so many restores, at most 254, or takes its mark away.
+    pub fn set_mark(&mut self, slot: usize, restores: Option<u8>) {
+        self.marks[slot] = restores.map_or(0, |restores| restores + 1);
     }
 
     /// The structure on `tile`, by a search through the list.

@@ -16,18 +16,14 @@ use crate::{Terminal, attack, clock, deploy, movement, restore, self_destruct, s
 /// Plays one turn (TM-TURN-1):
 ///
 /// 1. the clock: damage for slow answers, crashes,
-/// 2. the build stacks of player 1 and player 2, then their deploy stacks,
+/// 2. the first line of player 1, that of player 2, the second line of player 1, that of player 2,
 /// 3. action frames until no mobile unit is left,
 /// 4. the restore that opens the next turn, unless the match is over.
-///
-/// `first` is the player whose stacks are carried out first: always player 1, but for a few recorded
-/// turns of matches that were being killed.
 pub fn play(
     game: &Terminal,
     state: &mut State,
     work: &mut Work,
     answers: &[(Seat, Answer<Commands>)],
-    first: Seat,
     out: &mut impl Sink<Terminal>,
 ) {
     let rules = game.rules();
@@ -40,24 +36,23 @@ pub fn play(
     }
 
     work.lay_out(state);
-    let second = Seat::new(1 - first.index() as u8);
-    for seat in [first, second] {
+    for seat in Seat::first(2) {
         if let Some(commands) = commands[seat.index()] {
             let most = usize::from(rules.bounds.max_orders);
             refuse_too_many(rules, seat, commands, out);
             for (index, order) in commands.build.iter().take(most).enumerate() {
-                deploy::build(rules, state, work, seat, order)
+                deploy::first_line(rules, state, work, seat, order)
                     .unwrap_or_else(|refusal| out.reject(seat, index, refusal));
             }
         }
     }
-    for seat in [first, second] {
+    for seat in Seat::first(2) {
         if let Some(commands) = commands[seat.index()] {
-            let built = commands.build.len();
-            let most = usize::from(rules.bounds.max_orders).saturating_sub(built);
+            let before = commands.build.len();
+            let most = usize::from(rules.bounds.max_orders).saturating_sub(before);
             for (index, order) in commands.deploy.iter().take(most).enumerate() {
-                deploy::deploy(rules, state, work, seat, order)
-                    .unwrap_or_else(|refusal| out.reject(seat, built + index, refusal));
+                deploy::second_line(rules, state, work, seat, order)
+                    .unwrap_or_else(|refusal| out.reject(seat, before + index, refusal));
             }
         }
     }

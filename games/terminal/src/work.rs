@@ -25,7 +25,7 @@ pub enum Fate {
 /// A mobile unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Mobile {
-    /// Its number; always higher than those of all structures.
+    /// Its number.
     pub id: u32,
     /// Whose it is.
     pub owner: Seat,

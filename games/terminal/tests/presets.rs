@@ -95,6 +95,9 @@ fn a_file_is_read_with_its_byte_order_mark_and_told_what_is_wrong() {
 }
 
 /// Hashes of the last states of random matches. A change here is a changed rule: raise `rules_version`.
+///
+/// With version 2 those of `citadel-2026` changed, the only ones that go through all turns with structures marked for
+/// removal: what is due after the last turn stands (TM-RESTORE-6).
 #[test]
 fn random_matches_end_as_they_always_did() {
     let mut hashes = Vec::new();
@@ -122,8 +125,8 @@ const FINAL: [(&str, i64, u64); 10] = [
     ("europe-2025", 1, 9_058_705_192_668_806_148),
     ("base-2025", 0, 11_806_827_944_039_305),
     ("base-2025", 1, 11_146_555_151_062_463_278),
-    ("citadel-2026", 0, 8_731_601_982_159_315_391),
-    ("citadel-2026", 1, 8_937_009_339_414_178_969),
+    ("citadel-2026", 0, 2_127_297_559_426_551_205),
+    ("citadel-2026", 1, 16_501_406_018_542_063_842),
     ("kit-2020", 0, 5_887_434_183_643_061_813),
     ("kit-2020", 1, 7_656_903_761_980_650_783),
 ];

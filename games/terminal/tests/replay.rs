@@ -119,3 +119,56 @@ fn hostile_bytes_are_foreign_or_damaged() {
     let deep = format!("{{\"unitInformation\":{}", "[".repeat(200_000));
     assert_ne!(Terminal::conform(deep.as_bytes(), &mut Report::default()), Recognised::Record);
 }
+
+#[test]
+fn a_replay_that_was_cut_is_compared_up_to_its_last_whole_line() {
+    let (game, turns) = random_match(3);
+    let mut bytes = Vec::new();
+    replay::export(&game, &turns, &Facts::default(), &mut bytes);
+    let mut whole = Report::default();
+    assert_eq!(Terminal::conform(&bytes, &mut whole), Recognised::Record);
+    let cut = &bytes[..bytes.len() * 2 / 3];
+    assert_ne!(cut.last(), Some(&b'\n'), "it ends inside of a line");
+    let mut report = Report::default();
+    let Recognised::Cut(told) = Terminal::conform(cut, &mut report) else { panic!("a cut record") };
+    let read = replay::import(cut).expect("what is there");
+    assert_eq!(told, format!("it ends in turn {}, before the end of the match", read.steps.len()));
+    assert_eq!((report.differ(), read.whole), (0, false));
+    assert!(0 < report.kinds["turn info"].compared, "{report:?}");
+    assert!(report.kinds["turn info"].compared < whole.kinds["turn info"].compared, "{report:?}");
+    // A line that is damaged in the middle is no cut.
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 3] = b'\n';
+    assert!(matches!(Terminal::conform(&damaged, &mut Report::default()), Recognised::Damaged(_)));
+}
+
+#[test]
+fn orders_are_read_back_into_the_lines_that_carry_them_out_in_that_order() {
+    use terminal::arena::Tile;
+    use terminal::orders::{Action, Order};
+    use terminal::rules::Kind;
+    let game = Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default setup");
+    let order = |action, x, y| Order::new(action, Tile::at(x, y).expect("a tile"));
+    let (wall, scout) = (Action::Place(Kind::Wall), Action::Place(Kind::Scout));
+    let one = Commands {
+        build: vec![order(wall, 13, 13)],
+        deploy: vec![order(Action::Upgrade, 13, 13), order(scout, 13, 0), order(Action::Remove, 13, 13)],
+    };
+    let two = Commands {
+        build: vec![order(wall, 14, 14)],
+        deploy: vec![order(scout, 14, 27), order(wall, 12, 14)],
+    };
+    let given =
+        |seat, order: &Commands| (Seat::new(seat), Answer::Given { order: order.clone(), think_ms: 1 });
+    let turn = vec![given(0, &one), given(1, &two)];
+    let mut bytes = Vec::new();
+    replay::export(&game, std::slice::from_ref(&turn), &Facts::default(), &mut bytes);
+    assert_eq!(replay::import(&bytes).expect("our own replay").steps, [turn]);
+    let text = String::from_utf8(bytes).expect("text");
+    let spawns = r#""spawn":[[[13,13],0,"1",1],[[14,14],0,"2",2],[[13,13],7,"3",1],[[13,0],3,"4",1],[[13,13],6,"3",1],[[14,27],3,"5",2],[[12,14],0,"6",2]]"#;
+    assert!(text.contains(spawns), "{text}");
+    // In this order nothing can have come: a unit of player 1 after one of player 2.
+    let (ours, theirs) = (r#"[[13,0],3,"4",1]"#, r#"[[14,27],3,"5",2]"#);
+    let mixed = text.replace(ours, "@").replace(theirs, ours).replace('@', theirs);
+    assert!(matches!(replay::import(mixed.as_bytes()), Err(agon_game::Unreadable::Damaged(_))));
+}

@@ -126,7 +126,7 @@ impl Adapter for Spec {
             for x in number(first)?..=number(last)? {
                 let tile = Tile::at(x, number(y)?).ok_or_else(wrong)?;
                 state.push(Structure::new(state.next_id, kind, upgraded, tile, health));
-                state.set_mark(state.structures().len() - 1, mark);
+                state.set_mark(state.structures().len() - 1, (mark > 0).then_some(mark));
                 state.next_id += 1;
             }
         }
@@ -199,8 +199,8 @@ impl Adapter for Spec {
                 structure.tile(),
                 structure.health
             ));
-            if state.mark(slot) > 0 {
-                facts.push(format!("{name}{plus} {} goes in {}", structure.id(), state.mark(slot)));
+            if let Some(left) = state.mark(slot) {
+                facts.push(format!("{name}{plus} {} goes in {left}", structure.id()));
             }
         }
         let mut paths: Vec<(Who, String)> = Vec::new();

@@ -148,8 +148,10 @@ pub fn open(replay: &Replay) -> Result<Box<dyn Session>, Failure> {
     let (recorded, ours) = (replay.header.rules_version, game.info().rules_version);
     if recorded != ours {
         return Err(Failure::usage(format!(
-            "this replay was recorded under version {recorded} of the rules of {}; this program has version {ours}",
-            game.info().title
+            "this replay was recorded under version {recorded} of the rules of {}; this program has version {ours}. \
+             Open it with the agon that wrote it ({})",
+            game.info().title,
+            replay.header.program
         )));
     }
     Ok(game.open(&replay.header.recipe.setup())?)

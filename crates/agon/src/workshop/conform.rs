@@ -59,10 +59,14 @@ pub fn run(options: &ConformOptions) -> Done {
         .collect();
     bar.finish_and_clear();
     let mut report = Report::default();
-    let (mut records, mut foreign, mut damaged) = (0, 0, Vec::new());
+    let (mut records, mut foreign, mut damaged, mut cut) = (0, 0, Vec::new(), Vec::new());
     for (file, (own, found)) in files.iter().zip(compared) {
         match found {
             Recognised::Record => records += 1,
+            Recognised::Cut(place) => {
+                records += 1;
+                cut.push(format!("{}: {place}", file.display()));
+            }
             Recognised::Foreign => foreign += 1,
             Recognised::Damaged(why) => damaged.push(format!("{}: {why}", file.display())),
         }
@@ -88,7 +92,7 @@ pub fn run(options: &ConformOptions) -> Done {
             json!({ "kind": first.kind, "place": first.place, "expected": first.expected, "got": first.got })
         });
         let text = json!({
-            "game": game.info().name, "records": records, "foreign": foreign, "damaged": damaged,
+            "game": game.info().name, "records": records, "cut": cut, "foreign": foreign, "damaged": damaged,
             "kinds": kinds, "differ": report.differ(), "first_difference": first, "good": good,
         });
         common::print_json(&mut out, &text)?;
@@ -105,6 +109,9 @@ pub fn run(options: &ConformOptions) -> Done {
         writeln!(out, "  expected  {}\n  got       {}", first.expected, first.got)?;
     }
     damaged.iter().try_for_each(|why| writeln!(out, "{} {why}", screen.bad("damaged record:")))?;
+    for place in &cut {
+        writeln!(out, "{} {place}; compared up to its last whole line", screen.dim("cut record:"))?;
+    }
     if foreign > 0 {
         writeln!(
             out,
@@ -115,7 +122,8 @@ pub fn run(options: &ConformOptions) -> Done {
     if records == 0 {
         writeln!(out, "{} no record of {} was found", screen.bad("nothing compared:"), game.info().title)?;
     } else {
-        let verdict = format!("{records} records, {} differences", report.differ());
+        let some_cut = if cut.is_empty() { String::new() } else { format!(" ({} of them cut)", cut.len()) };
+        let verdict = format!("{records} records{some_cut}, {} differences", report.differ());
         writeln!(out, "{}", if good { screen.good(&verdict) } else { screen.bad(&verdict) })?;
     }
     if good { Ok(()) } else { Err(Failure::Check) }

@@ -51,7 +51,7 @@ impl Planner {
             [given(0, enemy), given(1, own)]
         };
         let mut after = *state;
-        turn::play(game, &mut after, &mut self.work, &answers, Seat::new(0), &mut Ignored);
+        turn::play(game, &mut after, &mut self.work, &answers, &mut Ignored);
         Some(after)
     }
 
