@@ -19,7 +19,7 @@ pub struct Desk {
     inside: Mutex<Inside>,
     ended: Condvar,
     halt: AtomicBool,
-    header: Header,
+    header: Arc<Header>,
 }
 
 /// A match to be played.
@@ -101,6 +101,7 @@ pub struct Progress {
 }
 
 struct Inside {
+    header: Arc<Header>,
     plan: Plan,
     pairings: Vec<Vec<usize>>,
     journal: Journal,
@@ -137,7 +138,9 @@ impl Desk {
             standing: Standing::new(&plan, sprt),
             end: None,
         };
+        let header = Arc::new(header);
         let mut inside = Inside {
+            header: header.clone(),
             pairings: plan.pairings(),
             plan,
             journal,
@@ -189,9 +192,6 @@ impl Desk {
 
     /// Notes that a match must be played again because the machine was late: `why`.
     pub fn late(&self, why: &str) {
-        if std::env::var_os("LATE_DEBUG").is_some() {
-            eprintln!("LATE {why}");
-        }
         let progress = &mut self.lock().progress;
         progress.late += 1;
         progress.first_late.get_or_insert_with(|| why.to_owned());
@@ -294,7 +294,7 @@ impl Inside {
             self.progress.waiting -= entries.len() as u64;
             let Some(block) = self.plan.block(self.counts, &self.pairings) else { break };
             self.counts += 1;
-            let decision = self.progress.standing.feed(&block, &entries);
+            let decision = self.progress.standing.feed(&block, &self.header, &entries);
             if decision != Decision::Continue {
                 self.end(End::Decided(decision));
             }

@@ -143,6 +143,9 @@ pub struct Entry {
     pub reason: String,
     /// How many steps were played.
     pub steps: u32,
+    /// A hash of rules, map and state before the first turn, in hexadecimal; journals of earlier versions have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub start: String,
     /// A hash of all answers, in hexadecimal: equal for equal games.
     pub answers: String,
     /// The longest answer of each seat in milliseconds.
@@ -452,6 +455,9 @@ impl Entry {
         if self.answers.len() != 16 || u64::from_str_radix(&self.answers, 16).is_err() {
             return Err(format!("`{}` is not the hash of answers", self.answers));
         }
+        if !self.start.is_empty() && (self.start.len() != 16 || u64::from_str_radix(&self.start, 16).is_err()) {
+            return Err(format!("`{}` is not the hash of a start", self.start));
+        }
         if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
             return Err("a fault names a seat that is not there".to_owned());
         }
@@ -614,6 +620,7 @@ pub(crate) mod tests {
             ranks: vec![1, 2],
             reason: "turn limit".to_owned(),
             steps: 100,
+            start: format!("{block:016x}"),
             answers: format!("{:016x}", block * 10 + u64::from(game)),
             max_ms: vec![0.5, 0.25],
             wall_us: 1,

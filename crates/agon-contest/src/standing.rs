@@ -1,12 +1,10 @@
 //! How a series stands: finished blocks go in, in the order of their numbers.
 
-use std::collections::BTreeSet;
-
 use agon_stats::twin::half_opponents_beaten;
-use agon_stats::{Block, Decision, Estimate, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block};
+use agon_stats::{Block, Decision, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::journal::Entry;
+use crate::journal::{Entry, Header};
 use crate::plan::{BlockPlan, Kind, Plan};
 
 /// How a series stands.
@@ -26,18 +24,32 @@ pub struct Standing {
 /// How a pairing stands.
 #[derive(Clone, Debug)]
 pub struct Pairing {
-    /// The results of its different blocks, seen from its first bot; none in a tournament, where no bot is
+    /// The results of its blocks that count, seen from its first bot; none in a tournament, where no bot is
     /// the one that it is about.
     pub tally: Option<Tally>,
     /// All its blocks.
     pub blocks: u64,
-    seen: BTreeSet<u64>,
+    repeats: Repeats<Scored>,
+}
+
+/// What a block is worth.
+#[derive(Clone, Debug)]
+struct Scored {
+    /// Seen from the bot that the series is about; none in a tournament.
+    block: Option<Block>,
+    /// The share of opponents that each bot left behind, match by match.
+    points: Vec<(usize, f64)>,
 }
 
 impl Pairing {
-    /// How many of its blocks were different.
-    pub fn distinct(&self) -> u64 {
-        self.seen.len() as u64
+    /// How many of its blocks count.
+    pub fn counted(&self) -> u64 {
+        self.repeats.counted()
+    }
+
+    /// From how many starts its bots played the same again and again, so that these count once.
+    pub fn repeated_starts(&self) -> u64 {
+        self.repeats.repeated_starts()
     }
 
     /// The difference of its bots; none before the first block.
@@ -45,7 +57,7 @@ impl Pairing {
         self.tally.as_ref().filter(|tally| tally.blocks() > 0).map(|tally| Estimate::new(tally, 0.95))
     }
 
-    /// Matches won, drawn and lost in its different blocks.
+    /// Matches won, drawn and lost in its blocks that count.
     pub fn games(&self) -> WinDrawLoss {
         self.tally.as_ref().and_then(Tally::games).unwrap_or_default()
     }
@@ -66,6 +78,22 @@ pub fn fingerprint(entries: &[Entry]) -> u64 {
     hash.digest()
 }
 
+/// A hash of where a block begins: rules, maps and states, and the versions of the bots in their seats. Journals
+/// of earlier versions do not know the state; there a map is held to be one start.
+pub fn start(header: &Header, entries: &[Entry]) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(&header.rules.hash.0.to_le_bytes());
+    for entry in entries {
+        let start = if entry.start.is_empty() { &entry.map } else { &entry.start };
+        hash.update(start.as_bytes());
+        for &bot in &entry.bots {
+            hash.update(header.bots[bot].hash.as_bytes());
+            hash.update(&[0]);
+        }
+    }
+    hash.digest()
+}
+
 impl Standing {
     /// Before the first block.
     pub fn new(plan: &Plan, sprt: Option<Sprt>) -> Self {
@@ -74,7 +102,7 @@ impl Standing {
             Kind::Tournament => None,
             _ => Some(Tally::new(shape).expect("so few seats make a shape")),
         };
-        let pairing = Pairing { tally, blocks: 0, seen: BTreeSet::new() };
+        let pairing = Pairing { tally, blocks: 0, repeats: Repeats::default() };
         Self {
             kind: plan.kind,
             twins: plan.twins(),
@@ -86,36 +114,43 @@ impl Standing {
     }
 
     /// Takes in a finished block and says what a test would do.
-    pub fn feed(&mut self, plan: &BlockPlan, entries: &[Entry]) -> Decision {
+    pub fn feed(&mut self, plan: &BlockPlan, header: &Header, entries: &[Entry]) -> Decision {
         let pairing = &mut self.pairings[plan.pairing];
-        let fingerprint = fingerprint(entries);
-        let new = pairing.seen.insert(fingerprint);
+        let (start, fingerprint) = (start(header, entries), fingerprint(entries));
+        let mut block = block(self.kind, self.twins, self.shape, entries);
+        if let Some(block) = &mut block {
+            (block.start, block.fingerprint) = (start, fingerprint);
+        }
         pairing.blocks += 1;
-        if new {
-            for entry in entries {
-                let most = 2.0 * (entry.ranks.len() - 1) as f64;
-                for (seat, &bot) in entry.bots.iter().enumerate() {
-                    let (points, matches) = &mut self.points[bot];
-                    *points += f64::from(half_opponents_beaten(&entry.ranks, seat)) / most;
-                    *matches += 1;
-                }
+        let scored = Scored { block: block.clone(), points: points(entries) };
+        for counts in pairing.repeats.add(start, fingerprint, scored) {
+            for (bot, share) in counts.points {
+                self.points[bot].0 += share;
+                self.points[bot].1 += 1;
+            }
+            if let (Some(tally), Some(block)) = (&mut pairing.tally, &counts.block) {
+                tally.add(block).expect("the block has the shape of its plan");
             }
         }
-        let Some(block) = block(self.kind, self.twins, self.shape, fingerprint, entries) else {
-            return Decision::Continue;
-        };
-        if new && let Some(tally) = &mut pairing.tally {
-            tally.add(&block).expect("the block has the shape of its plan");
-        }
-        match &mut self.test {
-            Some(test) => test.feed(&block).expect("the block has the shape of its plan"),
-            None => Decision::Continue,
+        match (&mut self.test, &block) {
+            (Some(test), Some(block)) => test.feed(block).expect("the block has the shape of its plan"),
+            _ => Decision::Continue,
         }
     }
 }
 
-/// The block seen from the bot that the series is about; none in a tournament.
-fn block(kind: Kind, twins: bool, shape: Shape, fingerprint: u64, entries: &[Entry]) -> Option<Block> {
+/// The share of opponents that each bot left behind in each match.
+fn points(entries: &[Entry]) -> Vec<(usize, f64)> {
+    let of = |entry: &Entry| -> Vec<(usize, f64)> {
+        let most = 2.0 * (entry.ranks.len() - 1) as f64;
+        let share = |seat| f64::from(half_opponents_beaten(&entry.ranks, seat)) / most;
+        entry.bots.iter().enumerate().map(|(seat, &bot)| (bot, share(seat))).collect()
+    };
+    entries.iter().flat_map(of).collect()
+}
+
+/// The points of the bot that the series is about; none in a tournament.
+fn block(kind: Kind, twins: bool, shape: Shape, entries: &[Entry]) -> Option<Block> {
     if kind == Kind::Tournament {
         return None;
     }
@@ -128,16 +163,16 @@ fn block(kind: Kind, twins: bool, shape: Shape, fingerprint: u64, entries: &[Ent
                 Some(Twin { seat: seat(new)?, new: new.ranks.clone(), old: old.ranks.clone() })
             })
             .collect();
-        return twin_block(fingerprint, shape.games, &twins?);
+        return twin_block(0, 0, shape.games, &twins?);
     }
     let points = entries.iter().map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?)));
-    Some(Block { fingerprint, points: points.collect::<Option<_>>()? })
+    Some(Block { start: 0, fingerprint: 0, points: points.collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::tests::entry;
+    use crate::journal::tests::{entry, header};
 
     fn plan(kind: Kind) -> Plan {
         Plan { kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
@@ -148,7 +183,7 @@ mod tests {
         let entries: Vec<Entry> = [1, 2]
             .map(|game| Entry { ranks: ranks[game as usize - 1].to_vec(), ..entry(number, game) })
             .into();
-        standing.feed(&block, &entries)
+        standing.feed(&block, &header(plan.kind), &entries)
     }
 
     #[test]
@@ -159,7 +194,7 @@ mod tests {
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         let pairing = &standing.pairings[0];
-        assert_eq!((pairing.blocks, pairing.distinct()), (3, 2), "the same answers again are no new block");
+        assert_eq!((pairing.blocks, pairing.counted()), (3, 2), "the same again from the same start is no new block");
         let games = pairing.games();
         assert_eq!((games.wins, games.draws, games.losses), (3, 1, 0));
         assert_eq!(standing.points, [(3.5, 4), (0.5, 4)]);
@@ -184,7 +219,8 @@ mod tests {
             })
             .collect();
         let mut standing = Standing::new(&plan, None);
-        standing.feed(&block, &entries);
+        let bots = vec![header(Kind::Sprt).bots[0].clone(); 4];
+        standing.feed(&block, &Header { bots, ..header(Kind::Sprt) }, &entries);
         let estimate = standing.pairings[0].estimate().expect("an estimate");
         assert_eq!(estimate.score, 1.0);
     }

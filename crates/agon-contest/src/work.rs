@@ -256,6 +256,8 @@ struct Table<'a> {
     block: &'a BlockPlan,
     game: usize,
     session: Box<dyn Session>,
+    /// A hash of where the match begins.
+    start: u64,
     watch: Watch,
 }
 
@@ -263,11 +265,11 @@ impl<'a> Table<'a> {
     fn new(series: &'a Series, header: &Header, job: &'a Job) -> Result<Self, Trouble> {
         let block = &*job.block;
         let setup = Setup { seats: header.seats, seed: block.seed, ..series.setups[block.map].clone() };
-        let session = series.game.open(&setup).map_err(|error| {
+        let mut session = series.game.open(&setup).map_err(|error| {
             Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
         })?;
         let watch = Watch { answers: Xxh3::new(), recorder: None };
-        Ok(Self { series, kind: header.kind, block, game: job.game, session, watch })
+        Ok(Self { series, kind: header.kind, block, game: job.game, start: start(session.as_mut()), session, watch })
     }
 
     fn bots(&self) -> impl Iterator<Item = &'a Entrant> + use<'a> {
@@ -349,6 +351,7 @@ impl<'a> Table<'a> {
             ranks: outcome.ranks,
             reason: outcome.reason,
             steps: record.steps,
+            start: format!("{:016x}", self.start),
             answers: format!("{:016x}", self.watch.answers.digest()),
             max_ms: record.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect(),
             wall_us: record.wall_us,
@@ -397,6 +400,19 @@ impl<'a> Table<'a> {
         kept.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(Some(format!("{relative}/{name}")))
     }
+}
+
+/// A hash of where a match begins: rules, map and state. The seed is no part of it, as in some games it decides
+/// nothing. A map that the seed makes stands in no recipe, so the scene is needed.
+fn start(session: &mut dyn Session) -> u64 {
+    let mut hash = Xxh3::new();
+    let recipe = session.recipe();
+    for text in [&recipe.rules, &recipe.map, &session.scene().to_string()] {
+        hash.update(&(text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.update(&session.hash().to_le_bytes());
+    hash.digest()
 }
 
 /// The faults of a match by seat and kind.

@@ -45,6 +45,8 @@ pub const MOST_POINTS: u32 = 1 << 16;
 /// A finished block, seen from one bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
+    /// A hash of where the block began: rules, map, state, and the bots in their seats.
+    pub start: u64,
     /// A hash of every answer of every game of the block: equal for equal games.
     pub fingerprint: u64,
     /// The points of each game, `0..=Shape::points`.
@@ -154,13 +156,8 @@ impl Tally {
     /// # Errors
     /// When the block does not have the shape of the series; nothing is counted then.
     pub fn add(&mut self, block: &Block) -> Result<(), BlockError> {
-        let Shape { games, points } = self.shape;
-        if block.points.len() != games as usize {
-            return Err(BlockError::Games { expected: games, given: block.points.len() });
-        }
-        if let Some(&given) = block.points.iter().find(|&&given| given > points) {
-            return Err(BlockError::Points { most: points, given });
-        }
+        self.check(block)?;
+        let points = self.shape.points;
         self.counts[block.points.iter().sum::<u32>() as usize] += 1;
         if let Some(count) = &mut self.games {
             for &given in &block.points {
@@ -172,6 +169,21 @@ impl Tally {
             }
         }
         Ok(())
+    }
+
+    /// Whether the block has the shape of the series.
+    ///
+    /// # Errors
+    /// When it has not.
+    pub fn check(&self, block: &Block) -> Result<(), BlockError> {
+        let Shape { games, points } = self.shape;
+        if block.points.len() != games as usize {
+            return Err(BlockError::Games { expected: games, given: block.points.len() });
+        }
+        match block.points.iter().find(|&&given| given > points) {
+            Some(&given) => Err(BlockError::Points { most: points, given }),
+            None => Ok(()),
+        }
     }
 
     /// How the blocks are built.
@@ -259,7 +271,7 @@ mod tests {
     fn a_block_is_counted_by_its_points_and_its_games_by_their_results() {
         let mut tally = Tally::new(Shape::PAIR).unwrap();
         for points in [[2, 0], [1, 1], [2, 1], [0, 0]] {
-            tally.add(&Block { fingerprint: 0, points: points.to_vec() }).unwrap();
+            tally.add(&Block { start: 0, fingerprint: 0, points: points.to_vec() }).unwrap();
         }
         assert_eq!(tally.counts(), [1, 0, 2, 1, 0]);
         assert_eq!(tally.games(), Some(WinDrawLoss { wins: 2, draws: 3, losses: 3 }));
@@ -269,7 +281,7 @@ mod tests {
     #[test]
     fn a_block_of_another_shape_is_refused_and_not_counted() {
         let mut tally = Tally::new(Shape::PAIR).unwrap();
-        let block = |points: &[u32]| Block { fingerprint: 0, points: points.to_vec() };
+        let block = |points: &[u32]| Block { start: 0, fingerprint: 0, points: points.to_vec() };
         assert_eq!(tally.add(&block(&[2])), Err(BlockError::Games { expected: 2, given: 1 }));
         assert_eq!(tally.add(&block(&[2, 3])), Err(BlockError::Points { most: 2, given: 3 }));
         assert_eq!(tally.blocks(), 0);

@@ -49,7 +49,7 @@ pub struct CrossTable {
 }
 
 impl CrossTable {
-    /// The cross table of the different blocks of `results`.
+    /// The cross table of the blocks that count of `results`.
     pub fn new(results: &Results) -> Self {
         let names = results.bots();
         let n = names.len();
@@ -115,7 +115,7 @@ mod tests {
         let game = |bots: [&str; 4], ranks| Match { bots: bots.map(String::from).to_vec(), ranks };
         let matches =
             vec![game(["a", "b", "c", "c"], vec![2, 1, 2, 4]), game(["c", "a", "b", "c"], vec![1, 2, 3, 4])];
-        results.push(&key, MatchBlock { fingerprint: 1, matches }).unwrap();
+        results.push(&key, MatchBlock { start: 1, fingerprint: 1, matches }).unwrap();
         let table = CrossTable::new(&results);
         assert_eq!(table.bots, ["b", "a", "c"]);
         assert_eq!(table.cells[1][0], Cell { ahead: 1, level: 0, behind: 1 });

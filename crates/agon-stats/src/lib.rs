@@ -6,7 +6,7 @@
 //!
 //! The unit of everything is the **block**: the same seed and map played once in every rotation of
 //! the seats. The games of a block share their luck, so they are not independent of each other;
-//! blocks are. And a block whose answers were already seen is the same evidence again, not more of it.
+//! blocks are. And bots that play the same again from the same start give no new evidence ([`repeats`]).
 //!
 //! ```
 //! use agon_stats::{Block, Decision, Model, Sequential, Shape, Sprt};
@@ -15,7 +15,7 @@
 //! let mut test = Sequential::new(sprt);
 //! for seed in 0.. {
 //!     // Points of NEW in both games of the pair: 2 for a win, 1 for a draw.
-//!     let block = Block { fingerprint: seed, points: vec![2, 1 + (seed % 2) as u32] };
+//!     let block = Block { start: seed, fingerprint: seed, points: vec![2, 1 + (seed % 2) as u32] };
 //!     let decision = test.feed(&block)?;
 //!     if decision != Decision::Continue {
 //!         assert_eq!(decision, Decision::AcceptH1);
@@ -29,6 +29,7 @@
 
 // In reading order. Two bots:
 pub mod block;
+pub mod repeats;
 pub mod elo;
 pub mod sprt;
 
@@ -49,6 +50,7 @@ pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};
 pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
 pub use ratings::{Bootstrap, Interval, Options, Rated, RatingError, RatingTable, rate};
+pub use repeats::Repeats;
 pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
 pub use sequential::{Decision, Sequential, Status};
 pub use sprt::{Model, Sprt, SprtError};

@@ -104,11 +104,11 @@ pub struct RatingTable {
     /// Groups of bots with no match between them, where there is more than one; ratings across groups
     /// mean nothing.
     pub unconnected: Vec<Vec<String>>,
-    /// Different blocks.
+    /// Blocks that count.
     pub blocks: u64,
     /// Matches in them.
     pub matches: u64,
-    /// Blocks that were played before and did not count again.
+    /// Blocks that only repeat their start and do not count.
     pub repeats: u64,
     /// How the ratings were made.
     pub options: Options,

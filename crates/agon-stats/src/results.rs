@@ -65,6 +65,8 @@ pub struct Match {
 /// The matches of one seed and map in every rotation of the seats.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MatchBlock {
+    /// A hash of where the block began: rules, map, state, and the bots with their versions in their seats.
+    pub start: u64,
     /// A hash of every answer of every match: equal for equal matches.
     pub fingerprint: u64,
     /// The matches.
@@ -95,19 +97,19 @@ pub enum ResultsError {
     },
 }
 
-/// The different blocks played under one set of rules. Their order is forgotten: equal results make equal
-/// tables to the last bit, in whatever order they came.
+/// The blocks played under one set of rules. Their order is forgotten: equal results make equal tables to the
+/// last bit, in whatever order they came. A start whose blocks are all equal counts once ([`crate::repeats`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Results {
     key: TableKey,
-    blocks: BTreeSet<MatchBlock>,
-    repeats: u64,
+    /// By start: the different blocks, and how often each was played.
+    starts: BTreeMap<u64, BTreeMap<MatchBlock, u64>>,
 }
 
 impl Results {
     /// No results yet.
     pub fn new(key: TableKey) -> Self {
-        Self { key, blocks: BTreeSet::new(), repeats: 0 }
+        Self { key, starts: BTreeMap::new() }
     }
 
     /// Sorts blocks into one `Results` for each game and rules.
@@ -124,12 +126,11 @@ impl Results {
         Ok(tables)
     }
 
-    /// Takes in a block that was played under `key`. Says whether it is new; the same block again is only
-    /// counted as a repeat.
+    /// Takes in a block that was played under `key`.
     ///
     /// # Errors
     /// When the key is not this table's, or a match is malformed.
-    pub fn push(&mut self, key: &TableKey, block: MatchBlock) -> Result<bool, ResultsError> {
+    pub fn push(&mut self, key: &TableKey, block: MatchBlock) -> Result<(), ResultsError> {
         if *key != self.key {
             return Err(ResultsError::Mixed { expected: self.key.clone(), given: key.clone() });
         }
@@ -138,9 +139,8 @@ impl Results {
                 return Err(ResultsError::Match { bots: bots.len(), ranks: ranks.len() });
             }
         }
-        let new = self.blocks.insert(block);
-        self.repeats += u64::from(!new);
-        Ok(new)
+        *self.starts.entry(block.start).or_default().entry(block).or_default() += 1;
+        Ok(())
     }
 
     /// The game and rules of all of them.
@@ -148,19 +148,24 @@ impl Results {
         &self.key
     }
 
-    /// The different blocks.
+    /// The blocks that count.
     pub fn blocks(&self) -> impl Iterator<Item = &MatchBlock> {
-        self.blocks.iter()
+        self.starts.values().flat_map(|blocks| {
+            let varied = blocks.len() > 1;
+            let times = move |&times: &u64| if varied { times as usize } else { 1 };
+            blocks.iter().flat_map(move |(block, played)| std::iter::repeat_n(block, times(played)))
+        })
     }
 
-    /// The matches of the different blocks.
+    /// The matches of the blocks that count.
     pub fn matches(&self) -> impl Iterator<Item = &Match> {
         self.blocks().flat_map(|block| &block.matches)
     }
 
-    /// How many blocks were there before.
+    /// How many blocks do not count, as they only repeat their start.
     pub fn repeats(&self) -> u64 {
-        self.repeats
+        let same = self.starts.values().filter(|blocks| blocks.len() == 1);
+        same.flat_map(|blocks| blocks.values().map(|times| times - 1)).sum()
     }
 
     /// The names of all bots, in alphabetical order.
@@ -181,6 +186,7 @@ mod tests {
 
     fn block(fingerprint: u64) -> MatchBlock {
         MatchBlock {
+            start: 1,
             fingerprint,
             matches: vec![Match { bots: vec!["b".into(), "a".into()], ranks: vec![1, 2] }],
         }
@@ -189,7 +195,7 @@ mod tests {
     #[test]
     fn results_of_other_rules_are_refused() {
         let mut results = Results::new(key(1));
-        assert_eq!(results.push(&key(1), block(7)), Ok(true));
+        assert_eq!(results.push(&key(1), block(7)), Ok(()));
         let error = results.push(&key(2), block(8)).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -202,11 +208,16 @@ mod tests {
     }
 
     #[test]
-    fn the_same_block_counts_once() {
+    fn a_start_counts_once_until_two_of_its_blocks_differ() {
         let mut results = Results::new(key(1));
-        assert_eq!(results.push(&key(1), block(7)), Ok(true));
-        assert_eq!(results.push(&key(1), block(7)), Ok(false));
+        results.push(&key(1), block(7)).unwrap();
+        results.push(&key(1), block(7)).unwrap();
         assert_eq!((results.blocks().count(), results.repeats()), (1, 1));
+        results.push(&key(1), block(8)).unwrap();
+        assert_eq!((results.blocks().count(), results.repeats()), (3, 0));
+        results.push(&key(1), MatchBlock { start: 2, ..block(7) }).unwrap();
+        results.push(&key(1), MatchBlock { start: 2, ..block(7) }).unwrap();
+        assert_eq!((results.blocks().count(), results.repeats()), (4, 1));
         assert_eq!(results.bots(), ["a", "b"]);
     }
 

@@ -1,10 +1,8 @@
 //! A running test: feed block after block and be told when to stop.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, BlockError, Estimate, Sprt, Tally};
+use crate::{Block, BlockError, Estimate, Repeats, Sprt, Tally};
 
 /// What to do after a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,10 +14,10 @@ pub enum Decision {
     AcceptH0,
     /// The difference is `elo1` rather than `elo0`.
     AcceptH1,
-    /// These bots know only this many different blocks here, and they are not enough to decide: vary
+    /// These bots do not vary, and what they play from the starts there are is not enough to decide: vary
     /// maps, seeds or opponents.
     OutOfGames {
-        /// How many different blocks there were.
+        /// How many blocks count.
         distinct: u64,
     },
 }
@@ -35,17 +33,17 @@ pub struct Status {
     pub lower: f64,
     /// H1 is accepted at or above this.
     pub upper: f64,
-    /// Different blocks; only these count.
+    /// Blocks that count (see [`crate::repeats`]).
     pub distinct: u64,
     /// All blocks fed.
     pub blocks: u64,
-    /// `counts[p]` different blocks gave `p` points.
+    /// `counts[p]` of these blocks gave `p` points.
     pub counts: Vec<u64>,
-    /// Elo with its interval, from the different blocks.
+    /// Elo with its interval, from the blocks that count.
     pub estimate: Estimate,
     /// The share of drawn games; nothing before the first.
     pub draw_ratio: Option<f64>,
-    /// How many more different blocks the test takes if it goes on as it went; nothing while the LLR
+    /// How many more blocks the test takes if it goes on as it went; nothing while the LLR
     /// points nowhere, or after the decision.
     pub expected_blocks: Option<u64>,
 }
@@ -58,7 +56,7 @@ pub struct Status {
 pub struct Sequential {
     sprt: Sprt,
     tally: Tally,
-    seen: BTreeSet<u64>,
+    repeats: Repeats<Block>,
     fed: u64,
     repeats_in_a_row: u64,
     decision: Decision,
@@ -71,23 +69,22 @@ impl Sequential {
     /// A test before its first block.
     pub fn new(sprt: Sprt) -> Self {
         let tally = Tally::new(sprt.shape()).expect("a test has a shape that was checked");
-        let (seen, decision) = (BTreeSet::new(), Decision::Continue);
-        Self { sprt, tally, seen, fed: 0, repeats_in_a_row: 0, decision }
+        let (repeats, decision) = (Repeats::default(), Decision::Continue);
+        Self { sprt, tally, repeats, fed: 0, repeats_in_a_row: 0, decision }
     }
 
-    /// Takes in a finished block. A block whose answers were already seen is counted as fed and changes
-    /// nothing else. Blocks after the decision still refine the estimate; the decision stands. The numbers
+    /// Takes in a finished block. A block that repeats its start is counted as fed and changes nothing else,
+    /// unless a later one differs. Blocks after the decision still refine the estimate; the decision stands. The numbers
     /// behind it are in [`Self::status`].
     ///
     /// # Errors
     /// When the block does not have the shape of this test; it is not counted then.
     pub fn feed(&mut self, block: &Block) -> Result<Decision, BlockError> {
-        if self.seen.contains(&block.fingerprint) {
-            self.repeats_in_a_row += 1;
-        } else {
+        self.tally.check(block)?;
+        let counts = self.repeats.add(block.start, block.fingerprint, block.clone());
+        self.repeats_in_a_row = if counts.is_empty() { self.repeats_in_a_row + 1 } else { 0 };
+        for block in &counts {
             self.tally.add(block)?;
-            self.seen.insert(block.fingerprint);
-            self.repeats_in_a_row = 0;
         }
         self.fed += 1;
         if self.decision == Decision::Continue {
@@ -122,7 +119,7 @@ impl Sequential {
         }
     }
 
-    /// The different blocks so far.
+    /// The blocks that count.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -135,7 +132,7 @@ impl Sequential {
         } else if llr <= lower {
             Decision::AcceptH0
         } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.distinct() + 1)) {
-            // Were there one more game as likely as each of those seen, missing it 3 (distinct + 1) times
+            // Were there one more block as likely as each of those seen, missing it 3 (distinct + 1) times
             // in a row would have a chance below 1 in 20.
             Decision::OutOfGames { distinct: self.distinct() }
         } else {
@@ -148,7 +145,7 @@ impl Sequential {
     }
 
     fn distinct(&self) -> u64 {
-        self.seen.len() as u64
+        self.repeats.counted()
     }
 
     fn expected_blocks(&self, llr: f64) -> Option<u64> {
@@ -169,8 +166,8 @@ mod tests {
     }
 
     fn run(test: &mut Sequential, blocks: impl Iterator<Item = (u64, [u32; 2])>) -> Status {
-        for (fingerprint, points) in blocks {
-            if test.feed(&Block { fingerprint, points: points.to_vec() }).unwrap() != Decision::Continue {
+        for (start, points) in blocks {
+            if test.feed(&Block { start, fingerprint: 0, points: points.to_vec() }).unwrap() != Decision::Continue {
                 break;
             }
         }
@@ -190,7 +187,40 @@ mod tests {
     }
 
     #[test]
-    fn a_block_seen_before_is_no_new_evidence() {
+    fn a_bot_that_crashes_at_once_on_most_boards_is_rejected() {
+        // Its first answers are equal wherever it crashes; each board is another start all the same.
+        let mut test = test(10.0);
+        for board in 0.. {
+            let crashes = board % 10 < 7;
+            let points = if crashes { vec![0, 0] } else { vec![2, 2] };
+            let fingerprint = if crashes { 1 } else { board };
+            if test.feed(&Block { start: board, fingerprint, points }).unwrap() != Decision::Continue {
+                break;
+            }
+        }
+        let status = test.status();
+        assert_eq!((status.decision, status.distinct), (Decision::AcceptH0, status.blocks));
+    }
+
+    #[test]
+    fn a_bot_that_crashes_at_random_on_one_board_is_rejected() {
+        // Seven of ten pairs are crashes and equal in every answer; the rest differ from each other.
+        let mut test = test(10.0);
+        let mut state = 1u64;
+        for game in 0.. {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let crashes = (state >> 33) % 10 < 7;
+            let points = if crashes { vec![0, 0] } else { vec![2, 2] };
+            let fingerprint = if crashes { 1 } else { 2 + game };
+            if test.feed(&Block { start: 5, fingerprint, points }).unwrap() != Decision::Continue {
+                break;
+            }
+        }
+        assert_eq!(test.status().decision, Decision::AcceptH0);
+    }
+
+    #[test]
+    fn a_start_that_repeats_is_no_new_evidence() {
         let mut test = test(10.0);
         let status = run(&mut test, (0..500).map(|game| (game % 7, [2, 2])));
         assert_eq!(status.decision, Decision::OutOfGames { distinct: 7 });
@@ -210,7 +240,7 @@ mod tests {
         let status = run(&mut test, (0..).map(|seed| (seed, [2, 1])));
         assert_eq!(status.decision, Decision::AcceptH1);
         for seed in 1_000_000..1_000_500 {
-            test.feed(&Block { fingerprint: seed, points: vec![0, 0] }).unwrap();
+            test.feed(&Block { start: seed, fingerprint: 0, points: vec![0, 0] }).unwrap();
         }
         assert_eq!(test.status().decision, Decision::AcceptH1);
         assert!(test.status().llr < status.lower);

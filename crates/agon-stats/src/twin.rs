@@ -50,10 +50,10 @@ impl Twin {
 
 /// The block of these twin matches, of the shape [`crate::Shape::twins`]; nothing when one of them does
 /// not have `seats` seats or there is not one for every rotation.
-pub fn twin_block(fingerprint: u64, seats: u32, twins: &[Twin]) -> Option<Block> {
+pub fn twin_block(start: u64, fingerprint: u64, seats: u32, twins: &[Twin]) -> Option<Block> {
     let fits = twins.len() == seats as usize && twins.iter().all(|twin| twin.new.len() == seats as usize);
     let points = twins.iter().map(Twin::points).collect::<Option<Vec<_>>>()?;
-    fits.then_some(Block { fingerprint, points })
+    fits.then_some(Block { start, fingerprint, points })
 }
 
 #[cfg(test)]
@@ -82,11 +82,11 @@ mod tests {
     fn twin_blocks_feed_the_same_statistics() {
         let better = Twin { seat: 0, new: vec![1, 2, 3], old: vec![2, 1, 3] };
         let same = Twin { seat: 0, new: vec![1, 2, 3], old: vec![1, 3, 2] };
-        let block = twin_block(5, 3, &[better.clone(), same.clone(), better]).unwrap();
+        let block = twin_block(4, 5, 3, &[better.clone(), same.clone(), better]).unwrap();
         assert_eq!(block.points, [6, 4, 6]);
         let mut tally = Tally::new(Shape::twins(3)).unwrap();
         tally.add(&block).unwrap();
         assert!((Estimate::new(&tally, 0.95).score - 16.0 / 24.0).abs() < 1e-15);
-        assert_eq!(twin_block(5, 3, &[same]), None);
+        assert_eq!(twin_block(4, 5, 3, &[same]), None);
     }
 }

@@ -26,7 +26,7 @@ fn tie(one: usize, other: usize) -> Match {
 fn results(matches: impl IntoIterator<Item = Match>) -> Results {
     let mut results = Results::new(key());
     for (fingerprint, game) in matches.into_iter().enumerate() {
-        let block = MatchBlock { fingerprint: fingerprint as u64, matches: vec![game] };
+        let block = MatchBlock { start: fingerprint as u64, fingerprint: 0, matches: vec![game] };
         results.push(&key(), block).unwrap();
     }
     results
@@ -170,7 +170,7 @@ fn tournament(strengths: &[f64], blocks: u64, seats: usize, seed: i64) -> Vec<Ma
                     Match { ranks: ranks.collect(), bots: bots.iter().map(|&bot| name(bot)).collect() }
                 })
                 .collect();
-            MatchBlock { fingerprint, matches }
+            MatchBlock { start: fingerprint, fingerprint, matches }
         })
         .collect()
 }
@@ -250,7 +250,7 @@ fn intervals_hold_the_true_ratings() {
 fn the_block_bootstrap_knows_that_games_of_a_block_are_one() {
     let block = |fingerprint: u64| {
         let order = if fingerprint.is_multiple_of(3) { [1, 0] } else { [0, 1] };
-        MatchBlock { fingerprint, matches: vec![ranking(&order); 4] }
+        MatchBlock { start: fingerprint, fingerprint, matches: vec![ranking(&order); 4] }
     };
     let options = Options { bootstrap_samples: 400, ..Options::default() };
     let table = rate(&collect((0..60).map(block)), options).unwrap();

@@ -126,7 +126,7 @@ impl Bots {
             let second = if random() < self.mirrored { 1.0 - first } else { random() };
             points.push(self.game(second));
         }
-        Block { fingerprint: seed, points }
+        Block { start: seed, fingerprint: seed, points }
     }
 
     /// The mean score and the standard deviation of a block's score.
@@ -279,7 +279,7 @@ fn twin_matches_keep_the_error_rates() {
             let mut test = Sequential::new(sprt);
             let decision = (0..).find_map(|fingerprint| {
                 let points = (0..4).map(|_| 6 + 2 * rank(&OLD) - 2 * rank(&new)).collect();
-                let decision = test.feed(&Block { fingerprint, points }).unwrap();
+                let decision = test.feed(&Block { start: fingerprint, fingerprint, points }).unwrap();
                 (decision != Decision::Continue).then_some(decision)
             });
             errors += u32::from(decision == Some(wrong));

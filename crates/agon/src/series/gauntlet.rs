@@ -99,7 +99,7 @@ fn report(ready: &Ready) -> Done {
     table.load_style(presets::NOTHING);
     let many_seats = header.seats > 2;
     let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };
-    let mut head = vec!["opponent", "games", "distinct"];
+    let mut head = vec!["opponent", "games", "counted"];
     head.extend(games);
     head.extend(["score", "Elo", "95 %", "better with"]);
     table.set_header(head);
@@ -115,7 +115,7 @@ fn report(ready: &Ready) -> Done {
                 format!("{:.1} %", estimate.superiority * 100.0),
             ),
         };
-        let distinct = match pairing.distinct() {
+        let counted = match pairing.counted() {
             all if all == pairing.blocks => "all".to_owned(),
             some => format!("{} of {}", thousands(some), thousands(pairing.blocks)),
         };
@@ -123,7 +123,7 @@ fn report(ready: &Ready) -> Done {
         table.add_row([
             label,
             thousands(all),
-            distinct,
+            counted,
             thousands(games.wins),
             thousands(games.draws),
             thousands(games.losses),
@@ -138,15 +138,6 @@ fn report(ready: &Ready) -> Done {
     }
     let title = format!("{} against", screen::harmless(&header.bots[0].label));
     writeln!(out, "{}\n{}\n", screen.strong(&title), table.trim_fmt())?;
-    let (distinct, blocks) = progress::distinct(&state);
-    if distinct < blocks {
-        writeln!(
-            out,
-            "{} distinct of {}: blocks with the same answers count once; vary maps, seeds or opponents.",
-            thousands(distinct),
-            thousands(blocks)
-        )?;
-    }
     progress::faults(&mut out, screen, &state, header)?;
     progress::notes(&mut out, screen, ready)?;
     Ok(())

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_contest::{Desk, Faulty, Header, Kind, Progress};
+use agon_contest::{Desk, Faulty, Header, Kind, Pairing, Progress, journal::count};
 use agon_stats::{Decision, Estimate};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -167,9 +167,9 @@ fn line(progress: &Progress, header: &Header, began: Instant) -> String {
             }
         }
     }
-    let (distinct, blocks) = distinct(progress);
-    if distinct < blocks {
-        parts.push(format!("{distinct} distinct of {blocks}"));
+    let (counted, blocks) = counted(progress);
+    if counted < blocks {
+        parts.push(format!("{counted} of {blocks} blocks count"));
     }
     let faults: u64 = progress.faults.values().map(|faulty| faulty.count).sum();
     if faults > 0 {
@@ -194,11 +194,11 @@ pub fn standings(progress: &Progress) -> Vec<(usize, f64)> {
     shares
 }
 
-/// Different blocks, and all blocks.
-pub fn distinct(progress: &Progress) -> (u64, u64) {
+/// Blocks that count, and all blocks.
+pub fn counted(progress: &Progress) -> (u64, u64) {
     let pairings = progress.standing.pairings.iter();
     pairings
-        .fold((0, 0), |(distinct, blocks), pairing| (distinct + pairing.distinct(), blocks + pairing.blocks))
+        .fold((0, 0), |(counted, blocks), pairing| (counted + pairing.counted(), blocks + pairing.blocks))
 }
 
 /// The progress, or the result, as JSON.
@@ -206,7 +206,8 @@ pub fn event(name: &str, progress: &Progress, header: &Header, began: Instant) -
     let pairings = header.plan(None).pairings();
     let pairings = progress.standing.pairings.iter().zip(&pairings).map(|(pairing, bots)| {
         json!({
-            "bots": bots, "blocks": pairing.blocks, "distinct": pairing.distinct(),
+            "bots": bots, "blocks": pairing.blocks, "counted": pairing.counted(),
+            "repeated_starts": pairing.repeated_starts(),
             "games": pairing.games(), "estimate": pairing.estimate(),
         })
     });
@@ -288,6 +289,18 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     if progress.replays > 0 {
         let folder = ready.series.replays.0.display();
         writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
+    }
+    let (counted, blocks) = counted(&progress);
+    if counted < blocks {
+        let starts: u64 = progress.standing.pairings.iter().map(Pairing::repeated_starts).sum();
+        writeln!(
+            out,
+            "Note: {} of {} blocks do not count: from {} these bots gave the same answers every time, so that playing \
+             again proves nothing. Vary maps, seeds or opponents.",
+            thousands(blocks - counted),
+            thousands(blocks),
+            count(starts as usize, "start", "starts")
+        )?;
     }
     if progress.late > 0 {
         let matches = if progress.late == 1 { "match was" } else { "matches were" };

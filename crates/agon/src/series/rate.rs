@@ -147,7 +147,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
                 bots: entry.bots.iter().map(label).collect(),
                 ranks: entry.ranks.clone(),
             });
-            MatchBlock { fingerprint: standing::fingerprint(&entries), matches: matches.collect() }
+            MatchBlock {
+                start: standing::start(&past.header, &entries),
+                fingerprint: standing::fingerprint(&entries),
+                matches: matches.collect(),
+            }
         });
         let blocks = blocks.collect();
         read.journals.push((past.header, blocks));
@@ -201,7 +205,7 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
                 bots: game.bots.iter().map(|bot| shown(bot)).collect(),
                 ranks: game.ranks.clone(),
             });
-            let block = MatchBlock { fingerprint: block.fingerprint, matches: matches.collect() };
+            let block = MatchBlock { matches: matches.collect(), ..*block };
             results.push(&key, block).map_err(|error| Failure::usage(error.to_string()))?;
         }
     }
@@ -228,7 +232,7 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
     let Rated { title, rules, ratings, cross } = rated;
     let repeats = match ratings.repeats {
         0 => String::new(),
-        repeats => format!(" · {} blocks repeated others and do not count", thousands(repeats)),
+        repeats => format!(" · {} blocks only repeat what the same bots played from the same start and do not count", thousands(repeats)),
     };
     let title = format!(
         "{title} · {rules} · {} matches in {} blocks{repeats}",

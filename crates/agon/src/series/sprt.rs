@@ -187,8 +187,8 @@ fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
     writeln!(out, "{verdict}{accepted}\n")?;
     let block = header.plan(None).games();
     let distinct = match status.distinct {
-        all if all == status.blocks => "all different".to_owned(),
-        some => format!("{} distinct of {}", thousands(some), thousands(status.blocks)),
+        all if all == status.blocks => "all counted".to_owned(),
+        some => format!("{} of {} counted", thousands(some), thousands(status.blocks)),
     };
     let blocks = if block == 2 { "pairs" } else { "blocks" };
     writeln!(

@@ -1,0 +1,100 @@
+//! Which blocks are evidence, and which only say again what was known.
+//!
+//! A block is played from a **start**: rules, map, state, and who sits where. Bots that do not vary give the
+//! same answers from the same start every time, and playing it again proves nothing: such a start counts
+//! once. As soon as two blocks of a start differ in any answer, something varies there. Then each of its
+//! blocks is a draw of its own and all of them count, the equal ones too: to drop these would thin out
+//! what happens often and keep what is rare.
+
+use std::collections::BTreeMap;
+
+/// The starts so far and what was played from them.
+#[derive(Clone, Debug)]
+pub struct Repeats<T> {
+    starts: BTreeMap<u64, Start<T>>,
+    counted: u64,
+    left_out: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Start<T> {
+    /// Played once, with these answers.
+    Once(u64),
+    /// Played again with the same answers, so often.
+    Same(u64, T, u64),
+    /// Two of its blocks differ.
+    Varied,
+}
+
+impl<T> Default for Repeats<T> {
+    fn default() -> Self {
+        Self { starts: BTreeMap::new(), counted: 0, left_out: 0 }
+    }
+}
+
+impl<T: Clone> Repeats<T> {
+    /// Takes in a block with these answers from this start. Gives the blocks that count from now on: none
+    /// when it repeats the start; it and all that were left out when it is the first that differs.
+    pub fn add(&mut self, start: u64, answers: u64, block: T) -> Vec<T> {
+        let (known, counts) = match self.starts.remove(&start) {
+            None => (Start::Once(answers), vec![block]),
+            Some(Start::Once(same)) if same == answers => (Start::Same(same, block, 1), Vec::new()),
+            Some(Start::Same(same, one, again)) if same == answers => {
+                (Start::Same(same, one, again + 1), Vec::new())
+            }
+            Some(Start::Same(_, one, again)) => {
+                self.left_out -= again;
+                let mut counts = vec![one; again as usize];
+                counts.push(block);
+                (Start::Varied, counts)
+            }
+            Some(Start::Once(_) | Start::Varied) => (Start::Varied, vec![block]),
+        };
+        self.starts.insert(start, known);
+        self.counted += counts.len() as u64;
+        self.left_out += u64::from(counts.is_empty());
+        counts
+    }
+
+    /// How many blocks count.
+    pub fn counted(&self) -> u64 {
+        self.counted
+    }
+
+    /// How many blocks do not count, as they only repeat their start.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// From how many starts the same was played again and again.
+    pub fn repeated_starts(&self) -> u64 {
+        self.starts.values().filter(|start| matches!(start, Start::Same(..))).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_never_varies_counts_once() {
+        let mut repeats = Repeats::default();
+        assert_eq!(repeats.add(1, 7, 'a'), ['a']);
+        assert_eq!(repeats.add(1, 7, 'a'), []);
+        assert_eq!(repeats.add(1, 7, 'a'), []);
+        assert_eq!(repeats.add(2, 7, 'a'), ['a'], "equal answers from another start are another game");
+        assert_eq!((repeats.counted(), repeats.left_out(), repeats.repeated_starts()), (2, 2, 1));
+    }
+
+    #[test]
+    fn from_the_first_difference_on_all_blocks_of_the_start_count() {
+        let mut repeats = Repeats::default();
+        repeats.add(1, 7, 'a');
+        repeats.add(1, 7, 'a');
+        repeats.add(1, 7, 'a');
+        assert_eq!(repeats.add(1, 8, 'b'), ['a', 'a', 'b'], "those left out before are counted now");
+        assert_eq!(repeats.add(1, 7, 'a'), ['a']);
+        assert_eq!(repeats.add(1, 8, 'b'), ['b']);
+        assert_eq!((repeats.counted(), repeats.left_out(), repeats.repeated_starts()), (6, 0, 0));
+    }
+}
