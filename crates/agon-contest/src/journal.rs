@@ -455,7 +455,8 @@ impl Entry {
         if self.answers.len() != 16 || u64::from_str_radix(&self.answers, 16).is_err() {
             return Err(format!("`{}` is not the hash of answers", self.answers));
         }
-        if !self.start.is_empty() && (self.start.len() != 16 || u64::from_str_radix(&self.start, 16).is_err()) {
+        if !self.start.is_empty() && (self.start.len() != 16 || u64::from_str_radix(&self.start, 16).is_err())
+        {
             return Err(format!("`{}` is not the hash of a start", self.start));
         }
         if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {

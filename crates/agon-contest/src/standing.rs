@@ -1,7 +1,9 @@
 //! How a series stands: finished blocks go in, in the order of their numbers.
 
 use agon_stats::twin::half_opponents_beaten;
-use agon_stats::{Block, Decision, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block};
+use agon_stats::{
+    Block, Decision, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block,
+};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::journal::{Entry, Header};
@@ -194,7 +196,11 @@ mod tests {
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         let pairing = &standing.pairings[0];
-        assert_eq!((pairing.blocks, pairing.counted()), (3, 2), "the same again from the same start is no new block");
+        assert_eq!(
+            (pairing.blocks, pairing.counted()),
+            (3, 2),
+            "the same again from the same start is no new block"
+        );
         let games = pairing.games();
         assert_eq!((games.wins, games.draws, games.losses), (3, 1, 0));
         assert_eq!(standing.points, [(3.5, 4), (0.5, 4)]);

@@ -269,7 +269,15 @@ impl<'a> Table<'a> {
             Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
         })?;
         let watch = Watch { answers: Xxh3::new(), recorder: None };
-        Ok(Self { series, kind: header.kind, block, game: job.game, start: start(session.as_mut()), session, watch })
+        Ok(Self {
+            series,
+            kind: header.kind,
+            block,
+            game: job.game,
+            start: start(session.as_mut()),
+            session,
+            watch,
+        })
     }
 
     fn bots(&self) -> impl Iterator<Item = &'a Entrant> + use<'a> {

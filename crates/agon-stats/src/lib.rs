@@ -29,8 +29,8 @@
 
 // In reading order. Two bots:
 pub mod block;
-pub mod repeats;
 pub mod elo;
+pub mod repeats;
 pub mod sprt;
 
 pub mod sequential;

@@ -167,7 +167,9 @@ mod tests {
 
     fn run(test: &mut Sequential, blocks: impl Iterator<Item = (u64, [u32; 2])>) -> Status {
         for (start, points) in blocks {
-            if test.feed(&Block { start, fingerprint: 0, points: points.to_vec() }).unwrap() != Decision::Continue {
+            if test.feed(&Block { start, fingerprint: 0, points: points.to_vec() }).unwrap()
+                != Decision::Continue
+            {
                 break;
             }
         }

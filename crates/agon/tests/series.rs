@@ -257,13 +257,18 @@ fn bots_that_know_few_games_are_told_so() {
     // Both answer WAIT whatever happens, and the map is always the same: so is every match.
     let mut arguments = vec!["sprt", "cultist-wars", "a.sh", "b.sh", "--elo1", "5", "--map", "one.txt"];
     arguments.extend(["--set", "number_of_turns=2", "-q", "--time-scale", "20"]);
-    let map = format!("{0}{0}{0}0..2...3....1\n{0}{0}{0}unit 2 player 1\nunit 3 player 2\n", ".............\n");
+    let map =
+        format!("{0}{0}{0}0..2...3....1\n{0}{0}{0}unit 2 player 1\nunit 3 player 2\n", ".............\n");
     write(folder.path(), "one.txt", &map);
     let tested = agon(folder.path(), &arguments);
     let text = out(&tested);
     assert!(tested.status.success(), "{text}{}", err(&tested));
     assert!(text.starts_with("Undecided: these bots know only "), "{text}");
-    assert!(text.contains("vary maps, seeds or opponents") && text.contains(" blocks do not count: from 1 start these"), "{text}");
+    assert!(
+        text.contains("vary maps, seeds or opponents")
+            && text.contains(" blocks do not count: from 1 start these"),
+        "{text}"
+    );
 }
 
 #[test]

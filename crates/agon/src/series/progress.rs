@@ -197,8 +197,7 @@ pub fn standings(progress: &Progress) -> Vec<(usize, f64)> {
 /// Blocks that count, and all blocks.
 pub fn counted(progress: &Progress) -> (u64, u64) {
     let pairings = progress.standing.pairings.iter();
-    pairings
-        .fold((0, 0), |(counted, blocks), pairing| (counted + pairing.counted(), blocks + pairing.blocks))
+    pairings.fold((0, 0), |(counted, blocks), pairing| (counted + pairing.counted(), blocks + pairing.blocks))
 }
 
 /// The progress, or the result, as JSON.

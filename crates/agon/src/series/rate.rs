@@ -232,7 +232,10 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
     let Rated { title, rules, ratings, cross } = rated;
     let repeats = match ratings.repeats {
         0 => String::new(),
-        repeats => format!(" · {} blocks only repeat what the same bots played from the same start and do not count", thousands(repeats)),
+        repeats => format!(
+            " · {} blocks only repeat what the same bots played from the same start and do not count",
+            thousands(repeats)
+        ),
     };
     let title = format!(
         "{title} · {rules} · {} matches in {} blocks{repeats}",
