@@ -55,9 +55,15 @@ fn heard(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8
 /// taken out.
 pub fn replay(games: &[&dyn AnyGame], bytes: &[u8]) {
     let Ok(replay) = Replay::read(bytes) else { return };
-    let (public, _) = agon_replay::redact(bytes, &[]).expect("what can be read can be redacted");
+    let (public, redacted) =
+        agon_replay::redact(bytes, &[], &|_| None).expect("what can be read can be redacted");
     let again = Replay::read(&public).expect("what was redacted can be read");
-    assert_eq!((&again.steps, again.chain), (&replay.steps, replay.chain));
+    assert_eq!(again.steps.len(), replay.steps.len());
+    assert_eq!(
+        again.end.map(|end| end.chain == format!("{:016x}", again.chain)),
+        replay.end.as_ref().map(|end| end.chain == format!("{:016x}", replay.chain)),
+        "{redacted:?}"
+    );
     let Some(game) = games.iter().find(|game| game.info().name == replay.header.game) else { return };
     let Ok(mut session) = game.open(&replay.header.recipe.setup()) else { return };
     for step in replay.steps.iter().take(200) {

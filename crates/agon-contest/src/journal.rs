@@ -377,7 +377,7 @@ pub struct Past {
 pub fn read_header(path: &Path) -> Result<Header, JournalError> {
     let failed = |error| JournalError::Io(path.to_owned(), error);
     let mut line = Vec::new();
-    let file = BufReader::new(File::open(path).map_err(failed)?);
+    let file = BufReader::new(agon_replay::file::open(path).map_err(failed)?);
     io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
     let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(error.to_string()))?;
@@ -390,7 +390,7 @@ pub fn read_header(path: &Path) -> Result<Header, JournalError> {
 /// # Errors
 /// When it is no journal or damaged. A last line without its end is not damage.
 pub fn read(path: &Path, each: impl FnMut(Entry)) -> Result<Past, JournalError> {
-    let file = File::open(path).map_err(|error| JournalError::Io(path.to_owned(), error))?;
+    let file = agon_replay::file::open(path).map_err(|error| JournalError::Io(path.to_owned(), error))?;
     read_from(path, BufReader::with_capacity(256 << 10, file), each)
 }
 

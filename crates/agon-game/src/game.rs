@@ -83,6 +83,12 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Reads what [`pack`](Game::pack) wrote. `None` for anything else; never panics.
     fn unpack(&self, bytes: &[u8]) -> Option<Self::Order>;
 
+    /// What of an order all may read, where a bot says something to its author alone inside of it; none when
+    /// that is the whole order. It must play the same.
+    fn public(&self, _order: &Self::Order) -> Option<Self::Order> {
+        None
+    }
+
     /// Appends the canonical bytes of a state. Equal states have equal bytes, on every machine.
     fn save(&self, state: &Self::State, out: &mut Vec<u8>);
 

@@ -55,6 +55,10 @@ pub trait Session: Send {
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>>;
     /// Appends the canonical message for a packed order; `false` when it is not one.
     fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
+    /// What of a packed order all may read ([`Game::public`]); none when that is the whole order.
+    fn public(&self, _order: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
     /// Seats a built-in bot.
     ///
     /// # Errors
@@ -391,6 +395,13 @@ impl<G: Game> Session for Table<G> {
             self.dialect.say(&self.game, seat, order, out);
         }
         order.is_some()
+    }
+
+    fn public(&self, order: &[u8]) -> Option<Vec<u8>> {
+        let public = self.game.public(&self.game.unpack(order)?)?;
+        let mut bytes = Vec::new();
+        self.game.pack(&public, &mut bytes);
+        Some(bytes)
     }
 
     fn seat_builtin(

@@ -4,13 +4,15 @@
 //! half of the XXH3 of tag, flags and stored payload, little endian: it finds accidents, not forgers.
 
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 
 use agon_game::pack::{Reader, put_varint};
 use xxhash_rust::xxh3::Xxh3;
 
 /// No chunk is larger than this, unpacked.
 pub const LARGEST: usize = 64 << 20;
+/// A zstd frame may look back this far at most, as a power of two: no farther than a chunk is long.
+const LARGEST_WINDOW: u32 = LARGEST.ilog2();
 
 /// The kinds of chunk.
 pub mod tag {
@@ -60,6 +62,9 @@ pub struct Chunk {
     pub raw: Vec<u8>,
 }
 
+/// What is said of a replay that is too large.
+pub const TOO_MUCH: &str = "it unpacks to more than 256 MiB";
+
 /// Why there is no next chunk.
 pub enum Stop {
     /// The file ends here.
@@ -70,8 +75,9 @@ pub enum Stop {
     Damaged(&'static str),
 }
 
-/// Reads the next chunk.
-pub fn read(from: &mut Reader<'_>) -> Result<Chunk, Stop> {
+/// Reads the next chunk. `room` is how many bytes it may take up unpacked; what it says of its size is looked
+/// at before anything is unpacked, and no more is unpacked than it says.
+pub fn read(from: &mut Reader<'_>, room: usize) -> Result<Chunk, Stop> {
     if from.left() == 0 {
         return Err(Stop::End);
     }
@@ -80,20 +86,31 @@ pub fn read(from: &mut Reader<'_>) -> Result<Chunk, Stop> {
     if raw_length > LARGEST as u64 || stored_length > LARGEST as u64 || flags > PACKED {
         return Err(Stop::Damaged("a chunk has an impossible size"));
     }
+    if raw_length > room as u64 {
+        return Err(Stop::Damaged(TOO_MUCH));
+    }
     let stored = from.take(stored_length as usize).ok_or(Stop::Cut)?;
     let expected = from.array::<4>().ok_or(Stop::Cut)?;
     if check(tag, flags, stored) != expected {
         return Err(Stop::Damaged("a chunk does not match its check"));
     }
     let raw = match flags {
-        PACKED => zstd::bulk::decompress(stored, raw_length as usize)
-            .map_err(|_| Stop::Damaged("a chunk cannot be unpacked"))?,
+        PACKED => unpack(stored, raw_length).ok_or(Stop::Damaged("a chunk cannot be unpacked"))?,
         _ => stored.to_vec(),
     };
     if raw.len() as u64 != raw_length {
         return Err(Stop::Damaged("a chunk has another size than it says"));
     }
     Ok(Chunk { tag, raw })
+}
+
+/// Unpacks one zstd frame; a byte more than `length` is enough to see that there are too many.
+fn unpack(stored: &[u8], length: u64) -> Option<Vec<u8>> {
+    let mut frame = zstd::stream::read::Decoder::with_buffer(stored).ok()?.single_frame();
+    frame.window_log_max(LARGEST_WINDOW).ok()?;
+    let mut raw = Vec::new();
+    frame.by_ref().take(length + 1).read_to_end(&mut raw).ok()?;
+    frame.finish().is_empty().then_some(raw)
 }
 
 fn check(tag: u8, flags: u8, stored: &[u8]) -> [u8; 4] {

@@ -9,6 +9,8 @@
 
 // In reading order.
 pub mod data;
+#[cfg(unix)]
+pub mod file;
 pub mod redact;
 
 mod chunk;
@@ -17,7 +19,7 @@ mod steps;
 mod writer;
 
 pub use data::{End, Header, Note, Replay, SeatInfo, Step, Timing};
-pub use reader::ReplayError;
+pub use reader::{LARGEST, MOST_ITEMS, ReplayError};
 pub use redact::redact;
 pub use writer::Writer;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_game::Seat;
+use agon_game::{Outcome, Seat};
 use agon_game::pack::Reader;
 use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -11,7 +11,10 @@ use crate::chunk::{self, Stop, tag};
 use crate::{End, Header, MAGIC, Note, Replay, Timing, steps};
 
 /// No replay is larger than this, unpacked.
-const LARGEST: usize = 1 << 30;
+pub const LARGEST: usize = 256 << 20;
+/// No replay has more steps, answers, times, notes and JSON values than this, all together. Each takes much
+/// more memory than the byte or two it may be packed in.
+pub const MOST_ITEMS: usize = 2 << 20;
 
 /// Why a file is not a replay that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -39,14 +42,24 @@ impl Replay {
             return Err(if newer { ReplayError::Newer } else { ReplayError::Foreign });
         };
         let mut reader = Reader::new(rest);
-        let first = match chunk::read(&mut reader) {
+        let first = match chunk::read(&mut reader, LARGEST) {
             Ok(chunk) if chunk.tag == tag::HEADER => chunk.raw,
             Ok(_) => return Err(damaged("it does not begin with its header")),
             Err(Stop::Damaged(why)) => return Err(damaged(why)),
             Err(Stop::End | Stop::Cut) => return Err(damaged("it ends before its header does")),
         };
+        let mut items = Items(MOST_ITEMS);
+        items.take(values(&first)).ok_or_else(|| damaged(TOO_MANY))?;
         let header: Header = serde_json::from_slice(&first)
             .map_err(|error| ReplayError::Damaged(format!("its header cannot be read: {error}")))?;
+        // Everybody takes what belongs to a seat by its number.
+        let seats = header.seats.len();
+        if seats != usize::from(header.recipe.seats) || !(1..=usize::from(Seat::MAX)).contains(&seats) {
+            return Err(ReplayError::Damaged(format!(
+                "its header names {seats} bots for a match of {}",
+                header.recipe.seats
+            )));
+        }
         let mut replay = Self {
             header,
             steps: Vec::new(),
@@ -55,9 +68,12 @@ impl Replay {
             end: None,
             chain: xxh3_64(&first),
         };
-        let mut size = 0;
+        let mut room = LARGEST - first.len();
         loop {
-            let chunk = match chunk::read(&mut reader) {
+            if replay.end.is_some() && reader.left() > 0 {
+                return Err(damaged("something follows its end"));
+            }
+            let chunk = match chunk::read(&mut reader, room) {
                 Ok(chunk) => chunk,
                 Err(Stop::End | Stop::Cut) => return Ok(replay),
                 Err(Stop::Damaged(why)) => {
@@ -65,25 +81,22 @@ impl Replay {
                     return Err(ReplayError::Damaged(place));
                 }
             };
-            size += chunk.raw.len();
-            if size > LARGEST {
-                return Err(damaged("it unpacks to more than 1 GiB"));
-            }
-            if replay.end.is_some() {
-                return Err(damaged("something follows its end"));
-            }
+            room -= chunk.raw.len();
             let raw = &chunk.raw[..];
             let read = match chunk.tag {
                 tag::STEPS => {
                     replay.chain = xxh3_64_with_seed(raw, replay.chain);
-                    steps::read(raw, replay.header.timed, &mut replay.steps)
+                    steps::read(raw, replay.header.timed, seats, &mut items, &mut replay.steps)
                 }
-                tag::TIMING => read_timing(raw, &mut replay.timing),
-                tag::NOTES => read_notes(raw, &mut replay.notes),
-                tag::END => serde_json::from_slice::<End>(raw).ok().map(|end| replay.end = Some(end)),
+                tag::TIMING => read_timing(raw, seats, &mut items, &mut replay.timing),
+                tag::NOTES => read_notes(raw, seats, &mut items, &mut replay.notes),
+                tag::END => read_end(raw, seats, &mut items).map(|end| replay.end = Some(end)),
                 // A later program may write more kinds of convenience.
                 _ => Some(()),
             };
+            if read.is_none() && items.0 == 0 {
+                return Err(damaged(TOO_MANY));
+            }
             if read.is_none() {
                 return Err(ReplayError::Damaged(format!(
                     "a chunk of kind `{}` cannot be read, after step {}",
@@ -94,6 +107,34 @@ impl Replay {
         }
     }
 
+    /// What its end says otherwise than its answers do; none when there is no end, or nothing is wrong with it.
+    /// `state` and `outcome` are those that the answers lead to.
+    pub fn wrong_end(&self, state: u64, outcome: Option<&Outcome>) -> Option<&'static str> {
+        let end = self.end.as_ref()?;
+        let is = |recorded: &str, hash: u64| recorded == format!("{hash:016x}");
+        let wrong = if end.steps as usize != self.steps.len() {
+            "its number of steps is not the recorded one"
+        } else if !is(&end.state, state) {
+            "the last state is not the recorded one"
+        } else if !self.same_outcome(end, outcome) {
+            "the outcome is not the recorded one"
+        } else if !is(&end.chain, self.chain) {
+            "its header or answers are not the recorded ones (their hash is another)"
+        } else {
+            return None;
+        };
+        Some(wrong)
+    }
+
+    /// Whether the outcome is the recorded one. A match that is void has none; the reason is words for people,
+    /// which another version of the program may put otherwise.
+    fn same_outcome(&self, end: &End, own: Option<&Outcome>) -> bool {
+        let Some(recorded) = &end.outcome else { return own.is_none() || end.facts["void"].is_string() };
+        let our_words = self.header.program.split([',', ' ']).nth(1) == Some(env!("CARGO_PKG_VERSION"));
+        Outcome::agrees(own, Some(recorded))
+            && own.is_none_or(|own| own.reason == recorded.reason || !our_words)
+    }
+
     /// The private notes of `seat` for `step`, of one kind.
     pub fn notes_of(&self, seat: Seat, step: u32, kind: &str) -> impl Iterator<Item = &str> {
         let notes = self.notes.get(&seat).map_or(&[][..], Vec::as_slice);
@@ -101,11 +142,42 @@ impl Replay {
     }
 }
 
-fn read_timing(raw: &[u8], timing: &mut BTreeMap<(u32, Seat), Timing>) -> Option<()> {
+/// What is said of a replay with more than [`MOST_ITEMS`].
+const TOO_MANY: &str = "it holds more than 2,097,152 steps, answers, times, notes and values";
+
+/// How many more items may be read.
+pub struct Items(pub usize);
+
+impl Items {
+    /// Takes `count` of them; none when there are not so many left.
+    pub fn take(&mut self, count: usize) -> Option<()> {
+        let left = self.0.checked_sub(count);
+        self.0 = left.unwrap_or(0);
+        left.map(drop)
+    }
+}
+
+/// No JSON text has more values than this (and a first one): each but the first stands behind one of these signs.
+fn values(json: &[u8]) -> usize {
+    json.iter().filter(|sign| b",[{:".contains(sign)).count()
+}
+
+/// A seat of a match of `seats`.
+fn seat_of(seat: u8, seats: usize) -> Option<Seat> {
+    (usize::from(seat) < seats).then(|| Seat::new(seat))
+}
+
+fn read_timing(
+    raw: &[u8],
+    seats: usize,
+    items: &mut Items,
+    timing: &mut BTreeMap<(u32, Seat), Timing>,
+) -> Option<()> {
     let mut reader = Reader::new(raw);
     while reader.left() > 0 {
+        items.take(1)?;
         let step = u32::try_from(reader.varint()?).ok()?;
-        let seat = reader.byte().filter(|&seat| seat < Seat::MAX).map(Seat::new)?;
+        let seat = seat_of(reader.byte()?, seats)?;
         let wall_us = reader.varint()?;
         let cpu_us = reader.varint()?.checked_sub(1);
         timing.insert((step, seat), Timing { wall_us, cpu_us });
@@ -113,15 +185,28 @@ fn read_timing(raw: &[u8], timing: &mut BTreeMap<(u32, Seat), Timing>) -> Option
     Some(())
 }
 
-fn read_notes(raw: &[u8], notes: &mut BTreeMap<Seat, Vec<Note>>) -> Option<()> {
+fn read_notes(
+    raw: &[u8],
+    seats: usize,
+    items: &mut Items,
+    notes: &mut BTreeMap<Seat, Vec<Note>>,
+) -> Option<()> {
     let mut reader = Reader::new(raw);
-    let seat = reader.byte().filter(|&seat| seat < Seat::MAX).map(Seat::new)?;
-    let own = notes.entry(seat).or_default();
+    let own = notes.entry(seat_of(reader.byte()?, seats)?).or_default();
     while reader.left() > 0 {
+        items.take(1)?;
         let step = u32::try_from(reader.varint()?).ok()?;
         let kind = String::from_utf8(reader.bytes()?.to_vec()).ok()?;
         let text = String::from_utf8(reader.bytes()?.to_vec()).ok()?;
         own.push(Note { step, kind, text });
     }
     Some(())
+}
+
+/// An end has a score and a rank for each seat, or no outcome.
+fn read_end(raw: &[u8], seats: usize, items: &mut Items) -> Option<End> {
+    items.take(values(raw))?;
+    let end: End = serde_json::from_slice(raw).ok()?;
+    let fits = |outcome: &Outcome| outcome.scores.len() == seats && outcome.ranks.len() == seats;
+    end.outcome.as_ref().is_none_or(fits).then_some(end)
 }

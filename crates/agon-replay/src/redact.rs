@@ -1,38 +1,51 @@
 //! Taking out of a replay what belongs to single seats.
 
-use agon_game::Seat;
 use agon_game::pack::Reader;
+use agon_game::{Answer, PackedAnswer, Seat};
 use serde_json::Value;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, Stop, tag};
-use crate::{End, MAGIC, Replay, ReplayError};
+use crate::reader::Items;
+use crate::steps::{self, Columns};
+use crate::{End, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError};
 
 /// What was taken out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redacted {
     /// Private notes.
     pub notes: usize,
-    /// Sentences of faults, which may quote what a bot wrote.
+    /// Sentences of faults and of malformed answers, which may quote what a bot wrote, and remarks inside orders.
     pub sentences: usize,
 }
 
-/// The replay in `bytes` without what belongs to the seats that are not in `keep`. Header and steps stay
-/// byte for byte, so that it verifies as before.
+/// The replay in `bytes` without what belongs to the seats that are not in `keep`. `public` is what of an order
+/// all may read, none when that is the whole of it: only the game knows. Header, times and moves stay, so that
+/// it verifies as before.
 ///
 /// # Errors
 /// When the bytes are no replay, or damaged.
-pub fn redact(bytes: &[u8], keep: &[Seat]) -> Result<(Vec<u8>, Redacted), ReplayError> {
+pub fn redact(
+    bytes: &[u8],
+    keep: &[Seat],
+    public: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Result<(Vec<u8>, Redacted), ReplayError> {
     let whole = Replay::read(bytes)?;
     let mut redacted = Redacted::default();
     for (seat, notes) in &whole.notes {
         redacted.notes += if keep.contains(seat) { 0 } else { notes.len() };
     }
+    let (timed, seats) = (whole.header.timed, whole.header.seats.len());
+    let (mut items, mut chain) = (Items(MOST_ITEMS), 0);
     let mut out = MAGIC.to_vec();
     let mut reader = Reader::new(&bytes[MAGIC.len()..]);
     let mut scratch = Vec::new();
+    let mut put = |out: &mut Vec<u8>, tag, raw: &[u8]| {
+        chunk::write(out, tag, raw, &mut scratch).expect("a vector takes all");
+    };
     loop {
         let start = bytes.len() - reader.left();
-        let chunk = match chunk::read(&mut reader) {
+        let chunk = match chunk::read(&mut reader, LARGEST) {
             Ok(chunk) => chunk,
             // What was cut off stays cut off.
             Err(Stop::End | Stop::Cut) => return Ok((out, redacted)),
@@ -40,7 +53,30 @@ pub fn redact(bytes: &[u8], keep: &[Seat]) -> Result<(Vec<u8>, Redacted), Replay
         };
         let as_it_was = &bytes[start..bytes.len() - reader.left()];
         match chunk.tag {
-            tag::HEADER | tag::STEPS | tag::TIMING => out.extend_from_slice(as_it_was),
+            tag::HEADER => {
+                chain = xxh3_64(&chunk.raw);
+                out.extend_from_slice(as_it_was);
+            }
+            tag::STEPS => {
+                let mut steps = Vec::new();
+                steps::read(&chunk.raw, timed, seats, &mut items, &mut steps)
+                    .ok_or_else(|| ReplayError::Damaged("its steps cannot be read".to_owned()))?;
+                let others = steps.iter_mut().flat_map(|step| &mut step.answers);
+                let others = others.filter(|(seat, _)| !keep.contains(seat));
+                let taken_out = others.filter_map(|(_, answer)| silence(answer, public)).count();
+                if taken_out == 0 {
+                    chain = xxh3_64_with_seed(&chunk.raw, chain);
+                    out.extend_from_slice(as_it_was);
+                    continue;
+                }
+                redacted.sentences += taken_out;
+                let (mut columns, mut raw) = (Columns::default(), Vec::new());
+                steps.iter().for_each(|step| columns.push(&step.answers, step.check, timed));
+                columns.take(&mut raw);
+                chain = xxh3_64_with_seed(&raw, chain);
+                put(&mut out, tag::STEPS, &raw);
+            }
+            tag::TIMING => out.extend_from_slice(as_it_was),
             tag::NOTES if chunk.raw.first().is_some_and(|&seat| is_kept(seat, keep)) => {
                 out.extend_from_slice(as_it_was);
             }
@@ -48,12 +84,24 @@ pub fn redact(bytes: &[u8], keep: &[Seat]) -> Result<(Vec<u8>, Redacted), Replay
                 let mut end: End = serde_json::from_slice(&chunk.raw)
                     .map_err(|error| ReplayError::Damaged(format!("its end cannot be read: {error}")))?;
                 redacted.sentences += redact_faults(&mut end.facts, keep);
-                let raw = serde_json::to_vec(&end).unwrap_or_default();
-                chunk::write(&mut out, tag::END, &raw, &mut scratch).expect("a vector takes all");
+                // One that was altered must not become a good one.
+                if end.chain == format!("{:016x}", whole.chain) {
+                    end.chain = format!("{chain:016x}");
+                }
+                put(&mut out, tag::END, &serde_json::to_vec(&end).unwrap_or_default());
             }
             // Private notes of others, and what a later program may have written: nobody knows whose it is.
             _ => {}
         }
+    }
+}
+
+/// Takes out of an answer what its bot said to its author alone; none when there was nothing.
+fn silence(answer: &mut PackedAnswer, public: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Option<()> {
+    match answer {
+        Answer::Malformed { why, .. } => (!std::mem::take(why).is_empty()).then_some(()),
+        Answer::Given { order, .. } => public(order).map(|public| *order = public),
+        Answer::Missing(_) => None,
     }
 }
 

@@ -9,6 +9,7 @@ use agon_game::pack::{Reader, put_bytes, put_varint};
 use agon_game::{Absence, Answer, PackedAnswer, Seat, Seats};
 
 use crate::Step;
+use crate::reader::Items;
 
 /// The columns of the steps since the last chunk.
 #[derive(Clone, Debug, Default)]
@@ -81,8 +82,9 @@ impl Columns {
     }
 }
 
-/// Reads the content of a chunk and appends its steps. None when it is damaged.
-pub fn read(raw: &[u8], timed: bool, steps: &mut Vec<Step>) -> Option<()> {
+/// Reads the content of a chunk of a match of `players` seats and appends its steps. None when it is damaged,
+/// or holds more steps and answers than `items` allows.
+pub fn read(raw: &[u8], timed: bool, players: usize, items: &mut Items, steps: &mut Vec<Step>) -> Option<()> {
     let mut reader = Reader::new(raw);
     let count = reader.varint()?;
     let mut column = || reader.bytes().map(Reader::new);
@@ -91,9 +93,10 @@ pub fn read(raw: &[u8], timed: bool, steps: &mut Vec<Step>) -> Option<()> {
     let mut halves = 0;
     for number in 0..count {
         let set = seats.varint()?;
-        if set == 0 || set >> Seat::MAX != 0 {
+        if set == 0 || set >> players != 0 {
             return None;
         }
+        items.take(1 + set.count_ones() as usize)?;
         let mut answers = Vec::new();
         for seat in Seat::first(Seat::MAX).filter(|seat| set >> seat.index() & 1 == 1) {
             let kind = kinds.varint()?;

@@ -8,10 +8,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, tag};
 use crate::steps::Columns;
-use crate::{End, Header, MAGIC, Timing};
+use crate::{End, Header, LARGEST, MAGIC, Timing};
 
 /// Steps and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
+/// So many bytes of notes are kept, so that bots that say much do not make a replay too large to be read.
+const MOST_NOTES: usize = LARGEST / 2;
 
 /// Writes a replay.
 pub struct Writer<W: Write> {
@@ -21,6 +23,8 @@ pub struct Writer<W: Write> {
     step: u32,
     timing: Vec<u8>,
     notes: Vec<Vec<u8>>,
+    /// How many more bytes of notes are kept.
+    room: usize,
     chain: u64,
     raw: Vec<u8>,
     scratch: Vec<u8>,
@@ -43,14 +47,29 @@ impl<W: Write> Writer<W> {
             step: 0,
             timing: Vec::new(),
             notes: vec![Vec::new(); header.seats.len()],
+            room: MOST_NOTES,
             chain: xxh3_64(&raw),
             raw,
             scratch,
         })
     }
 
-    /// Keeps a note of `seat` for the step that is written next.
+    /// Keeps a note of `seat` for the step that is written next. When there were too many, the last one says
+    /// so, and no more are kept.
     pub fn note(&mut self, seat: Seat, kind: &str, text: &str) {
+        if self.room == 0 {
+            return;
+        }
+        let text = match self.room.checked_sub(kind.len() + text.len()) {
+            Some(left) => {
+                self.room = left;
+                text
+            }
+            None => {
+                self.room = 0;
+                "[the bots of this match wrote more than a replay keeps; from here on nothing of it is kept]"
+            }
+        };
         let notes = &mut self.notes[seat.index()];
         put_varint(notes, u64::from(self.step));
         put_bytes(notes, kind.as_bytes());

@@ -1,6 +1,6 @@
 //! What is written comes back; what is cut, altered or foreign is read as far as it is true.
 
-use agon_game::{Absence, Answer, PackedAnswer, Recipe, Seat};
+use agon_game::{Absence, Answer, Outcome, PackedAnswer, Recipe, Seat};
 use agon_replay::{End, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
 
 fn header(timed: bool) -> Header {
@@ -45,7 +45,7 @@ fn steps(count: u32, timed: bool) -> Vec<Vec<(Seat, PackedAnswer)>> {
         .collect()
 }
 
-fn written(timed: bool, count: u32, finish: bool) -> Vec<u8> {
+fn written(timed: bool, count: u32) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &header(timed)).expect("a vector takes all");
     for (number, answers) in steps(count, timed).into_iter().enumerate() {
         writer.note(Seat::new(1), "stderr", "thinking…");
@@ -62,13 +62,13 @@ fn written(timed: bool, count: u32, finish: bool) -> Vec<u8> {
         chain: String::new(),
         facts: serde_json::Value::Null,
     };
-    if finish { writer.finish(end).expect("a vector takes all") } else { panic!("not used") }
+    writer.finish(end).expect("a vector takes all")
 }
 
 #[test]
 fn what_is_written_comes_back() {
     for timed in [false, true] {
-        let replay = Replay::read(&written(timed, 250, true)).expect("a good replay");
+        let replay = Replay::read(&written(timed, 250)).expect("a good replay");
         assert_eq!(replay.header, header(timed));
         let answers: Vec<_> = replay.steps.iter().map(|step| step.answers.clone()).collect();
         assert_eq!(answers, steps(250, timed));
@@ -83,7 +83,7 @@ fn what_is_written_comes_back() {
 
 #[test]
 fn a_cut_replay_is_read_as_far_as_it_goes() {
-    let whole = written(false, 250, true);
+    let whole = written(false, 250);
     let mut lengths = Vec::new();
     for cut in 0..whole.len() {
         if let Ok(replay) = Replay::read(&whole[..cut]) {
@@ -96,7 +96,7 @@ fn a_cut_replay_is_read_as_far_as_it_goes() {
 
 #[test]
 fn no_altered_byte_goes_unnoticed_or_panics() {
-    let whole = written(true, 30, true);
+    let whole = written(true, 30);
     let good = Replay::read(&whole).expect("a good replay");
     for at in 0..whole.len() {
         let mut altered = whole.clone();
@@ -139,27 +139,270 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
     let whole = writer.finish(end).expect("a vector takes all");
     let before = Replay::read(&whole).expect("a good replay");
     for (keep, secrets, gone) in
-        [(&[][..], [false, false], (240, 2)), (&[Seat::new(1)][..], [false, true], (120, 1))]
+        [(&[][..], [false, false], (240, 26)), (&[Seat::new(1)][..], [false, true], (120, 1))]
     {
-        let (bytes, redacted) = agon_replay::redact(&whole, keep).expect("a good replay");
+        let (bytes, redacted) = agon_replay::redact(&whole, keep, &|_| None).expect("a good replay");
         assert_eq!((redacted.notes, redacted.sentences), gone);
         let after = Replay::read(&bytes).expect("a good replay");
-        assert_eq!(
-            (&after.header, &after.steps, &after.timing),
-            (&before.header, &before.steps, &before.timing)
-        );
-        assert_eq!(after.chain, before.chain);
+        assert_eq!((&after.header, &after.timing), (&before.header, &before.timing));
+        let mut expected = before.steps.clone();
+        for (seat, answer) in expected.iter_mut().flat_map(|step| &mut step.answers) {
+            if let (false, Answer::Malformed { why, .. }) = (keep.contains(seat), answer) {
+                why.clear();
+            }
+        }
+        assert_eq!(after.steps, expected);
         let end = after.end.clone().expect("it has an end");
-        assert_eq!(end.chain, before.end.as_ref().expect("it has an end").chain);
+        assert_eq!(end.chain, format!("{:016x}", after.chain), "it verifies as before");
         let all = format!("{after:?}");
+        assert_eq!(all.contains("not a number"), !keep.is_empty());
         assert_eq!([all.contains("secret of 0"), all.contains("secret of 1")], secrets);
         assert_eq!(
-            agon_replay::redact(&bytes, keep).expect("a good replay").1,
+            agon_replay::redact(&bytes, keep, &|_| None).expect("a good replay").1,
             Default::default(),
             "nothing is left"
         );
     }
     // One that was cut off stays readable as far as it went.
-    let (cut, _) = agon_replay::redact(&whole[..whole.len() - 3], &[]).expect("a cut replay");
+    let (cut, _) = agon_replay::redact(&whole[..whole.len() - 3], &[], &|_| None).expect("a cut replay");
     assert!(Replay::read(&cut).expect("a cut replay").end.is_none());
+}
+
+#[test]
+fn what_an_order_says_to_its_author_alone_can_be_taken_out() {
+    let whole = written(true, 30);
+    let public = |order: &[u8]| (order.len() == 300).then(Vec::new);
+    let (bytes, redacted) = agon_replay::redact(&whole, &[], &public).expect("a good replay");
+    assert_eq!(redacted.sentences, 6 + 6, "malformed answers and long orders");
+    let after = Replay::read(&bytes).expect("a good replay");
+    let orders = after.steps.iter().flat_map(|step| &step.answers).filter_map(|answer| answer.1.order());
+    assert!(orders.clone().count() == 30 + 12 && orders.clone().all(|order| order.len() < 300));
+    // An altered replay does not become a good one.
+    let altered = rewritten(&whole, |end| end.chain = "0".repeat(16));
+    let altered = agon_replay::redact(&altered, &[], &public).expect("it can be read").0;
+    assert_eq!(Replay::read(&altered).expect("it can be read").end.expect("an end").chain, "0".repeat(16));
+}
+
+/// The replay with another end.
+fn rewritten(whole: &[u8], change: impl Fn(&mut End)) -> Vec<u8> {
+    let mut end = Replay::read(whole).expect("a good replay").end.expect("an end");
+    change(&mut end);
+    let cut = |at: usize| Replay::read(&whole[..at]).is_ok_and(|cut| cut.end.is_none());
+    let begins = (0..whole.len()).rev().find(|&at| whole[at] == b'E' && whole[at + 1] <= 1 && cut(at));
+    let begins = begins.expect("the end's tag");
+    let mut bytes = whole[..begins].to_vec();
+    chunk(&mut bytes, b'E', &serde_json::to_vec(&end).expect("JSON"), None);
+    bytes
+}
+
+/// Appends a chunk; `claims` is the size it says it has, where that is not the true one.
+fn chunk(bytes: &mut Vec<u8>, tag: u8, raw: &[u8], claims: Option<u64>) {
+    let packed = zstd::bulk::compress(raw, 3).expect("memory");
+    framed(bytes, tag, &packed, claims.unwrap_or(raw.len() as u64));
+}
+
+fn framed(bytes: &mut Vec<u8>, tag: u8, stored: &[u8], length: u64) {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    hash.update(&[tag, 1]);
+    hash.update(stored);
+    bytes.extend([tag, 1]);
+    agon_game::pack::put_varint(bytes, length);
+    agon_game::pack::put_varint(bytes, stored.len() as u64);
+    bytes.extend_from_slice(stored);
+    bytes.extend((hash.digest() as u32).to_le_bytes());
+}
+
+fn why(bytes: &[u8]) -> String {
+    match Replay::read(bytes) {
+        Err(ReplayError::Damaged(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A magic and a header.
+fn begun() -> Vec<u8> {
+    let writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
+    let end = End {
+        steps: 0,
+        outcome: None,
+        state: String::new(),
+        chain: String::new(),
+        facts: serde_json::Value::Null,
+    };
+    let whole = writer.finish(end).expect("a vector takes all");
+    let begins = whole.iter().rposition(|&byte| byte == b'E').expect("the end");
+    whole[..begins].to_vec()
+}
+
+#[test]
+fn what_unpacks_to_very_much_is_refused() {
+    const CHUNK: usize = 64 << 20;
+    let zeros = zstd::bulk::compress(&vec![0; CHUNK], 3).expect("memory");
+    // Many large chunks.
+    let mut bytes = begun();
+    (0..5).for_each(|_| framed(&mut bytes, b'Z', &zeros, CHUNK as u64));
+    assert!(bytes.len() < 64 << 10, "the file is small: {}", bytes.len());
+    assert!(why(&bytes).contains("more than 256 MiB"), "{}", why(&bytes));
+    // One that says it is small.
+    let mut bytes = begun();
+    framed(&mut bytes, b'Z', &zeros, 10);
+    assert!(why(&bytes).contains("cannot be unpacked"), "{}", why(&bytes));
+    // One that says it is larger than any.
+    let mut bytes = begun();
+    framed(&mut bytes, b'Z', &zeros, CHUNK as u64 + 1);
+    assert!(why(&bytes).contains("impossible size"), "{}", why(&bytes));
+    // One that wants a large window.
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).expect("memory");
+    encoder.window_log(27).expect("a window");
+    encoder.include_contentsize(false).expect("a flag");
+    std::io::Write::write_all(&mut encoder, &[0; 10]).expect("memory");
+    let mut bytes = begun();
+    framed(&mut bytes, b'Z', &encoder.finish().expect("memory"), 10);
+    assert!(why(&bytes).contains("cannot be unpacked"), "{}", why(&bytes));
+    // Something behind the frame.
+    let mut bytes = begun();
+    let frame = zstd::bulk::compress(&[7; 10], 3).expect("memory");
+    framed(&mut bytes, b'Z', &[&frame[..], b"more"].concat(), 10);
+    assert!(why(&bytes).contains("cannot be unpacked"), "{}", why(&bytes));
+}
+
+#[test]
+fn what_unpacks_to_very_many_things_is_refused() {
+    let column = |raw: &mut Vec<u8>, byte: u8, count: usize| {
+        agon_game::pack::put_varint(raw, count as u64);
+        raw.resize(raw.len() + count, byte);
+    };
+    let steps = |count: usize| {
+        let mut raw = Vec::new();
+        agon_game::pack::put_varint(&mut raw, count as u64);
+        column(&mut raw, 1, count);
+        column(&mut raw, 4, count);
+        column(&mut raw, 0, 0);
+        column(&mut raw, 0, 0);
+        column(&mut raw, 0, count.div_ceil(2));
+        let mut bytes = begun();
+        chunk(&mut bytes, b'S', &raw, None);
+        bytes
+    };
+    assert_eq!(Replay::read(&steps(1_000_000)).expect("a good one").steps.len(), 1_000_000);
+    assert!(why(&steps(1_100_000)).contains("2,097,152"), "{}", why(&steps(1_100_000)));
+    let mut bytes = begun();
+    chunk(&mut bytes, b'T', &[0; 9 << 20], None);
+    assert!(why(&bytes).contains("2,097,152"), "{}", why(&bytes));
+    let mut bytes = begun();
+    chunk(&mut bytes, b'P', &[0; 9 << 20], None);
+    assert!(why(&bytes).contains("2,097,152"), "{}", why(&bytes));
+    let mut bytes = begun();
+    chunk(&mut bytes, b'E', format!("[{}0]", "0,".repeat(3 << 20)).as_bytes(), None);
+    assert!(why(&bytes).contains("2,097,152"), "{}", why(&bytes));
+}
+
+#[test]
+fn what_does_not_fit_its_seats_is_refused() {
+    let written = |header: &Header, outcome: Option<Outcome>| {
+        let mut writer = Writer::new(Vec::new(), header).expect("a vector takes all");
+        writer.step(&steps(1, false)[0], 0).expect("a vector takes all");
+        let end = End {
+            steps: 0,
+            outcome,
+            state: String::new(),
+            chain: String::new(),
+            facts: serde_json::Value::Null,
+        };
+        writer.finish(end).expect("a vector takes all")
+    };
+    let of = |scores: usize, ranks: usize| {
+        Some(Outcome { scores: vec![1.0; scores], ranks: vec![1; ranks], reason: String::new() })
+    };
+    assert!(Replay::read(&written(&header(false), of(2, 2))).is_ok());
+    for (scores, ranks) in [(0, 2), (2, 0), (1, 1), (3, 3)] {
+        let why = why(&written(&header(false), of(scores, ranks)));
+        assert!(why.contains("chunk of kind `E`"), "{why}");
+    }
+    let mut fewer = header(false);
+    fewer.seats.pop();
+    assert!(why(&written(&fewer, None)).contains("names 1 bots for a match of 2"));
+    fewer.recipe.seats = 1;
+    assert!(why(&written(&fewer, None)).contains("chunk of kind `S`"), "seat 2 answers");
+}
+
+#[test]
+fn nothing_follows_the_end() {
+    let whole = written(false, 3);
+    for rest in [&b"x"[..], b"Z\0\0\0", &[0; 100]] {
+        let bytes = [&whole[..], rest].concat();
+        assert_eq!(why(&bytes), "something follows its end");
+    }
+}
+
+#[test]
+fn a_changed_reason_is_noticed() {
+    let outcome = Outcome { scores: vec![1.0, 0.0], ranks: vec![1, 2], reason: "turn limit".to_owned() };
+    let replay = |program: &str, recorded: Option<Outcome>, facts: serde_json::Value| {
+        let mut header = header(false);
+        header.program = program.to_owned();
+        let writer = Writer::new(Vec::new(), &header).expect("a vector takes all");
+        let state = format!("{:016x}", 5);
+        let end = End { steps: 0, outcome: recorded, state, chain: String::new(), facts };
+        Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay")
+    };
+    let ours = concat!("agon ", env!("CARGO_PKG_VERSION"));
+    let null = serde_json::Value::Null;
+    let mut other = outcome.clone();
+    other.reason = "player 2 gave up".to_owned();
+    let wrong = |program, recorded, facts| replay(program, recorded, facts).wrong_end(5, Some(&outcome));
+    let no = Some("the outcome is not the recorded one");
+    assert_eq!(wrong(ours, Some(outcome.clone()), null.clone()), None);
+    assert_eq!(wrong(ours, Some(other.clone()), null.clone()), no);
+    let record = format!("{ours}, from a record of the original");
+    assert_eq!(wrong(&record, Some(other.clone()), null.clone()), no);
+    assert_eq!(wrong("agon 0.0.1", Some(other), null.clone()), None, "words of another version");
+    assert_eq!(wrong(ours, None, null), no, "an outcome that was taken out");
+    assert_eq!(wrong(ours, None, serde_json::json!({ "void": "too busy" })), None);
+    let replay = replay(ours, Some(outcome.clone()), serde_json::Value::Null);
+    assert_eq!(replay.wrong_end(6, Some(&outcome)), Some("the last state is not the recorded one"));
+}
+
+#[test]
+fn bots_that_write_very_much_leave_a_replay_that_can_be_read() {
+    let mut writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
+    let much = "x".repeat(1 << 20);
+    for answers in steps(300, false) {
+        writer.note(Seat::new(0), "raw", &much);
+        writer.step(&answers, 0).expect("a vector takes all");
+    }
+    let end = End {
+        steps: 0,
+        outcome: None,
+        state: String::new(),
+        chain: String::new(),
+        facts: serde_json::Value::Null,
+    };
+    let replay = Replay::read(&writer.finish(end).expect("a vector takes all")).expect("it can be read");
+    let notes = &replay.notes[&Seat::new(0)];
+    assert_eq!((replay.steps.len(), notes.len()), (300, 128));
+    assert!(notes[127].text.contains("nothing of it is kept"), "{}", notes[127].text);
+}
+
+#[test]
+fn only_regular_files_are_opened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kind = |path: &std::path::Path| agon_replay::file::read(path, 10).map_err(|error| error.to_string());
+    let file = folder.path().join("file");
+    std::fs::write(&file, "0123456789").expect("written");
+    assert_eq!(kind(&file).expect("a file"), b"0123456789");
+    std::fs::write(&file, "0123456789a").expect("written");
+    assert!(kind(&file).expect_err("too large").contains("larger than"));
+    assert!(kind(folder.path()).expect_err("a folder").contains("a folder"));
+    assert!(kind("/dev/zero".as_ref()).expect_err("a device").contains("a device"));
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if made.is_ok_and(|status| status.success()) {
+        assert!(kind(&pipe).expect_err("a pipe").contains("a pipe"));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&pipe, &link).expect("a link");
+        assert!(kind(&link).expect_err("a pipe").contains("a pipe"));
+    } else {
+        println!("SKIPPED: a pipe as a file (mkfifo is not installed)");
+    }
 }

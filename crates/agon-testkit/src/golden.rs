@@ -33,7 +33,14 @@ pub fn folder(game: &str) -> Option<PathBuf> {
 /// # Errors
 /// When the file cannot be read, is damaged, or is larger than [`LARGEST_RECORD`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let bytes = std::fs::read(path)?;
+    unpacked(std::fs::read(path)?)
+}
+
+/// The content of a file with these bytes: unpacked, when they are gzip.
+///
+/// # Errors
+/// When they are damaged, or more than [`LARGEST_RECORD`].
+pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }

@@ -7,7 +7,7 @@
 //! only times, faults and the bots' own notes come from the recording.
 
 use agon_game::{AnyGame, Outcome, PackedAnswer, Recipe, Seat, Session};
-use agon_replay::{End, Header, Replay, ReplayError, Timing};
+use agon_replay::{Header, Replay, ReplayError, Timing};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -268,22 +268,15 @@ impl Showing {
     }
 
     fn ending(&mut self) -> Ending {
-        let Some(End { steps, outcome, state, chain, facts }) = &self.replay.end else { return Ending::Cut };
-        if let Some(why) = facts["void"].as_str() {
+        let Some(end) = &self.replay.end else { return Ending::Cut };
+        if let Some(why) = end.facts["void"].as_str() {
             return Ending::Void(why.to_owned());
         }
-        let wrong = if *steps as usize != self.replay.steps.len() {
-            "its number of steps is not the recorded one"
-        } else if *state != format!("{:016x}", self.film.session.hash()) {
-            "the last state is not the recorded one"
-        } else if !Outcome::agrees(self.film.session.outcome(), outcome.as_ref()) {
-            "the outcome is not the recorded one"
-        } else if *chain != format!("{:016x}", self.replay.chain) {
-            "its header or answers are not the recorded ones"
-        } else {
-            return Ending::Whole;
-        };
-        Ending::Altered(wrong.to_owned())
+        let state = self.film.session.hash();
+        match self.replay.wrong_end(state, self.film.session.outcome()) {
+            None => Ending::Whole,
+            Some(wrong) => Ending::Altered(wrong.to_owned()),
+        }
     }
 
     fn line(&mut self) -> Result<String, String> {

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agon_contest::journal::{self, Entry, Header, JournalError};
 use agon_game::Seat;
-use agon_replay::Replay;
+use agon_replay::{Replay, file};
 use serde_json::{Value, json};
 
 use crate::film::Unshowable;
@@ -202,12 +202,8 @@ fn summary(path: &Path, header: &Header) -> Value {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ShelfError> {
-    let name = path.display().to_string();
-    let failed = |error: std::io::Error| ShelfError::Unreadable(name.clone(), error.to_string());
-    if fs::metadata(path).map_err(failed)?.len() > LARGEST {
-        return Err(ShelfError::Unreadable(name, "larger than 256 MiB, so not a replay".to_owned()));
-    }
-    fs::read(path).map_err(failed)
+    file::read(path, LARGEST)
+        .map_err(|error| ShelfError::Unreadable(path.display().to_string(), error.to_string()))
 }
 
 /// Reads a replay file.

@@ -33,8 +33,12 @@ struct Running {
 
 impl Running {
     fn start() -> Self {
+        Self::with(Config::default())
+    }
+
+    fn with(config: Config) -> Self {
         let asked = Asked::default();
-        let config = Config { token: Some("secret".to_owned()), ..Config::default() };
+        let config = Config { token: Some("secret".to_owned()), ..config };
         let server = Server::bind(config, Box::new(asked.clone())).unwrap();
         let address = server.handle().address("replay=x");
         let rest = address.strip_prefix("http://127.0.0.1:").unwrap();
@@ -59,6 +63,10 @@ impl Running {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.send(&format!("GET {path}"), &[&self.cookie()], "")
     }
 
     fn cookie(&self) -> String {
@@ -149,4 +157,33 @@ fn foreign_bytes_are_told_from_damaged_ones() {
     assert!(foreign.starts_with("HTTP/1.1 422") && foreign.contains(r#""foreign":true"#), "{foreign}");
     let damaged = server.send("POST /api/film", &[&server.cookie()], "AGONRPL1 and nothing else");
     assert!(damaged.starts_with("HTTP/1.1 422") && damaged.contains(r#""foreign":false"#), "{damaged}");
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("a.replay");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: a pipe as a replay (mkfifo is not installed)");
+        return;
+    }
+    let series = folder.path().join("series");
+    std::fs::create_dir(&series).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", series.join("journal.jsonl")).unwrap();
+    let server = Running::with(Config {
+        folder: folder.path().to_owned(),
+        series: folder.path().to_owned(),
+        files: vec!["/dev/zero".into()],
+        ..Config::default()
+    });
+    let started = server.get("/api/start");
+    assert!(started.starts_with("HTTP/1.1 200") && started.contains("this is a pipe"), "{started}");
+    for path in [format!("film?replay={}", pipe.display()), "film?replay=/dev/zero".to_owned()] {
+        let answer = server.get(&format!("/api/{path}"));
+        assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("not a file"), "{path}: {answer}");
+    }
+    let journal = series.join("journal.jsonl");
+    let answer = server.get(&format!("/api/journal?journal={}", journal.display()));
+    assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("not a file"), "{answer}");
 }

@@ -273,6 +273,11 @@ impl Game for Ostibot {
         pack::pack(order, out);
     }
 
+    /// An `error` is what the author of a bot looks for, and may quote its code (OB-BOT-6).
+    fn public(&self, order: &orders::Order) -> Option<orders::Order> {
+        order.error.as_ref().map(|_| orders::Order { actions: order.actions.clone(), error: None })
+    }
+
     fn unpack(&self, bytes: &[u8]) -> Option<orders::Order> {
         pack::unpack(bytes)
     }

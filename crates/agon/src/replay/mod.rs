@@ -9,7 +9,7 @@ pub mod redact;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use agon_game::{Outcome, Seat, Session};
+use agon_game::{Seat, Session};
 use agon_replay::{Replay, ReplayError};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ Examples:
 }
 
 /// A replay file larger than this is refused.
-const LARGEST: u64 = 1 << 30;
+const LARGEST: u64 = 256 << 20;
 
 /// Runs `agon replay`.
 pub fn run(command: &ReplayCommand) -> Done {
@@ -134,12 +134,9 @@ fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
 
 /// The content of a file that may be a replay, unpacked when it is gzip.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    let name = file.display();
-    let size = std::fs::metadata(file).map_err(|error| Failure::usage(format!("{name}: {error}")))?.len();
-    if size > LARGEST {
-        return Err(Failure::usage(format!("{name}: larger than 1 GiB, so not a replay")));
-    }
-    agon_testkit::golden::read(file).map_err(|error| Failure::usage(format!("{name}: {error}")))
+    let failed = |error: io::Error| Failure::usage(format!("{}: {error}", file.display()));
+    let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
+    agon_testkit::golden::unpacked(packed).map_err(failed)
 }
 
 /// Opens the match of a replay at its start.
@@ -240,19 +237,12 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
         }
     }
     let steps = replay.steps.len();
-    let Some(end) = &replay.end else { return Ok(Finding::Cut) };
-    let wrong = if end.steps as usize != steps {
-        Some(format!("it holds {steps} steps, but says {}", end.steps))
-    } else if end.state != format!("{:016x}", session.hash()) {
-        Some("the last state is not the recorded one".to_owned())
-    } else if !Outcome::agrees(session.outcome(), end.outcome.as_ref()) {
-        Some("the outcome is not the recorded one".to_owned())
-    } else if end.chain != format!("{:016x}", replay.chain) {
-        Some("header or answers were altered (their hash is not the recorded one)".to_owned())
-    } else {
-        None
-    };
-    Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(steps, format!("end: {why}"))))
+    if replay.end.is_none() {
+        return Ok(Finding::Cut);
+    }
+    let (state, outcome) = (session.hash(), session.outcome());
+    let wrong = replay.wrong_end(state, outcome);
+    Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(replay.steps.len(), format!("end: {why}"))))
 }
 
 /// What a replay of an original says about our engine.

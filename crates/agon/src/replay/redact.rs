@@ -43,9 +43,10 @@ pub fn run(options: &RedactOptions) -> Done {
         }
         keep.push(Seat::new(seat - 1));
     }
-    let bytes =
-        std::fs::read(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-    let (public, redacted) = agon_replay::redact(&bytes, &keep)
+    let bytes = replay::bytes(file)?;
+    // Only the game knows what in an order is for the bot's author alone.
+    let game = replay::open(&found)?;
+    let (public, redacted) = agon_replay::redact(&bytes, &keep, &|order| game.public(order))
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     let to = options.output.clone().unwrap_or_else(|| file.with_extension("public.replay"));
     std::fs::write(&to, public).map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;

@@ -1,6 +1,5 @@
 //! `agon watch`: matches in the browser.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -55,7 +54,7 @@ pub fn run(options: &WatchOptions) -> Done {
     check(options.bind, options.token.as_deref())?;
     for file in &options.files {
         // A wrong name is told here and now; what is wrong inside a file, on its page.
-        std::fs::metadata(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+        agon_replay::file::open(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
     let config = Config {
         address: options.bind.unwrap_or(Config::default().address),
@@ -82,7 +81,7 @@ pub fn run(options: &WatchOptions) -> Done {
 /// Whether a file begins like a journal of a series.
 fn is_journal(file: &Path) -> bool {
     let mut start = [0; 15];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut start));
+    let read = agon_replay::file::open(file).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *b"{\"agon_journal\""
 }
 
