@@ -10,11 +10,12 @@ export default defineConfig({
   resolve: { alias: { 'agon-viewer': here('./src/lib/drawing.ts') } },
   server: {
     fs: { allow: [here('..')] },
-    // `npm run dev` shows what a running `agon watch --token dev --port 4870 ...` serves.
+    // `npm run dev` shows what a running `agon watch --token-file FILE --port 4870 ...` serves,
+    // where the file holds the token below.
     proxy: {
       '/api': {
         target: 'http://127.0.0.1:4870',
-        headers: { cookie: 'agon-4870=dev' },
+        headers: { 'x-agon-key': 'developersdevelopers', origin: 'http://127.0.0.1:4870' },
         changeOrigin: true,
       },
     },

@@ -17,7 +17,7 @@ const address = await stage.watch('long.replay', 'frames.replay', 'hundred.repla
 const firsts = []
 for (let n = 0; n < 9; n++) {
   const page = await stage.browse()
-  await page.goto(`${address}#replay=long.replay`)
+  await page.goto(`${address}/#replay=long.replay`)
   const first = await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })
   firsts.push(await first.jsonValue())
   await page.context().close()
@@ -26,7 +26,7 @@ console.log(`first frame of a match of 300 ticks: ${at(firsts, 0.5)} ms median, 
 
 for (const name of ['frames', 'long']) {
   const page = await stage.browse({ reducedMotion: 'no-preference' })
-  await page.goto(`${address}#replay=${name}.replay`)
+  await page.goto(`${address}/#replay=${name}.replay`)
   await whole(page)
   const { count, seeks } = await page.evaluate(async () => {
     const [player] = window.agon.players
@@ -59,7 +59,7 @@ for (const name of ['frames', 'long']) {
 
 stage.agon('replay', 'export', 'hundred.replay', '--format', 'html', '-o', 'hundred.html')
 const page = await stage.browse()
-await page.goto(`${address}#replay=hundred.replay`)
+await page.goto(`${address}/#replay=hundred.replay`)
 await whole(page)
 const steps = await page.evaluate(() => window.agon.players[0].film.steps.length)
 console.log(`one page of a Terminal match of ${steps} turns: ${round(statSync(stage.path('hundred.html')).size / 1e6)} MB`)

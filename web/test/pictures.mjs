@@ -41,7 +41,7 @@ test('pictures of the documentation', async () => {
       viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
       colorScheme: dark ? 'dark' : 'light',
     })
-    await page.goto(`${address}#${hash}`)
+    await page.goto(`${address}/#${hash}`)
     if (start) await page.locator('h1').waitFor()
     else await whole(page)
     await page.waitForTimeout(500)

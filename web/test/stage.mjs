@@ -1,7 +1,7 @@
 // What the browser tests share: matches to look at, a viewer that serves them, and a real Chromium.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -11,6 +11,9 @@ export const AGON = resolve(process.env.AGON ?? '../target/debug/agon')
 
 const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const found = BROWSERS.find((path) => path && existsSync(path))
+
+/** What lets into the viewers under test. */
+export const KEY = 'keyOfTheBrowserTests'
 
 /** A match of each game, quick to play and with something to see. */
 export const GAMES = {
@@ -78,9 +81,14 @@ export class Stage {
     return replay
   }
 
-  /** Starts a viewer, or another command that serves one; gives its address. */
+  /** Starts a viewer whose key every page here has; gives its address. */
   async watch(...words) {
-    const command = Array.isArray(words[0]) ? words[0] : ['watch', '--no-open', ...words]
+    chmodSync(this.write('key', `${KEY}\n`), 0o600)
+    return this.serve('watch', '--no-open', '--token-file', 'key', ...words)
+  }
+
+  /** Starts a command that serves a viewer; gives the address it prints. */
+  async serve(...command) {
     const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
     this.servers.push(child)
     return await new Promise((resolve, reject) => {
@@ -96,9 +104,10 @@ export class Stage {
     })
   }
 
-  async browse(options = {}) {
+  async browse({ locked, ...options } = {}) {
     this.browser ??= await chromium.launch({ executablePath: found, args: ['--no-sandbox'] })
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
+    if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))

@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { readFileSync, statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import axe from 'axe-core'
-import { CHATTY, GAMES, HOSTILE, Stage, standing, whole } from './stage.mjs'
+import { CHATTY, GAMES, HOSTILE, KEY, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 let address
@@ -37,7 +37,7 @@ after(() => stage.end())
 /** Opens a place in the viewer. */
 async function open(hash, options) {
   const page = await stage.browse(options)
-  await page.goto(`${address}#${hash}`)
+  await page.goto(`${address}/#${hash}`)
   return page
 }
 
@@ -295,8 +295,8 @@ test('agon play --live streams the match while it is played', async () => {
   // It makes no mistake, so that all turns are played: some five seconds.
   const slow = CHATTY.replace(/console\.log\(.*\)/, "setTimeout(() => console.log('WAIT'), 60)")
   stage.write('slow.js', slow)
-  const page = await stage.browse()
-  const address = await stage.watch(['play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay'])
+  const page = await stage.browse({ locked: true })
+  const address = await stage.serve('play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay')
   await page.goto(address)
   await page.waitForFunction(() => window.agon?.players[0].film.steps.length > 0)
   assert.equal(await page.evaluate(() => window.agon.players[0].film.end), undefined, 'it is not over yet')
@@ -408,11 +408,42 @@ test('help, presenter mode, layers, zoom and the picture', async () => {
   await close(page)
 })
 
-test('who does not know the token gets nothing', async () => {
+test('who has no key gets nothing', async () => {
   const { origin } = new URL(address)
-  for (const path of ['/', '/api/start', '/api/film?replay=cultist-wars.replay', '/?token=guess']) {
-    const answer = await fetch(origin + path)
+  for (const path of ['/api/start', '/api/film?replay=cultist-wars.replay', `/api/start?token=${KEY}`]) {
+    const answer = await fetch(origin + path, { headers: { cookie: `x-agon-key=${KEY}` } })
     assert.equal(answer.status, 403, path)
     assert.doesNotMatch(await answer.text(), /greedy/)
   }
+})
+
+test('a link opens one tab, and the address can be shared without it', async () => {
+  const link = await stage.serve('watch', '--no-open', 'cultist-wars.replay')
+  const page = await stage.browse({ locked: true })
+  await page.goto(link)
+  await whole(page)
+  assert.equal(page.url(), `${new URL(link).origin}/#replay=cultist-wars.replay`)
+  await page.reload()
+  await whole(page)
+  const cookies = await page.context().cookies()
+  assert.deepEqual(cookies, [])
+  // Another tab, and the link once more, get nothing.
+  const other = await stage.browse({ locked: true })
+  await other.goto(page.url())
+  await other.getByRole('heading', { name: 'Open the link that agon printed' }).waitFor()
+  assert.deepEqual(await serious(other), [])
+  assert.equal((await other.goto(link)).status(), 403)
+  await close(other)
+  await close(page)
+})
+
+test('a tab without a link asks for the token', async () => {
+  const page = await stage.browse({ locked: true })
+  await page.goto(`${new URL(address).origin}/#replay=cultist-wars.replay`)
+  await page.getByLabel('Or the token').fill('wrong')
+  await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByLabel('Or the token').fill(KEY)
+  await page.getByRole('button', { name: 'Open' }).click()
+  await whole(page)
+  await close(page)
 })

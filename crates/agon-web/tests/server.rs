@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use agon_web::{Config, Host, Live, Request, Server};
+use agon_web::{Config, Handle, Host, Live, Request, Server};
 
 /// Writes down what it was asked to play.
 #[derive(Clone, Default)]
@@ -24,8 +24,11 @@ impl Host for Asked {
     }
 }
 
+const KEY: &str = "the-key";
+
 struct Running {
     port: u16,
+    handle: Handle,
     asked: Asked,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -38,16 +41,14 @@ impl Running {
 
     fn with(config: Config) -> Self {
         let asked = Asked::default();
-        let config = Config { token: Some("secret".to_owned()), ..config };
+        let config = Config { key: Some(KEY.to_owned()), ..config };
         let server = Server::bind(config, Box::new(asked.clone())).unwrap();
-        let address = server.handle().address("replay=x");
-        let rest = address.strip_prefix("http://127.0.0.1:").unwrap();
-        let (port, rest) = rest.split_once('/').unwrap();
-        assert_eq!(rest, "?token=secret#replay=x");
+        let handle = server.handle();
+        let port = handle.address().strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let halt = stop.clone();
         let thread = std::thread::spawn(move || server.run(&halt).unwrap());
-        Self { port: port.parse().unwrap(), asked, stop, thread: Some(thread) }
+        Self { port, handle, asked, stop, thread: Some(thread) }
     }
 
     /// Sends a request; gives the whole answer.
@@ -66,12 +67,17 @@ impl Running {
     }
 
     fn get(&self, path: &str) -> String {
-        self.send(&format!("GET {path}"), &[&self.cookie()], "")
+        self.send(&format!("GET {path}"), &[&key()], "")
     }
 
-    fn cookie(&self) -> String {
-        format!("Cookie: other=1; agon-{}=secret", self.port)
+    /// Where our own page says that it is.
+    fn origin(&self) -> String {
+        format!("Origin: http://127.0.0.1:{}", self.port)
     }
+}
+
+fn key() -> String {
+    format!("X-Agon-Key: {KEY}")
 }
 
 impl Drop for Running {
@@ -82,36 +88,106 @@ impl Drop for Running {
 }
 
 #[test]
-fn only_who_knows_the_token_gets_in() {
+fn only_who_has_the_key_gets_in() {
     let server = Running::start();
-    for path in ["/", "/app.js", "/api/start", "/?token=guess", "/?token=", "/api/film?replay=Cargo.toml"] {
-        let answer = server.send(&format!("GET {path}"), &[], "");
+    let film = "/api/film?replay=Cargo.toml";
+    for path in ["/api/start", "/api/journal?journal=x", "/api/message?step=0&seat=1&replay=x", film] {
+        let cookie = format!("Cookie: agon-{}={KEY}; x-agon-key={KEY}", server.port);
+        for header in ["X-Agon-Key: guess", "X-Agon-Key: ", "X-Other: 1", &cookie] {
+            let answer = server.send(&format!("GET {path}"), &[header], "");
+            assert!(answer.starts_with("HTTP/1.1 403"), "{path} {header}: {answer}");
+        }
+        let query = if path.contains('?') { '&' } else { '?' };
+        let answer = server.send(&format!("GET {path}{query}token={KEY}&x-agon-key={KEY}"), &[], "");
         assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
     }
-    let entered = server.send("GET /?token=secret", &[], "");
-    assert!(entered.starts_with("HTTP/1.1 200"), "{entered}");
-    let cookie = format!("set-cookie: agon-{}=secret; Path=/; HttpOnly; SameSite=Strict", server.port);
-    assert!(entered.contains(&cookie), "{entered}");
-    let answer = server.send("GET /api/start", &[&server.cookie()], "");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    for answer in [entered, answer] {
-        assert!(
-            answer.contains("content-security-policy: default-src 'none'; script-src 'self'"),
-            "{answer}"
-        );
+    let page = server.send("GET /", &[], "");
+    let answer = server.get("/api/start");
+    for answer in [page, answer] {
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let policy = "content-security-policy: default-src 'none'; script-src 'self'";
+        assert!(answer.contains(policy) && !answer.contains("set-cookie"), "{answer}");
         assert!(answer.contains("x-content-type-options: nosniff"));
     }
+}
+
+#[test]
+fn a_link_opens_the_viewer_once() {
+    let server = Running::start();
+    let link = server.handle.link("replay=</script>x");
+    let path = link.strip_prefix(&server.handle.address()).unwrap();
+    assert!(path.starts_with("/start?link=") && !link.contains(KEY), "{link}");
+    // Looking at the head uses nothing up.
+    let head = server.send(&format!("HEAD {path}"), &[], "");
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    let first = server.send(&format!("GET {path}"), &[], "");
+    assert!(first.starts_with("HTTP/1.1 200"), "{first}");
+    assert!(first.contains(r#"sessionStorage.setItem("x-agon-key", "the-key")"#), "{first}");
+    assert!(first.contains(r#"location.replace("/#replay=\u003c/script>x")"#), "{first}");
+    assert!(first.contains("content-security-policy: default-src 'none'; script-src 'nonce-"), "{first}");
+    for path in [path, "/start?link=", "/start", "/start?link=guess"] {
+        let again = server.send(&format!("GET {path}"), &[], "");
+        assert!(again.starts_with("HTTP/1.1 403") && !again.contains(KEY), "{path}: {again}");
+    }
+    // Links that nobody opens are forgotten some day.
+    let old = server.handle.link("");
+    (0..16).for_each(|_| drop(server.handle.link("")));
+    let path = old.strip_prefix(&server.handle.address()).unwrap();
+    assert!(server.send(&format!("GET {path}"), &[], "").starts_with("HTTP/1.1 403"));
+}
+
+#[test]
+fn a_page_of_another_site_gets_nothing() {
+    let server = Running::start();
+    let json = "Content-Type: application/json";
+    let own = server.origin();
+    for origin in ["http://evil.example", "null", &format!("http://localhost:{}", server.port), &format!("{own}0")] {
+        let origin = format!("Origin: {}", origin.trim_start_matches("Origin: "));
+        for first in ["GET /api/start", "GET /api/film?replay=x", "POST /api/film", "POST /api/play"] {
+            let answer = server.send(first, &[&key(), &origin, json], "{}");
+            assert!(answer.starts_with("HTTP/1.1 403"), "{first} {origin}: {answer}");
+        }
+    }
+    // What can change something says where it comes from.
+    for first in ["POST /api/film", "POST /api/message?step=0&seat=1", "POST /api/play"] {
+        let answer = server.send(first, &[&key(), json], "{}");
+        assert!(answer.starts_with("HTTP/1.1 403"), "{first}: {answer}");
+    }
+    let asks = server.send("OPTIONS /api/play", &["Origin: http://evil.example"], "");
+    assert!(!asks.contains("access-control-allow"), "{asks}");
+}
+
+#[test]
+fn a_connection_on_which_nothing_moves_is_closed() {
+    let patience = std::time::Duration::from_millis(200);
+    let server = Running::with(Config { patience, ..Config::default() });
+    let closed = |sent: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the other side closes");
+        answer
+    };
+    assert_eq!(closed(""), "");
+    closed("GET / HTTP/1.1\r\nHost: ");
+    let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
+    let page = closed(&format!("GET / HTTP/1.1\r\n{host}\r\n"));
+    assert!(page.starts_with("HTTP/1.1 200"), "answered, kept open for another request, and closed: {page}");
+    let head = format!("POST /api/film HTTP/1.1\r\n{host}{}\r\n{}\r\n", key(), server.origin());
+    let body = closed(&format!("{head}Content-Length: 10\r\n\r\nabc"));
+    assert!(body.starts_with("HTTP/1.1 408"), "{body}");
 }
 
 #[test]
 fn a_name_that_others_can_point_here_is_refused() {
     let server = Running::start();
     for host in ["evil.example", "evil.example:80", &format!("evil.example:{}", server.port), "127.0.0.1:1"] {
-        let answer = server.send("GET /api/start", &[&format!("Host: {host}"), &server.cookie()], "");
+        let answer = server.send("GET /api/start", &[&format!("Host: {host}"), &key()], "");
         assert!(answer.starts_with("HTTP/1.1 421"), "{host}: {answer}");
     }
     let answer =
-        server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &server.cookie()], "");
+        server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &key()], "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
@@ -120,7 +196,7 @@ fn no_request_reaches_a_file_it_was_not_opened_for() {
     let server = Running::start();
     for name in ["Cargo.toml", "/etc/passwd", "../agon-web/Cargo.toml", "", "%2e%2e%2fCargo.toml"] {
         for path in ["film?replay=", "file?replay=", "journal?journal=", "message?step=0&seat=1&replay="] {
-            let answer = server.send(&format!("GET /api/{path}{name}"), &[&server.cookie()], "");
+            let answer = server.send(&format!("GET /api/{path}{name}"), &[&key()], "");
             assert!(answer.starts_with("HTTP/1.1 422"), "{path}{name}: {answer}");
             assert!(answer.contains("is not among the replays"), "{path}{name}: {answer}");
         }
@@ -131,31 +207,31 @@ fn no_request_reaches_a_file_it_was_not_opened_for() {
 fn a_match_starts_only_for_a_request_that_a_foreign_page_cannot_send() {
     let server = Running::start();
     let body = r#"{"game":"cultist-wars","bots":["a","b"]}"#;
-    let cookie = server.cookie();
-    let plain = server.send("POST /api/play", &[&cookie, "Content-Type: text/plain"], body);
+    let (key, origin) = (key(), server.origin());
+    let plain = server.send("POST /api/play", &[&key, &origin, "Content-Type: text/plain"], body);
     assert!(plain.starts_with("HTTP/1.1 415"), "{plain}");
-    let outside = server.send("POST /api/play", &["Content-Type: application/json"], body);
+    let outside = server.send("POST /api/play", &[&origin, "Content-Type: application/json"], body);
     assert!(outside.starts_with("HTTP/1.1 403"), "{outside}");
-    let wrong = server.send("POST /api/play", &[&cookie, "Content-Type: application/json"], "{");
+    let wrong = server.send("POST /api/play", &[&key, &origin, "Content-Type: application/json"], "{");
     assert!(wrong.starts_with("HTTP/1.1 400"), "{wrong}");
     assert!(server.asked.0.lock().unwrap().is_empty());
 
-    let started = server.send("POST /api/play", &[&cookie, "Content-Type: application/json"], body);
+    let started = server.send("POST /api/play", &[&key, &origin, "Content-Type: application/json"], body);
     assert!(started.starts_with("HTTP/1.1 200"), "{started}");
     assert_eq!(*server.asked.0.lock().unwrap(), [r#"cultist-wars ["a", "b"]"#]);
     let name = started.split(r#""live":""#).nth(1).unwrap().split('"').next().unwrap();
-    let film = server.send(&format!("GET /api/film?live={name}"), &[&cookie], "");
+    let film = server.send(&format!("GET /api/film?live={name}"), &[&key], "");
     assert!(film.contains(r#"{"error":"played by nobody"}"#), "{film}");
-    let gone = server.send("GET /api/film?live=nothing", &[&cookie], "");
+    let gone = server.send("GET /api/film?live=nothing", &[&key], "");
     assert!(gone.starts_with("HTTP/1.1 404"), "{gone}");
 }
 
 #[test]
 fn foreign_bytes_are_told_from_damaged_ones() {
     let server = Running::start();
-    let foreign = server.send("POST /api/film", &[&server.cookie()], "a letter");
+    let foreign = server.send("POST /api/film", &[&key(), &server.origin()], "a letter");
     assert!(foreign.starts_with("HTTP/1.1 422") && foreign.contains(r#""foreign":true"#), "{foreign}");
-    let damaged = server.send("POST /api/film", &[&server.cookie()], "AGONRPL1 and nothing else");
+    let damaged = server.send("POST /api/film", &[&key(), &server.origin()], "AGONRPL1 and nothing else");
     assert!(damaged.starts_with("HTTP/1.1 422") && damaged.contains(r#""foreign":false"#), "{damaged}");
 }
 

@@ -4,6 +4,7 @@ import type { Json } from './delta'
 import { Film, linesOf } from './film'
 import { ForeignError, type Mended } from './drawing'
 import { drawingOf, foreignFilm } from './games'
+import { key } from './key.svelte'
 
 /** What a film is made from, so that its messages can be asked for later. */
 export type Source =
@@ -51,15 +52,25 @@ async function open(source: Source): Promise<ReadableStream<Uint8Array>> {
   return answer.body
 }
 
+interface Asking {
+  method?: string
+  headers?: Record<string, string>
+  body?: BodyInit
+}
+
 /** Asks the server; a refusal becomes a problem with the server's own sentence. */
-export async function reach(path: string, options: RequestInit = {}): Promise<Response> {
+export async function reach(path: string, options: Asking = {}): Promise<Response> {
   let answer: Response
   try {
-    answer = await fetch(path, options)
+    answer = await fetch(path, { ...options, headers: { ...options.headers, ...key.header() } })
   } catch {
-    throw new Problem('agon does not answer any more. Start `agon watch` again and open the address it prints.')
+    throw new Problem('agon does not answer any more. Start `agon watch` again and open the link it prints.')
   }
   if (answer.ok) return answer
+  if (answer.status === 403) {
+    key.missing = true
+    throw new Problem('This page belongs to another run of agon. Open the link it printed last.')
+  }
   const text = await answer.text()
   try {
     const refused = JSON.parse(text) as { error: unknown; foreign?: boolean }
@@ -68,11 +79,7 @@ export async function reach(path: string, options: RequestInit = {}): Promise<Re
     throw problem
   } catch (error) {
     if (error instanceof Problem) throw error
-    throw new Problem(
-      answer.status === 403
-        ? 'This page belongs to another run of agon. Open the address it printed last.'
-        : `agon answered ${answer.status} ${answer.statusText}.`,
-    )
+    throw new Problem(`agon answered ${answer.status} ${answer.statusText}.`)
   }
 }
 

@@ -106,7 +106,7 @@ pub fn run(options: &PlayOptions) -> Done {
     let setup = SetupOptions { rules, ..options.wanted.setup.clone() }.setup(game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
-    let viewer = options.live.then(|| Viewer::start(None)).transpose()?;
+    let mut viewer = options.live.then(|| Viewer::start(None)).transpose()?;
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut file = match options.no_replay {
@@ -124,7 +124,7 @@ pub fn run(options: &PlayOptions) -> Done {
         }
         let delay = options.watch.then(|| Duration::from_millis(options.delay));
         let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
-        let mut camera = viewer.as_ref().map(|viewer| viewer.film(&header)).transpose()?;
+        let mut camera = viewer.as_mut().map(|viewer| viewer.film(&header)).transpose()?;
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
@@ -172,7 +172,7 @@ pub fn run(options: &PlayOptions) -> Done {
             make_room(Path::new(file));
         }
         if let Some(file) = path.as_deref().filter(|_| options.open) {
-            let viewer = Viewer::start(Some(file.into()))?;
+            let mut viewer = Viewer::start(Some(file.into()))?;
             viewer.show(Path::new(file));
             viewer.stay()?;
         } else if let Some(viewer) = viewer {

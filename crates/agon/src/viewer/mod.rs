@@ -1,10 +1,10 @@
 //! `agon watch`: matches in the browser.
 
-use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write as _};
+mod door;
+
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Program, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 use crate::common::wanted::MatchOptions;
@@ -15,20 +15,23 @@ use agon_web::{Config, Handle, Host, Live, Request, Server};
 use clap::Args;
 
 use crate::common::folders;
-use crate::common::screen;
 use crate::common::seats::{self, ReplayFile};
 use crate::common::{self, Done, Failure};
+use crate::viewer::door::Door;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
 A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
-The page is served from this program to this machine only; it needs no network.
+The page is served from this program to this machine only; it needs no network. The printed link opens it once; Enter
+prints another one.
 
 Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
   agon watch agon-series/LAST/journal.jsonl
-  agon watch --no-open --port 8080";
+  agon watch --no-open --port 8080
+  agon watch --bind 0.0.0.0 --port 8080 --token-file ~/.agon-token";
+
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
@@ -41,17 +44,24 @@ pub struct WatchOptions {
     /// The port [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// Listens on this address, so that other machines can look; needs --token
+    /// Listens on this address, so that other machines can look; needs --token-file
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<IpAddr>,
-    /// What the address must hold to be let in [default: a fresh one each time]
-    #[arg(long, value_name = "SECRET")]
-    pub token: Option<String>,
+    /// A file with the token that lets in: 16 or more letters and digits, in a file only you can read. The page asks for
+    /// it [default: none; the printed link lets in, once]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
 }
 
 /// Runs `agon watch`.
 pub fn run(options: &WatchOptions) -> Done {
-    check(options.bind, options.token.as_deref())?;
+    let key = options.token_file.as_deref().map(door::key).transpose()?;
+    if let (Some(address), None) = (options.bind.filter(|address| !address.is_loopback()), &key) {
+        return Err(Failure::usage(format!(
+            "--bind {address} lets others in, who could start programs here; choose a token they must know, and write \
+             it into a file: --token-file FILE"
+        )));
+    }
     for file in &options.files {
         // A wrong name is told here and now; what is wrong inside a file, on its page.
         agon_replay::file::open(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
@@ -59,10 +69,11 @@ pub fn run(options: &WatchOptions) -> Done {
     let config = Config {
         address: options.bind.unwrap_or(Config::default().address),
         port: options.port,
-        token: options.token.clone(),
+        key,
         files: options.files.clone(),
         folder: folders::REPLAYS.into(),
         series: folders::SERIES.into(),
+        ..Config::default()
     };
     let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
     let place = match &names[..] {
@@ -72,10 +83,22 @@ pub fn run(options: &WatchOptions) -> Done {
         _ => String::new(),
     };
     let server = bind(config)?;
-    let address = server.handle().address(&place);
+    let handle = server.handle();
+    let address = match options.token_file {
+        None => handle.link(&place),
+        // Who knows the token needs no link.
+        Some(_) if place.is_empty() => handle.address(),
+        Some(_) => format!("{}/#{place}", handle.address()),
+    };
     writeln!(io::stdout(), "{address}")?;
     io::stdout().flush()?;
-    answer(server, &address, options.no_open, common::stop_on_ctrl_c())
+    if !agon_web::app::is_built() {
+        eprintln!("note: this agon was built without its web app: {}", agon_web::app::MISSING.trim());
+    }
+    let mut door = Door::new(handle);
+    door.open(&place, options.no_open);
+    server.run(common::stop_on_ctrl_c())?;
+    Ok(())
 }
 
 /// Whether a file begins like a journal of a series.
@@ -98,6 +121,7 @@ fn bind(config: Config) -> Result<Server, Failure> {
 /// The viewer of `agon play --live` and `--open`: it answers on a thread of its own.
 pub struct Viewer {
     handle: Handle,
+    door: Door,
     thread: JoinHandle<io::Result<()>>,
 }
 
@@ -114,20 +138,20 @@ impl Viewer {
         let handle = server.handle();
         let stop = common::stop_on_ctrl_c();
         let thread = std::thread::spawn(move || server.run(stop));
-        Ok(Self { handle, thread })
+        Ok(Self { door: Door::new(handle.clone()), handle, thread })
     }
 
     /// Shows a match that is about to be played.
-    pub fn film(&self, header: &Header) -> Result<Camera, Failure> {
+    pub fn film(&mut self, header: &Header) -> Result<Camera, Failure> {
         let live = Live::default();
         let camera = live.camera(header).map_err(|error| Failure::own(error.to_string()))?;
-        say(&self.handle.add(live), false);
+        self.door.open(&self.handle.add(live), false);
         Ok(camera)
     }
 
     /// Shows a replay.
-    pub fn show(&self, file: &Path) {
-        say(&self.handle.address(&format!("replay={}", encode(&file.display().to_string()))), false);
+    pub fn show(&mut self, file: &Path) {
+        self.door.open(&format!("replay={}", encode(&file.display().to_string())), false);
     }
 
     /// Goes on answering until Ctrl-C.
@@ -137,51 +161,6 @@ impl Viewer {
             Err(_) => Err(Failure::own("the viewer failed; please report it")),
         }
     }
-}
-
-/// Opens the page and answers until Ctrl-C.
-fn answer(server: Server, address: &str, no_open: bool, stop: &AtomicBool) -> Done {
-    if !agon_web::app::is_built() {
-        eprintln!("note: this agon was built without its web app: {}", agon_web::app::MISSING.trim());
-    }
-    say(address, no_open);
-    server.run(stop)?;
-    Ok(())
-}
-
-/// Opens an address, or tells the user to.
-fn say(address: &str, no_open: bool) {
-    let dim = |text: &str| screen::errors().dim(text);
-    match !no_open && open_browser(address) {
-        true => eprintln!("{}", dim("Ctrl-C ends the viewer")),
-        false if io::stderr().is_terminal() || !no_open => {
-            eprintln!("{} {address}\n{}", dim("open in a browser:"), dim("Ctrl-C ends the viewer"));
-        }
-        false => {}
-    }
-}
-
-/// Opens the user's browser, when there is a screen to open it on.
-fn open_browser(address: &str) -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if !io::stdout().is_terminal() {
-        return false;
-    }
-    let openers: &[&str] = if cfg!(target_os = "macos") {
-        &["open"]
-    } else if set("WSL_DISTRO_NAME") {
-        &["wslview", "explorer.exe"]
-    } else if set("DISPLAY") || set("WAYLAND_DISPLAY") {
-        &["xdg-open"]
-    } else {
-        &[]
-    };
-    openers.iter().any(|opener| {
-        let mut command = Program::new(opener);
-        command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // It may run as long as the browser does: it is waited for on a thread of its own.
-        command.spawn().map(|mut child| std::thread::spawn(move || child.wait())).is_ok()
-    })
 }
 
 /// A name inside the part of an address behind `#`.
@@ -279,20 +258,4 @@ pub fn page(replay: agon_replay::Replay, private: bool, to: &mut impl io::Write)
         agon_web::page::PageError::Io(error) => error.into(),
         other => Failure::usage(other.to_string()),
     })
-}
-
-/// The address to listen on, checked: more than the loopback only with a token the user has chosen.
-pub fn check(bind: Option<IpAddr>, token: Option<&str>) -> Result<(), Failure> {
-    match (bind, token) {
-        (Some(address), None) if !address.is_loopback() => Err(Failure::usage(format!(
-            "--bind {address} lets others in, who could start programs here; choose a token they must know: --token SECRET"
-        ))),
-        (_, Some(token)) if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-            Err(Failure::usage("--token takes letters and digits"))
-        }
-        (Some(address), Some(token)) if !address.is_loopback() && token.len() < 16 => {
-            Err(Failure::usage(format!("--token: at least 16 letters and digits for --bind {address}")))
-        }
-        _ => Ok(()),
-    }
 }

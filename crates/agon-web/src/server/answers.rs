@@ -1,0 +1,317 @@
+//! What is asked, and what is answered.
+
+use std::convert::Infallible;
+use std::sync::{Arc, PoisonError};
+
+use agon_game::Seat;
+use agon_replay::{Replay, ReplayError};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt as _;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{Desk, Request, gate};
+use crate::app;
+use crate::film::{self, Privacy, Showing};
+use crate::live::Live;
+use crate::shelf::{LARGEST, Shelf, ShelfError};
+
+/// All that can be asked. Whatever is below `/api` is for who has the key; the rest holds nothing private.
+pub fn routes(desk: Arc<Desk>) -> Router {
+    let private = Router::new()
+        .route("/start", get(start))
+        .route("/film", get(film_of_name).post(film_of_bytes))
+        .route("/file", get(file))
+        .route("/journal", get(journal))
+        .route("/message", get(message_of_name).post(message_of_bytes))
+        .route("/play", post(play))
+        .layer(DefaultBodyLimit::max(LARGEST as usize))
+        .layer(middleware::from_fn_with_state(desk.clone(), gate::private));
+    Router::new()
+        .route("/", get(page))
+        .route("/start", get(gate::start))
+        .route(
+            "/app.js",
+            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }),
+        )
+        .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
+        .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
+        .nest("/api", private)
+        .layer(middleware::from_fn_with_state(desk.clone(), gate::all))
+        .with_state(desk)
+}
+
+async fn page() -> Response {
+    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+    if app::is_built() {
+        return (html, app::PAGE).into_response();
+    }
+    let text = format!(
+        "This agon was built without its web app: {} Everything else works; `agon replay show FILE` draws \
+         a match in the terminal.",
+        app::MISSING.trim()
+    );
+    (html, app::notice("The viewer is not in this program", &text)).into_response()
+}
+
+fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
+    ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
+}
+
+/// A refusal as the app reads it.
+pub fn problem(code: StatusCode, why: &str) -> Response {
+    (code, [(header::CONTENT_TYPE, "application/json")], json!({ "error": why }).to_string()).into_response()
+}
+
+/// What the start page shows.
+async fn start(State(desk): State<Arc<Desk>>) -> Response {
+    let listed = tokio::task::spawn_blocking(move || {
+        let games: Vec<Value> = agon_games::ALL.iter().map(|game| describe(game.info())).collect();
+        let named: Vec<String> = desk.shelf.named.iter().map(|path| path.display().to_string()).collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "named": named,
+            "folder": desk.shelf.folder.display().to_string(),
+            "recent": desk.shelf.recent(),
+            "series": desk.shelf.recent_series(),
+            "games": games,
+        })
+    });
+    match listed.await {
+        Ok(list) => ([(header::CONTENT_TYPE, "application/json")], list.to_string()).into_response(),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed while it listed the matches"),
+    }
+}
+
+fn describe(info: &agon_game::GameInfo) -> Value {
+    json!({
+        "name": info.name,
+        "title": info.title,
+        "summary": info.summary,
+        "seats": info.seats,
+        "presets": info.presets.iter().map(|it| json!({ "name": it.name, "about": it.about })).collect::<Vec<_>>(),
+        "maps": info.maps.iter().map(|it| json!({ "name": it.name, "seats": it.seats })).collect::<Vec<_>>(),
+        "generates": info.generates_maps,
+        "builtins": info.builtins.iter().map(|it| json!({ "name": it.name, "about": it.about })).collect::<Vec<_>>(),
+    })
+}
+
+/// Which film: a replay on the shelf, a match of a journal, or a match played here.
+#[derive(Deserialize)]
+struct Which {
+    replay: Option<String>,
+    live: Option<String>,
+    journal: Option<String>,
+    block: Option<u64>,
+    game: Option<u32>,
+}
+
+impl Which {
+    fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
+        match (&self.journal, self.block, self.game) {
+            (Some(journal), Some(block), Some(game)) => shelf.match_of(journal, block, game),
+            _ => shelf.read(self.replay.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+async fn film_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    if let Some(name) = &which.live {
+        let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        return match live {
+            Some(live) => stream_live(live),
+            None => problem(StatusCode::NOT_FOUND, "this match was played in another run of agon"),
+        };
+    }
+    stream(move || which.read(&desk.shelf).map_err(Refusal::from)).await
+}
+
+async fn film_of_bytes(bytes: Bytes) -> Response {
+    let refuse =
+        |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
+    stream(move || Replay::read(&bytes).map_err(refuse)).await
+}
+
+/// Why there is no film.
+struct Refusal {
+    why: String,
+    /// Whether the file is no replay of ours: then the page looks whether it knows it.
+    foreign: bool,
+}
+
+impl From<ShelfError> for Refusal {
+    fn from(error: ShelfError) -> Self {
+        Self { why: error.to_string(), foreign: error.is_foreign() }
+    }
+}
+
+/// A file as it is, for records that the page reads by itself.
+async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    let name = which.replay.unwrap_or_default();
+    match tokio::task::spawn_blocking(move || desk.shelf.bytes(&name)).await {
+        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this file; please report it"),
+    }
+}
+
+/// A journal with its matches.
+async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    let name = which.journal.unwrap_or_default();
+    match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
+        Ok(Ok(journal)) => {
+            ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response()
+        }
+        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
+    }
+}
+
+/// Sends a film as it is computed. What is computed ahead is bounded by the channel.
+async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static) -> Response {
+    let (line, lines) = mpsc::channel::<Bytes>(8);
+    let (ready, begun) = tokio::sync::oneshot::channel();
+    tokio::task::spawn_blocking(move || {
+        let opened = read().and_then(|replay| {
+            Showing::new(replay, Privacy::Private)
+                .map_err(|error| Refusal { why: error.to_string(), foreign: false })
+        });
+        let showing = match opened {
+            Ok(showing) => showing,
+            Err(why) => {
+                let _ = ready.send(Some(why));
+                return;
+            }
+        };
+        let _ = ready.send(None);
+        // Lines go out in larger pieces, but the first one at once.
+        let mut piece = Vec::new();
+        for (number, text) in showing.enumerate() {
+            piece.extend_from_slice(text.as_bytes());
+            piece.push(b'\n');
+            let enough = number < 2 || piece.len() > 64 << 10;
+            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
+                return;
+            }
+        }
+        let _ = line.blocking_send(piece.into());
+    });
+    match begun.await {
+        Ok(None) => ndjson(lines),
+        Ok(Some(Refusal { why, foreign })) => {
+            let text = json!({ "error": why, "foreign": foreign }).to_string();
+            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text)
+                .into_response()
+        }
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
+    }
+}
+
+fn stream_live(live: Live) -> Response {
+    let (line, lines) = mpsc::channel::<Bytes>(8);
+    tokio::spawn(async move {
+        let (mut changes, mut sent) = (live.changes(), 0);
+        loop {
+            changes.mark_unchanged();
+            let (more, done) = live.since(sent);
+            sent += more.len();
+            let piece: String = more.iter().flat_map(|text| [text, "\n"]).collect();
+            if !piece.is_empty() && line.send(piece.into()).await.is_err() {
+                return;
+            }
+            if done || changes.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    ndjson(lines)
+}
+
+fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
+    let pieces = ReceiverStream::new(lines).map(Ok::<Bytes, Infallible>);
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pieces)).into_response()
+}
+
+/// Which message: that which asked `seat` at `step`.
+#[derive(Deserialize)]
+struct Asked {
+    step: usize,
+    seat: u8,
+}
+
+async fn message_of_name(
+    State(desk): State<Arc<Desk>>,
+    Query(asked): Query<Asked>,
+    Query(which): Query<Which>,
+) -> Response {
+    message(asked, move || which.read(&desk.shelf).map_err(|error| error.to_string())).await
+}
+
+async fn message_of_bytes(Query(asked): Query<Asked>, bytes: Bytes) -> Response {
+    message(asked, move || Replay::read(&bytes).map_err(|error| error.to_string())).await
+}
+
+async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
+    let found = tokio::task::spawn_blocking(move || {
+        let replay = read()?;
+        if !(1..=replay.header.seats.len()).contains(&usize::from(asked.seat)) {
+            return Err(format!("this match has no seat {}", asked.seat));
+        }
+        film::message(&replay, asked.step, Seat::new(asked.seat - 1))
+    });
+    match found.await {
+        Ok(Ok(Some(text))) => ([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response(),
+        Ok(Ok(None)) => StatusCode::NO_CONTENT.into_response(),
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
+    }
+}
+
+/// What the page wants played.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Wanted {
+    /// A match of a journal, once more.
+    Again { journal: String, block: u64, game: u32 },
+    /// A new match.
+    New(Request),
+}
+
+/// Starts a match. The body is JSON, which no plain form of another site can send.
+async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) -> Response {
+    let json_body = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    let wanted: Wanted = match serde_json::from_slice(&body) {
+        Ok(wanted) if json_body => wanted,
+        Ok(_) => return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"),
+        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    let live = Live::default();
+    let film = live.clone();
+    let host = desk.clone();
+    let started = tokio::task::spawn_blocking(move || match wanted {
+        Wanted::Again { journal, block, game } => {
+            let command = host.shelf.command_of(&journal, block, game).map_err(|error| error.to_string())?;
+            host.host.again(&command, film)
+        }
+        Wanted::New(request) => host.host.play(request, film),
+    });
+    match started.await {
+        Ok(Ok(())) => {
+            let name = desk.add(live);
+            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string())
+                .into_response()
+        }
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(_) => {
+            problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Who is let in.
+//!
+//! The page itself is for everybody: it holds nothing. What is private needs the key in a header, which no other
+//! site can make a browser send. A browser gets the key once, by a link that is good for one opening, and keeps
+//! it for this tab and this origin. A cookie would go to every port of this machine, so there is none.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use tokio_stream::StreamExt as _;
+
+use super::{Desk, answers, fresh_secret};
+use crate::app;
+use crate::shelf::LARGEST;
+
+/// The header that holds the key.
+pub const KEY: &str = "x-agon-key";
+
+/// The app loads nothing from elsewhere and runs no script that is written into a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: \
+                      blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Around every answer: only who means this server gets one, and nothing of it is kept or framed.
+pub async fn all(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    let mut answer = if host_is_ours(request.headers(), desk.address) {
+        next.run(request).await
+    } else {
+        let text = "This server answers only to its own address, the one agon printed.";
+        refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text)
+    };
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    answer
+}
+
+/// Around what is private: only who has the key, and comes from our own page.
+pub async fn private(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let key = headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
+    if !same(key, &desk.key) {
+        let why = "this page has no key to this viewer, or an old one";
+        return answers::problem(StatusCode::FORBIDDEN, why);
+    }
+    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
+    if !origin_is_ours(headers, changes) {
+        return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
+    }
+    match whole(request, desk.patience).await {
+        Ok(request) => next.run(request).await,
+        Err(refused) => refused,
+    }
+}
+
+/// The request with all of its body, of which no part may be waited for too long.
+async fn whole(request: Request, patience: Duration) -> Result<Request, Response> {
+    let (head, body) = request.into_parts();
+    let (mut body, mut content) = (body.into_data_stream(), Vec::new());
+    loop {
+        match tokio::time::timeout(patience, body.next()).await {
+            Ok(None) => return Ok(Request::from_parts(head, Body::from(Bytes::from(content)))),
+            Ok(Some(Ok(piece))) if content.len() + piece.len() <= LARGEST as usize => {
+                content.extend_from_slice(&piece);
+            }
+            Ok(Some(Ok(_))) => {
+                return Err(answers::problem(StatusCode::PAYLOAD_TOO_LARGE, "larger than 256 MiB"));
+            }
+            Ok(Some(Err(_))) | Err(_) => {
+                return Err(answers::problem(StatusCode::REQUEST_TIMEOUT, "the request did not come whole"));
+            }
+        }
+    }
+}
+
+/// A link that opens the viewer.
+#[derive(Deserialize)]
+pub struct Link {
+    #[serde(default)]
+    link: String,
+}
+
+/// Gives the key to who opens a link for the first time, and goes on to an address without it.
+pub async fn start(State(desk): State<Arc<Desk>>, method: Method, Query(Link { link }): Query<Link>) -> Response {
+    // Programs that look at links before people do ask for the head alone.
+    if method != Method::GET {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let Some(place) = desk.take_link(&link) else {
+        let text = "This link was opened before, or belongs to another run of agon. Press Enter in the console \
+                    where agon runs: it prints another one.";
+        return refuse(StatusCode::FORBIDDEN, "This link is used up", text);
+    };
+    let nonce = fresh_secret();
+    let policy = format!("default-src 'none'; script-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'");
+    // Both stand in a script: JSON strings, in which nothing can end it.
+    let text = |text: &str| serde_json::Value::from(text).to_string().replace('<', "\\u003c");
+    let page = format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Agon</title>\n<script nonce=\"{nonce}\">\n\
+         sessionStorage.setItem({}, {})\nlocation.replace({})\n</script>\n\
+         <noscript>The viewer needs JavaScript.</noscript>\n",
+        text(KEY),
+        text(&desk.key),
+        text(&if place.is_empty() { "/".to_owned() } else { format!("/#{place}") }),
+    );
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    ([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page).into_response()
+}
+
+/// Whether the browser meant this server. On the loopback only names of the loopback do: a name that
+/// somebody else can point there does not.
+fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
+    let Some((name, port)) = text(headers, &header::HOST).rsplit_once(':') else { return false };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    (local || !address.ip().is_loopback()) && port.parse() == Ok(address.port())
+}
+
+/// Whether a page of this server asks. Browsers say where a request comes from whenever it can change
+/// something, and with others when it comes from another site.
+fn origin_is_ours(headers: &HeaderMap, must: bool) -> bool {
+    match headers.get(header::ORIGIN) {
+        None => !must,
+        Some(origin) => origin.as_bytes() == format!("http://{}", text(headers, &header::HOST)).as_bytes(),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether two texts are equal, without telling by the time it takes where they differ.
+pub fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (x, y)| all | (x ^ y)) == 0
+}
+
+fn refuse(code: StatusCode, title: &str, text: &str) -> Response {
+    (code, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], app::notice(title, text)).into_response()
+}
