@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_game::{Outcome, Seat};
 use agon_game::pack::Reader;
+use agon_game::{Outcome, Seat};
 use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

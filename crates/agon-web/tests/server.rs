@@ -141,7 +141,9 @@ fn a_page_of_another_site_gets_nothing() {
     let server = Running::start();
     let json = "Content-Type: application/json";
     let own = server.origin();
-    for origin in ["http://evil.example", "null", &format!("http://localhost:{}", server.port), &format!("{own}0")] {
+    for origin in
+        ["http://evil.example", "null", &format!("http://localhost:{}", server.port), &format!("{own}0")]
+    {
         let origin = format!("Origin: {}", origin.trim_start_matches("Origin: "));
         for first in ["GET /api/start", "GET /api/film?replay=x", "POST /api/film", "POST /api/play"] {
             let answer = server.send(first, &[&key(), &origin, json], "{}");
@@ -186,8 +188,7 @@ fn a_name_that_others_can_point_here_is_refused() {
         let answer = server.send("GET /api/start", &[&format!("Host: {host}"), &key()], "");
         assert!(answer.starts_with("HTTP/1.1 421"), "{host}: {answer}");
     }
-    let answer =
-        server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &key()], "");
+    let answer = server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &key()], "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 

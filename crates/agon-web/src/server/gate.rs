@@ -94,7 +94,11 @@ pub struct Link {
 }
 
 /// Gives the key to who opens a link for the first time, and goes on to an address without it.
-pub async fn start(State(desk): State<Arc<Desk>>, method: Method, Query(Link { link }): Query<Link>) -> Response {
+pub async fn start(
+    State(desk): State<Arc<Desk>>,
+    method: Method,
+    Query(Link { link }): Query<Link>,
+) -> Response {
     // Programs that look at links before people do ask for the head alone.
     if method != Method::GET {
         return StatusCode::NO_CONTENT.into_response();
@@ -105,7 +109,8 @@ pub async fn start(State(desk): State<Arc<Desk>>, method: Method, Query(Link { l
         return refuse(StatusCode::FORBIDDEN, "This link is used up", text);
     };
     let nonce = fresh_secret();
-    let policy = format!("default-src 'none'; script-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'");
+    let policy =
+        format!("default-src 'none'; script-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'");
     // Both stand in a script: JSON strings, in which nothing can end it.
     let text = |text: &str| serde_json::Value::from(text).to_string().replace('<', "\\u003c");
     let page = format!(

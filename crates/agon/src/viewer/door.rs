@@ -41,7 +41,11 @@ impl Door {
             eprintln!("{} {}", dim("open in a browser:"), self.handle.link(place));
         }
         if self.redirect.is_some() || io::stderr().is_terminal() || !no_open {
-            let more = if asks { "Enter prints another link, Ctrl-C ends the viewer" } else { "Ctrl-C ends the viewer" };
+            let more = if asks {
+                "Enter prints another link, Ctrl-C ends the viewer"
+            } else {
+                "Ctrl-C ends the viewer"
+            };
             eprintln!("{}", dim(more));
         }
         if let Some(shown) = &self.place {
@@ -191,6 +195,11 @@ mod tests {
         assert!(tried("abcdefgh12345678\n", 0o640).expect_err("readable").contains("chmod 600"));
         assert!(tried("short", 0o600).expect_err("short").contains("at least 16"));
         assert!(tried("abcdefgh 12345678", 0o600).expect_err("a space").contains("nothing else"));
-        assert!(key(folder.path()).map_err(|failure| format!("{failure:?}")).expect_err("a folder").contains("folder"));
+        assert!(
+            key(folder.path())
+                .map_err(|failure| format!("{failure:?}"))
+                .expect_err("a folder")
+                .contains("folder")
+        );
     }
 }

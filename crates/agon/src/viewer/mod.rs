@@ -64,7 +64,8 @@ pub fn run(options: &WatchOptions) -> Done {
     }
     for file in &options.files {
         // A wrong name is told here and now; what is wrong inside a file, on its page.
-        agon_replay::file::open(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+        agon_replay::file::open(file)
+            .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
     let config = Config {
         address: options.bind.unwrap_or(Config::default().address),
