@@ -236,7 +236,6 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
             ));
         }
     }
-    let steps = replay.steps.len();
     if replay.end.is_none() {
         return Ok(Finding::Cut);
     }
