@@ -188,16 +188,21 @@ unsafe fn try_become(plan: &Plan) {
         {
             return;
         }
-        // What we ignore or handle is no business of the bot.
-        let mut usual: libc::sigaction = std::mem::zeroed();
-        usual.sa_sigaction = libc::SIG_DFL;
+        // From here on it is in a session of its own, where a Ctrl-C in our terminal does not reach it.
+        sys::contain(plan.parent, plan.cpus.as_ref());
+        // What we ignore or handle is no business of the bot. A signal that came before, while it was still in
+        // our process group, waits to be delivered; ignoring it once forgets it. It was meant for us, and
+        // would have ended the bot in our place, which looks like a crash.
+        let mut action: libc::sigaction = std::mem::zeroed();
         for signal in 1..32 {
-            libc::sigaction(signal, &usual, std::ptr::null_mut());
+            for handler in [libc::SIG_IGN, libc::SIG_DFL] {
+                action.sa_sigaction = handler;
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
         }
         let mut none = MaybeUninit::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
-        sys::contain(plan.parent, plan.cpus.as_ref());
         libc::execve(plan.program.as_ptr(), plan.arguments.as_ptr(), plan.environment.as_ptr());
         if *libc::__errno_location() == libc::ENOEXEC {
             libc::execve(c"/bin/sh".as_ptr(), plan.shell.as_ptr(), plan.environment.as_ptr());
@@ -263,6 +268,41 @@ mod tests {
         let mut command = Command::new("./bot");
         command.arg("more").current_dir(folder.path());
         assert_eq!(said(&command).0, "got hello and more\n");
+    }
+
+    /// Runs in a process group of its own, into which it sends interrupts without end while it starts programs.
+    #[test]
+    #[ignore = "run by the next test"]
+    fn starts_programs_under_fire() {
+        if std::env::var_os("AGON_UNDER_FIRE").is_none() {
+            return;
+        }
+        // SAFETY: this process ignores the signal; that concerns no other.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+        // It ends with this process, also when the assertion fails.
+        std::thread::spawn(|| {
+            loop {
+                // SAFETY: a plain system call; the group is ours alone.
+                unsafe { libc::kill(0, libc::SIGINT) };
+            }
+        });
+        for _ in 0..300 {
+            let started = spawn(&Command::new("true"), None, false).expect("it starts");
+            let mut status = 0;
+            // SAFETY: a child of ours, waited for once.
+            unsafe { libc::waitpid(started.pid.as_raw_nonzero().get(), &mut status, 0) };
+            assert_eq!(status, 0, "an interrupt ended it");
+        }
+    }
+
+    #[test]
+    fn an_interrupt_of_our_process_group_reaches_no_bot() {
+        use std::os::unix::process::CommandExt as _;
+        let mut own = Command::new(std::env::current_exe().expect("this test"));
+        own.args(["--exact", "spawn::tests::starts_programs_under_fire", "--include-ignored"]);
+        let output = own.env("AGON_UNDER_FIRE", "1").process_group(0).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
     }
 
     #[test]
