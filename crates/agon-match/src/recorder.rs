@@ -19,12 +19,14 @@ pub struct Recorder<W: Write> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a replay.
+    /// Begins a replay; its header is written out at once, so that no file of ours is ever empty.
     ///
     /// # Errors
     /// Those of `to`.
     pub fn new(to: W, header: &Header) -> io::Result<Self> {
-        Ok(Self { writer: Writer::new(to, header)?, flushed: Instant::now() })
+        let mut writer = Writer::new(to, header)?;
+        writer.flush()?;
+        Ok(Self { writer, flushed: Instant::now() })
     }
 
     /// Ends the replay, also that of a match that does not count.

@@ -374,6 +374,11 @@ impl<'a> Referee<'a> {
                 .map_err(|error| Void::OwnFault(format!("writing the match down failed: {error}")))?;
             listed = self.faults.len();
         }
+        // Whoever stops us may have ended the bots first: a service manager sends its signal to everybody.
+        let crashed = self.faults.iter().any(|fault| fault.kind == FaultKind::Crash);
+        if crashed && self.stop.load(Ordering::Relaxed) {
+            return Err(Void::Stopped);
+        }
         for seat in Seat::first(self.players.len() as u8) {
             let unasked = self.seats[seat.index()].unasked;
             if unasked > 0 {

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agon_bot::family::{self, Limits};
 use agon_bot::{BotName, sys};
-use agon_game::{AnyGame, Face, Seat, Setup};
+use agon_game::{AnyGame, Face, Seat, Session, Setup};
 use agon_match::record::Void;
-use agon_match::{Clock, FaultKind, MatchRecord, Player, Ponder, play, seat_player};
+use agon_match::{
+    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player,
+};
 use cultist_wars::CultistWars;
 
 /// Reads one question; the first one begins with nine lines more.
@@ -404,6 +406,34 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
         }
     }
     None
+}
+
+/// Stops the match when somebody has made a fault.
+struct StopAtFault(AtomicBool);
+
+impl Observer for &StopAtFault {
+    fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> std::io::Result<()> {
+        self.0.fetch_or(!step.faults.is_empty(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_crash_in_a_match_that_is_stopped_is_no_loss() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bot = make(folder.path(), &Shell("question; exit 3"));
+    let name = BotName::parse(&bot).expect("a name");
+    let setup = Setup { seats: 2, seed: 7, ..Setup::default() };
+    let mut session = Face::<CultistWars>::new().open(&setup).expect("a game");
+    session.seat_builtin(Seat::new(1), "idle", &[], 0).expect("a built-in");
+    let player = seat_player(session.as_mut(), &name, Seat::new(0), None, Clock::ORIGINAL);
+    let mut players = [player.expect("it can be seated"), Player::Builtin];
+    let (labels, stop) = (["a".to_owned(), "b".to_owned()], StopAtFault(AtomicBool::new(false)));
+    let mut watch = &stop;
+    let (clock, ponder) = (Clock::ORIGINAL, Ponder::Stop);
+    let record = play(session.as_mut(), &mut players, &labels, clock, ponder, &mut watch, &stop.0);
+    assert!(record.has(Seat::new(0), FaultKind::Crash), "{:?}", record.faults);
+    assert_eq!((record.void, record.outcome), (Some(Void::Stopped), None));
 }
 
 #[test]

@@ -275,7 +275,6 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
             "--no-replay",
             "--seed",
             "1",
-            "--fail-on-fault",
         ];
         let output = agon(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1), "{bot}: {}", err(&output));
@@ -288,6 +287,27 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
             (&(-1.0).into(), &0.0.into())
         );
     }
+}
+
+/// A slip in a name is no match, and leaves nothing; what was there before stays as it was.
+#[test]
+fn without_a_match_there_is_no_file() {
+    let folder = folder();
+    write(folder.path(), "kept.replay", "of yesterday");
+    let typo = ["cultist-wars", "waitr.py", "builtin:idle"];
+    for more in [&[][..], &["--replay", "new.replay"], &["--replay", "kept.replay"]] {
+        let arguments: Vec<&str> = ["play"].iter().chain(&typo).chain(more).copied().collect();
+        let output = agon(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    }
+    for command in ["gauntlet", "sprt", "tournament"] {
+        let arguments: Vec<&str> = [command].iter().chain(&typo).copied().collect();
+        assert_eq!(agon(folder.path(), &arguments).status.code(), Some(2), "{command}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").flatten().collect();
+    let names: Vec<_> = left.iter().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, ["kept.replay"]);
+    assert_eq!(std::fs::read(folder.path().join("kept.replay")).expect("a file"), b"of yesterday");
 }
 
 /// A record of the original is recognised by its content; nothing compared is no success.

@@ -1,7 +1,7 @@
 //! Bots at their seats, and the file in which their match is kept.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
 use agon_match::arrival::Awaited;
-use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, StepReport, place, seat_player};
+use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, place, seat_player};
 use agon_replay::{Header, SeatInfo};
 
 use crate::common::{Done, Failure, folders, screen};
@@ -66,40 +66,39 @@ pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
         _ => Err(Failure::usage(format!("--view {view}: write a seat from 1 to {seats}, or all"))),
     }
 }
-/// A replay's file, made when the match begins.
+
+/// A replay's file, made when all bots are seated. It goes again with this value, unless it was [kept](Self::keep).
 pub struct ReplayFile {
     path: PathBuf,
-    file: Option<File>,
+    kept: bool,
 }
+
 impl ReplayFile {
-    /// Creates the wanted file, or a new one in [`folders::REPLAYS`].
-    pub fn create(wanted: Option<&Path>, session: &dyn Session) -> Result<Self, Failure> {
+    /// Creates the wanted file, or a new one in [`folders::REPLAYS`], and begins the replay in it.
+    pub fn begin(
+        wanted: Option<&Path>,
+        header: &Header,
+    ) -> Result<(Self, Recorder<BufWriter<File>>), Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::own(format!(
                 "cannot write the replay {}: {error} (--no-replay plays without one)",
                 path.display()
             ))
         };
-        if let Some(path) = wanted {
-            let file = File::create(path).map_err(|error| failed(path, error))?;
-            return Ok(Self { path: path.to_owned(), file: Some(file) });
-        }
-        let folder = Path::new(folders::REPLAYS);
-        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-        let (game, seed) = (session.info().name, session.recipe().seed);
-        for number in 1.. {
-            let name = match number {
-                1 => format!("{game}-{seed}.replay"),
-                _ => format!("{game}-{seed}-{number}.replay"),
-            };
-            let path = folder.join(name);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { path, file: Some(file) }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, error)),
+        let (path, file) = match wanted {
+            Some(path) => (path.to_owned(), File::create(path).map_err(|error| failed(path, error))?),
+            None => {
+                let folder = Path::new(folders::REPLAYS);
+                std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+                next_file(folder, header).map_err(|(path, error)| failed(&path, error))?
             }
-        }
-        unreachable!("some number is free")
+        };
+        // What is no file, as /dev/null, was there before.
+        let kept = !file.metadata().is_ok_and(|about| about.is_file());
+        let own = Self { path, kept };
+        let recorder =
+            Recorder::new(BufWriter::new(file), header).map_err(|error| failed(&own.path, error))?;
+        Ok((own, recorder))
     }
 
     /// Where it is.
@@ -107,11 +106,44 @@ impl ReplayFile {
         &self.path
     }
 
-    /// The open file; once.
-    pub fn take(&mut self) -> File {
-        self.file.take().expect("taken once")
+    /// Whether it stays.
+    pub fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Keeps what a match left, if there was one: a match that was stopped before its first step, or that is
+    /// void and played again, leaves nothing.
+    pub fn keep(&mut self, record: &MatchRecord, again: bool) {
+        self.kept |= !again && (record.void.is_none() || record.steps > 0);
     }
 }
+
+impl Drop for ReplayFile {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A new file for a replay in `folder`.
+fn next_file(folder: &Path, header: &Header) -> Result<(PathBuf, File), (PathBuf, io::Error)> {
+    let (game, seed) = (&header.game, header.recipe.seed);
+    for number in 1.. {
+        let name = match number {
+            1 => format!("{game}-{seed}.replay"),
+            _ => format!("{game}-{seed}-{number}.replay"),
+        };
+        let path = folder.join(name);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err((path, error)),
+        }
+    }
+    unreachable!("some number is free")
+}
+
 /// Several observers, one after the other.
 pub struct Together<'a, 'b>(pub &'a mut Vec<&'b mut dyn Observer>);
 impl Observer for Together<'_, '_> {

@@ -4,12 +4,12 @@ pub mod follow;
 pub mod patience;
 pub mod referee;
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_game::{Seat, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Recorder};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -109,15 +109,14 @@ pub fn run(options: &PlayOptions) -> Done {
     let mut viewer = options.live.then(|| Viewer::start(None)).transpose()?;
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
-        let mut file = match options.no_replay {
-            true => None,
-            false => Some(ReplayFile::create(options.replay.as_deref(), session.as_ref())?),
-        };
         let mut players = seat_all(session.as_mut(), &names, clock, options.wanted.clock.ponder(), false)?;
         let header = header(session.as_ref(), &names, &labels, &clock.to_string());
-        let mut recorder = match &mut file {
-            Some(file) => Some(Recorder::new(BufWriter::new(file.take()), &header)?),
-            None => None,
+        let (mut file, mut recorder) = match options.no_replay {
+            true => (None, None),
+            false => {
+                let (file, recorder) = ReplayFile::begin(options.replay.as_deref(), &header)?;
+                (Some(file), Some(recorder))
+            }
         };
         if options.watch {
             session.keep_events();
@@ -154,6 +153,9 @@ pub fn run(options: &PlayOptions) -> Done {
             camera.finish(&record);
         }
         let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        if let Some(file) = &mut file {
+            file.keep(&record, late && attempt < TRIES);
+        }
         if late && attempt < TRIES {
             eprintln!(
                 "{} (try {attempt} of {TRIES}); playing again",
@@ -161,7 +163,7 @@ pub fn run(options: &PlayOptions) -> Done {
             );
             continue;
         }
-        let path = file.map(|file| file.path().display().to_string());
+        let path = file.filter(ReplayFile::is_kept).map(|file| file.path().display().to_string());
         let result = record.result(session.as_ref(), &labels, path.clone());
         if options.json {
             common::print_json(&mut io::stdout(), &result)?;
@@ -209,7 +211,9 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
         Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
         None => {}
     }
-    match options.fail_on_fault && !record.faults.is_empty() {
+    // Who tries out a bot that never started has tried out nothing.
+    let never_started = record.faults.iter().any(|fault| fault.kind == FaultKind::NeverStarted);
+    match never_started || options.fail_on_fault && !record.faults.is_empty() {
         true => Err(Failure::Check),
         false => Ok(()),
     }

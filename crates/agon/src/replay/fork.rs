@@ -3,7 +3,7 @@
 //! The bot is led through a recorded match, question by question, up to a turn; from there on it
 //! plays. On the way its own answers are compared with the recorded ones.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_game::{PackedAnswer, Seat, Session};
@@ -85,7 +85,6 @@ pub fn run(options: &ForkOptions) -> Done {
         let mut session = replay::open(&old)?;
         let clock = options.clock.clock()?;
         let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), options.json)?;
-        let mut file = ReplayFile::create(options.replay.as_deref(), session.as_ref())?;
         // What was played before was not theirs.
         let word = session.info().step;
         let since = |label: &String| match turn {
@@ -94,7 +93,7 @@ pub fn run(options: &ForkOptions) -> Done {
         };
         let labels_since: Vec<String> = labels.iter().map(since).collect();
         let header = header(session.as_ref(), &names, &labels_since, &clock.to_string());
-        let recorder = Recorder::new(BufWriter::new(file.take()), &header)?;
+        let (mut file, recorder) = ReplayFile::begin(options.replay.as_deref(), &header)?;
         let mut compare = Compare { seat, old: &old, recorder, asked: 0, same: 0, first: None, chosen: None };
         let record = play_on(
             session.as_mut(),
@@ -109,7 +108,9 @@ pub fn run(options: &ForkOptions) -> Done {
         drop(players);
         let Compare { recorder, asked, same, first, chosen, .. } = compare;
         recorder.finish(session.as_mut(), &record)?;
-        if matches!(record.void, Some(agon_match::record::Void::HostLate(_))) && attempt < TRIES {
+        let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        file.keep(&record, late && attempt < TRIES);
+        if late && attempt < TRIES {
             continue;
         }
         let seen = Seen { asked, same, first, chosen };

@@ -2,13 +2,13 @@
 
 mod door;
 
-use std::io::{self, BufWriter, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use crate::common::wanted::MatchOptions;
-use agon_match::{Observer, Recorder};
+use agon_match::Observer;
 use agon_replay::Header;
 use agon_web::live::Camera;
 use agon_web::{Config, Handle, Host, Live, Request, Server};
@@ -232,20 +232,19 @@ fn film(words: Vec<String>, live: Live) -> Result<(), String> {
         };
         let _ = started.send(Ok(()));
         // A match that cannot be kept is still worth watching.
-        let mut recorder = ReplayFile::create(None, session.as_ref())
-            .ok()
-            .and_then(|mut file| Recorder::new(BufWriter::new(file.take()), &header).ok());
+        let mut kept = ReplayFile::begin(None, &header).ok();
         let record = {
             let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];
-            if let Some(recorder) = &mut recorder {
+            if let Some((_, recorder)) = &mut kept {
                 observers.push(recorder);
             }
             let stop = common::stop_on_ctrl_c();
             let mut all = seats::Together(&mut observers);
             agon_match::play(session.as_mut(), &mut players, &labels, clock, ponder, &mut all, stop)
         };
-        if let Some(recorder) = recorder {
+        if let Some((mut file, recorder)) = kept {
             let _ = recorder.finish(session.as_mut(), &record);
+            file.keep(&record, false);
         }
         camera.finish(&record);
     });
