@@ -8,9 +8,7 @@ use agon_bot::family::{self, Limits};
 use agon_bot::{BotName, sys};
 use agon_game::{AnyGame, Face, Seat, Session, Setup};
 use agon_match::record::Void;
-use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player,
-};
+use agon_match::{Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player};
 use cultist_wars::CultistWars;
 
 /// Reads one question; the first one begins with nine lines more.

@@ -266,16 +266,7 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
         ("windows", "Windows line ending"),
         ("cmd:no-such-program-anywhere x", "not installed or not on the PATH"),
     ] {
-        let arguments = [
-            "play",
-            "cultist-wars",
-            bot,
-            "builtin:idle",
-            "--json",
-            "--no-replay",
-            "--seed",
-            "1",
-        ];
+        let arguments = ["play", "cultist-wars", bot, "builtin:idle", "--json", "--no-replay", "--seed", "1"];
         let output = agon(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1), "{bot}: {}", err(&output));
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
