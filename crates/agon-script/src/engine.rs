@@ -1,7 +1,9 @@
 //! One script in an engine of its own.
 
+use std::cell::Cell;
 use std::ffi::CString;
 use std::path::Path;
+use std::rc::Rc;
 
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::Func;
@@ -14,7 +16,12 @@ pub const MEMORY: usize = 128 << 20;
 /// How deep calls may go, in bytes of the stack; less where the system gives little.
 const STACK: usize = 1 << 20;
 
-/// The parts of the language: all of it but what shows time and memory.
+// The clock of a script counts what it does. Each call of a function and each jump, of which a round of a loop has two,
+// takes one from a counter of the engine, and when 10,000 are used up the engine asks whether it is to go on: that is
+// one millisecond. So a search that is bounded by the clock ends, and the same script does the same on any machine. The number is the engine's own: where another version of it counts
+// otherwise, a test says so, and `docs/scripts.md` has it for authors.
+
+/// The parts of the language: all of it but what shows memory.
 type Language = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -60,12 +67,21 @@ impl Engine {
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(MEMORY);
         runtime.set_max_stack_size(stack_size());
+        let ticks = Rc::new(Cell::new(0_u32));
+        let (counted, started) = (Rc::clone(&ticks), Rc::clone(&ticks));
+        runtime.set_interrupt_handler(Some(Box::new(move || {
+            counted.set(counted.get().saturating_add(1));
+            false
+        })));
         let context = Context::custom::<Language>(&runtime).map_err(failed)?;
         let loaded = context.with(|context| {
             let host: Function<'_> =
                 evaluate(&context, agon_bot::script::HOST, "host").map_err(|why| why.to_string())?;
             let print = Func::from(move |text: String| print(&text));
-            let host: Object<'_> = host.call((print, seed)).map_err(|error| error.to_string())?;
+            let clock = Func::from(move || ticks.get());
+            let host: Object<'_> = host.call((print, seed, clock)).map_err(|error| error.to_string())?;
+            // The engine asks for the first time at once.
+            started.set(0);
             find_script(&context, &host, path, source)?;
             let function = |name: &str| {
                 let function: Function<'_> = host.get(name).map_err(|error| error.to_string())?;

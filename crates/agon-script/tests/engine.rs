@@ -96,6 +96,7 @@ fn a_file_that_is_no_script_is_refused_with_the_place_of_its_mistake() {
         ),
         ("bot.js", "throw 'no';", "no"),
         ("bot.js", "const fs = require('fs');", "ReferenceError: require is not defined"),
+        ("bot.js", "const fs = require('fs');", "a script is one file: bundle what it requires"),
         ("bot.js", "const all = []; for (;;) all.push(new Array(1000).fill(0));", "out of memory"),
     ];
     for (file, source, part) in refusals {
@@ -232,7 +233,7 @@ fn what_is_put_off_is_done_before_the_next_call() {
 }
 
 #[test]
-fn chance_is_seeded_and_time_stands_still() {
+fn chance_is_seeded_and_time_begins_with_the_year_2000() {
     let source = "export const script = { play() {
         const drawn = Array.from({ length: 1000 }, Math.random);
         return { state: { drawn: drawn.slice(0, 3), mean: Math.round(10 * drawn.reduce((a, b) => a + b) / 1000),
@@ -254,9 +255,57 @@ fn chance_is_seeded_and_time_stands_still() {
     );
 }
 
+/// The clock counts what the script does: a search that is bounded by it ends, at the same place on any machine.
+#[test]
+fn time_is_what_the_script_does() {
+    let took = |work: &str| {
+        answer(&format!(
+            "const start = performance.now(); {work} return {{ state: performance.now() - start }};"
+        ))
+    };
+    assert_eq!(took("for (let i = 0; i < 1e6; i++);"), "{\"state\":200}", "5,000 rounds of a loop are 1 ms");
+    assert_eq!(
+        took("const f = () => 1; for (let i = 0; i < 1e6; i++) f();"),
+        "{\"state\":300}",
+        "a call counts as half a round"
+    );
+    assert_eq!(took(""), "{\"state\":0}");
+    let search = "let rounds = 0;
+        for (const end = Date.now() + 50; Date.now() < end; rounds++) for (let i = 0; i < 1000; i++);
+        return { state: [rounds, new Date().getTime() - performance.timeOrigin === Date.now() - 946684800000] };";
+    let found = answer(search);
+    assert!(found.starts_with("{\"state\":[249"), "a quarter of a million rounds in 50 ms: {found}");
+    assert!(found.ends_with(",true]}"), "{found}");
+    assert_eq!(answer(search), found);
+    // It goes on from call to call.
+    let mut bot = load(
+        "var script = { play() { for (let i = 0; i < 5e4; i++); return { state: Date.now() % 1000 }; } };",
+    );
+    assert_eq!([bot.play(), bot.play()], ["{\"state\":10}", "{\"state\":20}"]);
+}
+
+#[test]
+fn what_other_worlds_have_is_missed_with_what_there_is_instead() {
+    for (body, instead) in [
+        ("setTimeout(() => {}, 10);", "setTimeout is not defined (at play (bot.js:1:"),
+        ("setTimeout(() => {}, 10);", "`await` and queueMicrotask work within a call"),
+        ("setInterval(() => {}, 10);", "nothing of it runs later"),
+        ("fetch('http://localhost');", "there is no network"),
+        ("require('fs');", "bundle what it requires"),
+        ("process.stdout.write('x');", "console.log prints"),
+        ("return structuredClone({});", "JSON.parse(JSON.stringify(value))"),
+        ("window.x = 1;", "there is no browser"),
+    ] {
+        let line = answer(body);
+        assert!(line.starts_with("{\"failed\":") && line.contains(instead), "{body} gives {line}");
+    }
+    assert!(!answer("nothingOfTheKind();").contains(';'), "of other names nothing is known");
+    assert_eq!(answer("return { state: typeof setTimeout };"), r#"{"state":"undefined"}"#);
+}
+
 #[test]
 fn nothing_but_the_language_can_be_reached() {
-    let names = "['require', 'process', 'fetch', 'setTimeout', 'setInterval', 'performance', 'std', 'os', 'Worker',
+    let names = "['require', 'process', 'fetch', 'setTimeout', 'setInterval', 'std', 'os', 'Worker',
         'print', 'Atomics', 'SharedArrayBuffer', 'WebAssembly', 'WeakRef', 'FinalizationRegistry', 'load', 'Intl',
         'gc', 'navigator']";
     assert_eq!(
@@ -294,6 +343,30 @@ fn the_console_shows_every_kind_of_value() {
         printed.starts_with("Error: h\n    at play (bot.js:1:"),
         "thrown things show their stack: {printed}"
     );
+}
+
+#[test]
+fn the_whole_console_works() {
+    let mut bot = load(
+        "export const script = { play() {
+             console.assert(true, 'a'); console.assert(1 > 2, 'b', { c: 1 });
+             console.count(); console.count(); console.count('d'); console.countReset(); console.count();
+             console.group('e'); console.info('f'); console.groupCollapsed(); console.debug('g');
+             console.groupEnd(); console.groupEnd(); console.groupEnd(); console.dir([1]);
+             console.table([{ h: 1 }, 2]); console.table('i'); console.clear();
+             console.time('j'); for (let i = 0; i < 5e4; i++); console.timeLog('j', 'k'); console.timeEnd('j');
+             console.timeEnd('never'); console.trace('l');
+             return {}; } };",
+    );
+    assert_eq!(bot.play(), "{}");
+    let printed = bot.printed();
+    let (lines, trace) = printed.split_once("Trace: l\n").expect("a trace");
+    assert_eq!(
+        lines,
+        "Assertion failed: b {\"c\":1}\ndefault: 1\ndefault: 2\nd: 1\ndefault: 1\ne\n  f\n    g\n[1]\n\
+         0: {\"h\":1}\n1: 2\ni\nj: 10 ms k\nj: 10 ms\nnever: 0 ms\n"
+    );
+    assert!(trace.starts_with("    at play (bot.js:8:") && trace.lines().count() == 1, "{trace}");
 }
 
 #[test]

@@ -315,6 +315,35 @@ fn a_match_of_javascript_and_python_is_played_by_one_command() {
     assert!(verified.expect("agon starts").status.success());
 }
 
+/// What a pipe does not take at once, a search that ends by the clock, and a name that is not there.
+#[test]
+fn large_answers_and_searches_by_the_clock_work_in_both_engines() {
+    let folder = folder();
+    write(
+        &folder,
+        "bot.js",
+        "export const script = { play(input) {
+             let rounds = 0;
+             for (const end = performance.now() + 20; performance.now() < end; ) rounds++;
+             if (rounds < 10) throw new Error(`only ${rounds} rounds`);
+             if (input.state && input.state.length !== 900000) throw new Error('another state');
+             return { actions: [], state: 'x'.repeat(900000) };
+         } };",
+    );
+    write(&folder, "waits.js", "export const script = { play() { setTimeout(() => {}, 1); } };");
+    for js in ["embedded", "node"] {
+        if js == "node" && !installed("node") {
+            continue;
+        }
+        let (result, code) = play(&folder, &["bot.js", "waits.js"], &["--js", js, "--set", "maxTurns=20"]);
+        assert_eq!(code, Some(0), "{js}: {result}");
+        assert_eq!(result["seats"][0]["faults"], serde_json::json!([]), "{js}");
+        let fault = result["seats"][1]["faults"][0].to_string();
+        assert!(fault.contains("setTimeout is not defined"), "{js}: {fault}");
+        assert!(fault.contains("`await` and queueMicrotask work within a call"), "{js}: {fault}");
+    }
+}
+
 /// Bots that use what differs between engines unless somebody takes care of it.
 const CORPUS: [(&str, &str); 4] = [
     (
@@ -324,7 +353,7 @@ const CORPUS: [(&str, &str); 4] = [
              await null;
              const pick = () => ['UP', 'DOWN', 'LEFT', 'RIGHT'][Math.floor(Math.random() * 4)];
              return { actions: own.map((one) => ({ adventurerId: one.id, move: { direction: pick() } })),
-                 state: { at: Date.now(), day: new Date().toString(), drawn: Math.random() } };
+                 state: { at: performance.timeOrigin, day: new Date().toString(), drawn: Math.random() } };
          } };",
     ),
     (

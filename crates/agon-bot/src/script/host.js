@@ -1,17 +1,18 @@
 // The world of a script, in whichever engine it runs. This function is called before the script is
-// loaded, with `print(text)`, which writes to standard error, and a text that seeds `Math.random`. It gives
-// the functions by which the host finds the script, calls it, and gets a line with its answer.
+// loaded, with `print(text)`, which writes to standard error, a text that seeds `Math.random`, and `clock()`, the
+// milliseconds that the script has had so far, counted and not measured. It gives the functions by which the host
+// finds the script, calls it, and gets a line with its answer.
 //
 // The script shares this world and may replace everything in it. What is needed after it was loaded is
 // therefore kept here first, and nothing is looked up on a prototype.
-(function (print, seed) {
+(function (print, seed, clock) {
   "use strict";
   const { apply, construct, deleteProperty, defineProperty } = Reflect;
   const { stringify } = JSON;
   const { isArray } = Array;
-  const { imul } = Math;
+  const { floor, imul } = Math;
   const { then } = Promise.prototype;
-  const { charCodeAt, indexOf, lastIndexOf, slice, toWellFormed, trim } = String.prototype;
+  const { charCodeAt, endsWith, indexOf, lastIndexOf, slice, toWellFormed, trim } = String.prototype;
   const NativePromise = Promise, NativeDate = Date, NativeError = Error, text = String;
 
   // An answer has to fit these; the referee refuses larger ones without a look.
@@ -23,7 +24,7 @@
   // Only the language itself is here: nothing that waits, shares memory, or shows how the machine is doing.
   for (const name of [
     "Atomics", "SharedArrayBuffer", "WebAssembly", "WeakRef", "FinalizationRegistry", "Intl",
-    "performance", "navigator", "DOMException", "gc",
+    "navigator", "DOMException", "gc",
   ]) deleteProperty(globalThis, name);
 
   // sfc32, seeded by an FNV hash: the same numbers in every engine.
@@ -43,18 +44,22 @@
     return ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
   });
 
-  // It is always the first moment of the year 2000.
-  const NOW = 946684800000;
+  // A match begins at the first moment of the year 2000, and time is what the script does.
+  const START = 946684800000;
+  const now = () => START + floor(clock());
   const FixedDate = function Date(...given) {
-    if (new.target === undefined) return text(new NativeDate(NOW));
-    return construct(NativeDate, given.length === 0 ? [NOW] : given, new.target);
+    if (new.target === undefined) return text(new NativeDate(now()));
+    return construct(NativeDate, given.length === 0 ? [now()] : given, new.target);
   };
   FixedDate.prototype = NativeDate.prototype;
   define(FixedDate.prototype, "constructor", FixedDate);
-  define(FixedDate, "now", function now() { return NOW; });
+  define(FixedDate, "now", { now() { return now(); } }.now);
   define(FixedDate, "parse", NativeDate.parse);
   define(FixedDate, "UTC", NativeDate.UTC);
   define(globalThis, "Date", FixedDate);
+  const performance = { timeOrigin: START };
+  define(performance, "now", { now() { return clock(); } }.now);
+  define(globalThis, "performance", performance);
 
   // What depends on the language of the machine would differ from one to the next.
   define(String.prototype, "localeCompare", function localeCompare(that) {
@@ -103,8 +108,9 @@
     if (typeof value === "object" && value !== null) return stringify(value) ?? "[object]";
     return text(value);
   };
-  const say = (line) => print(apply(toWellFormed, line, []));
-  const log = (...values) => {
+  let indent = "";
+  const say = (line) => print(apply(toWellFormed, indent + line, []));
+  const line = (values) => {
     let line = "";
     for (let at = 0; at < values.length; at++) {
       let shown = "[cannot be shown]";
@@ -113,10 +119,44 @@
       } catch {}
       line += at > 0 ? ` ${shown}` : shown;
     }
-    say(line);
+    return line;
   };
-  const console = {};
-  for (const name of ["log", "info", "warn", "error", "debug"]) define(console, name, log);
+  const log = (...values) => say(line(values));
+  // Everything that prints; what only colours or clears does nothing.
+  const console = {}, counts = { __proto__: null }, timers = { __proto__: null };
+  const passed = (label) => `${label}: ${floor(1000 * (clock() - (timers[label] ?? clock()))) / 1000} ms`;
+  const methods = {
+    log,
+    assert(holds, ...values) { if (!holds) say(`Assertion failed: ${line(values)}`); },
+    clear() {},
+    count(label = "default") { say(`${label}: ${counts[text(label)] = (counts[text(label)] ?? 0) + 1}`); },
+    countReset(label = "default") { deleteProperty(counts, text(label)); },
+    group(...values) {
+      if (values.length > 0) say(line(values));
+      if (indent.length < 40) indent += "  ";
+    },
+    groupEnd() { indent = apply(slice, indent, [2]); },
+    table(rows) {
+      if (typeof rows !== "object" || rows === null) return log(rows);
+      for (const key in rows) log(`${key}:`, rows[key]);
+    },
+    time(label = "default") { timers[text(label)] = clock(); },
+    timeEnd(label = "default") {
+      say(passed(text(label)));
+      deleteProperty(timers, text(label));
+    },
+    timeLog(label = "default", ...values) { say(`${passed(text(label))} ${line(values)}`); },
+    trace(...values) {
+      const stack = text(new NativeError().stack);
+      const start = apply(indexOf, stack, ["\n", apply(indexOf, stack, ["(host:"])]);
+      say(`Trace: ${line(values)}\n${own(apply(slice, stack, [start + 1]))}`);
+    },
+  };
+  for (const [name, like] of [
+    ["info", "log"], ["warn", "log"], ["error", "log"], ["debug", "log"], ["dir", "log"], ["dirxml", "log"],
+    ["groupCollapsed", "group"],
+  ]) methods[name] = methods[like];
+  for (const name in methods) define(console, name, methods[name]);
   define(globalThis, "console", console);
 
   /** The first place in a stack, which is where it was thrown. */
@@ -128,13 +168,44 @@
     return ` (${apply(trim, apply(slice, stack, end < 0 ? [start] : [start, end]), [])})`;
   };
 
+  // What scripts of browsers and of Node expect to find, and what there is instead.
+  const ANSWERS = "a script is called and answers, and nothing of it runs later: `await` and queueMicrotask work within a "
+    + "call, and `state` keeps what is to be remembered";
+  const ALONE = "there is no network and no file around a script: write what it needs into it";
+  const NO_NODE = "there is no Node around a script, with `--js node` neither: console.log prints and performance.now() is "
+    + "the clock; a bot that needs Node can be a program, see `agon docs scripts`";
+  const NO_BROWSER = "there is no browser around a script: `input` is all it sees, and `state` keeps what is to be remembered";
+  const MISSING = {
+    __proto__: null,
+    setTimeout: ANSWERS, setInterval: ANSWERS, setImmediate: ANSWERS, requestAnimationFrame: ANSWERS,
+    clearTimeout: ANSWERS, clearInterval: ANSWERS,
+    fetch: ALONE, XMLHttpRequest: ALONE, WebSocket: ALONE,
+    require: "a script is one file: bundle what it requires (npx esbuild bot.js --bundle --format=esm --outfile=one.js); "
+      + "Node's own modules, like `fs`, are not there",
+    process: NO_NODE, Buffer: NO_NODE, __dirname: NO_NODE, __filename: NO_NODE,
+    window: NO_BROWSER, document: NO_BROWSER, localStorage: NO_BROWSER, self: NO_BROWSER,
+    Worker: "a script has one thread", SharedArrayBuffer: "a script has one thread", Atomics: "a script has one thread",
+    structuredClone: "use JSON.parse(JSON.stringify(value))",
+  };
+  /** What there is instead of the name that an error misses. */
+  const instead = (message) => {
+    const end = " is not defined";
+    if (!apply(endsWith, message, [end])) return "";
+    const why = MISSING[apply(slice, message, [0, message.length - end.length])];
+    return why === undefined ? "" : `; ${why}`;
+  };
+
   /** One line that says what was thrown, and where. */
   const describe = (thrown) => {
     let line = "something that cannot be shown";
     try {
       const error = thrown instanceof NativeError;
       if (thrown === null) line = "null, as the engine does when it is out of memory";
-      else line = error ? `${thrown.name}: ${thrown.message}${place(text(thrown.stack))}` : text(show(thrown));
+      else if (!error) line = text(show(thrown));
+      else {
+        const message = text(thrown.message);
+        line = `${thrown.name}: ${message}${place(text(thrown.stack))}${instead(message)}`;
+      }
     } catch {}
     return apply(slice, apply(toWellFormed, line, []), [0, LONGEST_REASON]);
   };
