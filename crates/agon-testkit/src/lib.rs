@@ -9,5 +9,5 @@
 
 pub mod conformance;
 pub mod golden;
-pub mod rulebook;
+pub use agon_rulebook as rulebook;
 pub mod spec;

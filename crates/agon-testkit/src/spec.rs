@@ -160,7 +160,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
             block.lines.push(line);
         } else if let Some(title) = line.strip_prefix('#') {
             let title = title.trim_start_matches('#').trim();
-            inside = title.split_whitespace().next().is_some_and(super::rulebook::is_id);
+            inside = title.split_whitespace().next().is_some_and(agon_rulebook::is_id);
             if inside {
                 sections.push(Section { title, blocks: Vec::new() });
             }

@@ -2,7 +2,7 @@
 
 use crate::map::{Map, Tile};
 
-/// Reads an image.
+/// Reads an image of the original; any other colour is an error (JB-MAP-6).
 ///
 /// # Errors
 /// What is wrong with it.

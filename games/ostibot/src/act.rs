@@ -44,7 +44,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
             Act::Move { direction, .. } => self.go(team, who, direction),
             Act::Use { item, .. } => self.use_item(who, item)?,
             Act::Unclear { why, .. } => return Err(Refusal::Unclear(why)),
-            _ => return Err(Refusal::NotInATurn),
+            _ => return Err(Refusal::NotInATurn), // OB-ACT-7
         }
         Ok(())
     }

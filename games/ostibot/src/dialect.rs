@@ -188,6 +188,7 @@ fn note(text: &str) -> Option<Box<str>> {
 
 /// What an entry asks for; whatever it is, it is something the rules can answer.
 fn action(entry: &Value) -> Action {
+    // Exactly one thing is asked for (OB-ACT-4), and directions are written in one way (OB-ACT-5).
     const ASKS: [&str; 7] = ["move", "use", "buy", "sell", "equip", "unequip", "transfer"];
     let adventurer = |of: &Value, key| of[key].as_str().map_or(AdventurerId::UNKNOWN, AdventurerId::read);
     let who = adventurer(entry, "adventurerId");

@@ -24,7 +24,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     }
 
     /// Every `corruptionSpreadSpeed` turns from then on, the neighbours of burning cells burn too;
-    /// only walls stop it (OB-FIRE-2).
+    /// only walls stop it (OB-FIRE-2), and nothing puts it out before the round ends (OB-FIRE-7).
     pub fn spread_fire(&mut self) {
         let rules = self.game.rules();
         let since = self.state.turn.saturating_sub(rules.corruption_start_at);

@@ -17,7 +17,7 @@ use crate::rules::Rules;
 use crate::state::{Item, Pile, full_hp};
 use crate::view::{Body, View};
 
-/// What `script.shop` or `script.play` is called with, without `state`.
+/// What `script.shop` (OB-BOT-1) or `script.play` (OB-BOT-2) is called with, without `state`.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a>(pub &'a View<'a>);
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+/// A name on the wire: its letter and its number, in one form only (OB-BOT-4).
 macro_rules! name {
     ($(#[$about:meta])* $name:ident, $letter:literal) => {
         $(#[$about])*

@@ -82,7 +82,7 @@ pub fn action(frame: &Frame, eyes: Eyes, out: &mut Vec<u8>) {
     out.pop();
 }
 
-/// Writes the line of a deploy phase, with the structures that the restore removed.
+/// Writes the line of a deploy phase, with the structures that the restore removed (TM-TALK-2).
 pub fn deploy(state: &State, removed: &[Death], eyes: Eyes, out: &mut Vec<u8>) {
     let events = Events { death: removed.to_vec(), ..Events::default() };
     let frame = Frame::of(state, &[], -1, events);

@@ -18,7 +18,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The view of `seat`.
+    /// The view of `seat`: the whole board, and no order of the other (TM-TALK-4).
     pub const fn new(game: &'a Terminal, state: &'a State, seat: Seat) -> Self {
         Self { game, seat, state }
     }

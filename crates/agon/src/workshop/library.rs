@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
-use agon_testkit::rulebook;
+use agon_rulebook::Place;
 use clap::Args;
 use serde_json::json;
 
@@ -243,49 +243,22 @@ pub fn explain(options: &ExplainOptions) -> Done {
     let mut out = io::stdout().lock();
     for game in agon_games::ALL {
         let info = game.info();
-        let rules = rulebook::rules(info.rulebook);
-        let Some(rule) = rules.iter().find(|rule| rule.id == wanted) else { continue };
-        writeln!(out, "{}  {} · {}\n", screen.strong(&rule.id), info.title, rule.heading)?;
-        writeln!(out, "{}\n", rule.text)?;
-        for (word, folder) in [("decided in", "src/"), ("tested in", "spec/")] {
-            for (path, text) in info.sources.iter().filter(|(path, _)| path.starts_with(folder)) {
-                for (number, line) in text.lines().enumerate() {
-                    if rulebook::ids(line).contains(&wanted) {
-                        let what = place(text, number, folder == "src/");
-                        writeln!(out, "{word:<10} games/{}/{path}:{}  {what}", info.name, number + 1)?;
-                    }
-                }
+        let Some(found) = agon_rulebook::explain(info, &wanted) else { continue };
+        writeln!(out, "{}  {} · {}\n", screen.strong(&found.rule.id), info.title, found.rule.heading)?;
+        writeln!(out, "{}\n", found.rule.text)?;
+        for (word, places) in [("decided in", found.decided), ("tested in", found.tested)] {
+            for Place { path, line, item, .. } in places {
+                writeln!(out, "{word:<10} {item}  games/{}/{path}:{line}", info.name)?;
             }
         }
         return Ok(());
     }
     let known: Vec<String> = agon_games::ALL
         .iter()
-        .flat_map(|game| rulebook::rules(game.info().rulebook))
+        .flat_map(|game| agon_rulebook::rules(game.info().rulebook))
         .map(|rule| rule.id)
         .collect();
     let hint = agon_game::setup::nearest(&wanted, known.iter().map(String::as_str));
     let hint = hint.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
     Err(Failure::usage(format!("no rule is called {wanted}{hint} (agon rules GAME lists them)")))
-}
-
-/// The function a comment belongs to, or the heading itself.
-fn place(text: &str, line: usize, code: bool) -> String {
-    if !code {
-        return text.lines().nth(line).unwrap_or("").trim_start_matches('#').trim().to_owned();
-    }
-    text.lines()
-        .skip(line)
-        .take(40)
-        .find_map(|line| {
-            let line = line.trim();
-            let name = line
-                .split("fn ")
-                .nth(1)
-                .or_else(|| line.split("struct ").nth(1))
-                .or_else(|| line.split("enum ").nth(1))?;
-            (!line.starts_with("//"))
-                .then(|| name.split(['(', '<', ' ', '{']).next().unwrap_or("").to_owned())
-        })
-        .unwrap_or_default()
 }
