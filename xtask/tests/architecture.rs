@@ -1,0 +1,286 @@
+//! What ARCHITECTURE.md says of the whole project, as far as it can be checked: who uses whom, that nobody
+//! does in a circle, that games are pure, and that every place it names is there.
+//!
+//! `UPDATE_ROOMS=1 cargo test -p xtask --test architecture` draws `docs/rooms.md` anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who uses whom.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the project's folder")
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The folders directly below `folder`, sorted.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    found.retain(|path| path.is_dir());
+    found.sort();
+    found
+}
+
+/// All Rust files below `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+/// The crates of the project, and those each is built from. What only its tests use does not count.
+fn crates() -> Uses {
+    let members = [folders(&root().join("crates")), folders(&root().join("games"))].concat();
+    let names: BTreeSet<String> = members.iter().map(|path| name(path)).collect();
+    let uses = |path: &PathBuf| {
+        let manifest: toml::Table = text(&path.join("Cargo.toml")).parse().expect("a manifest");
+        let used = manifest.get("dependencies").and_then(toml::Value::as_table);
+        used.into_iter()
+            .flat_map(|table| table.keys())
+            .filter(|name| names.contains(*name))
+            .cloned()
+            .collect()
+    };
+    members.iter().map(|path| (name(path), uses(path))).collect()
+}
+
+/// The rooms of the command line, and those each imports. Tests may import the whole.
+fn rooms() -> Uses {
+    let rooms = folders(&root().join("crates/agon/src"));
+    let names: BTreeSet<String> = rooms.iter().map(|path| name(path)).collect();
+    let uses = |path: &PathBuf| {
+        let mut used = BTreeSet::new();
+        for file in sources(path) {
+            let text = text(&file);
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for (at, _) in code.match_indices("crate::") {
+                let word: String =
+                    code[at + 7..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if names.contains(&word) && word != name(path) {
+                    used.insert(word);
+                }
+            }
+        }
+        used
+    };
+    rooms.iter().map(|path| (name(path), uses(path))).collect()
+}
+
+/// The names in layers: each uses only what stands in layers before it.
+///
+/// # Panics
+/// When some use each other in a circle; with their names.
+fn layers(uses: &Uses) -> Vec<Vec<String>> {
+    let mut layers: Vec<Vec<String>> = Vec::new();
+    let mut placed: BTreeSet<String> = BTreeSet::new();
+    while placed.len() < uses.len() {
+        let free =
+            |(name, used): &(&String, &BTreeSet<String>)| !placed.contains(*name) && used.is_subset(&placed);
+        let layer: Vec<String> = uses.iter().filter(free).map(|(name, _)| name.clone()).collect();
+        let circle: Vec<&String> = uses.keys().filter(|name| !placed.contains(*name)).collect();
+        assert!(!layer.is_empty(), "these use each other in a circle: {circle:?}");
+        placed.extend(layer.iter().cloned());
+        layers.push(layer);
+    }
+    layers
+}
+
+fn drawing(uses: &Uses) -> String {
+    let width = uses.keys().map(String::len).max().unwrap_or(0);
+    let mut out = String::from("```\n");
+    for layer in layers(uses).iter().rev() {
+        for name in layer {
+            let used: Vec<&str> = uses[name].iter().map(String::as_str).collect();
+            let line = match used[..] {
+                [] => name.clone(),
+                _ => format!("{name:<width$}  ->  {}", used.join(", ")),
+            };
+            writeln!(out, "{line}").expect("a text");
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n```\n"
+}
+
+#[test]
+fn nothing_is_used_in_a_circle_and_the_drawing_is_up_to_date() {
+    let page = format!(
+        "# Rooms\n\n\
+         Who uses whom, drawn by a test from the manifests and the imports. What stands lower knows nothing of what\n\
+         stands higher, so there is no circle. `ARCHITECTURE.md` says what each is for.\n\n\
+         ## Crates\n\n{}\n## The rooms of the command line\n\nFolders of `crates/agon/src`.\n\n{}",
+        drawing(&crates()),
+        drawing(&rooms())
+    );
+    let file = root().join("docs/rooms.md");
+    if std::env::var_os("UPDATE_ROOMS").is_some() {
+        fs::write(&file, &page).expect("docs/rooms.md is written");
+    }
+    let drawn = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        drawn == page,
+        "docs/rooms.md is not as the code is: look at the change, then run this test with UPDATE_ROOMS=1"
+    );
+}
+
+#[test]
+#[should_panic(expected = "in a circle: [\"a\", \"b\"]")]
+fn a_circle_is_found() {
+    let uses = |used: &[&str]| used.iter().map(|name| (*name).to_owned()).collect();
+    layers(&Uses::from([
+        ("a".into(), uses(&["b", "c"])),
+        ("b".into(), uses(&["a"])),
+        ("c".into(), uses(&[])),
+    ]));
+}
+
+#[test]
+fn every_crate_and_room_stands_in_architecture_md() {
+    let page = text(&root().join("ARCHITECTURE.md"));
+    let missing: Vec<String> = crates()
+        .into_keys()
+        .filter(|name| name.starts_with("agon"))
+        .map(|name| format!("`crates/{name}`"))
+        .chain(rooms().into_keys().map(|name| format!("`crates/agon/src/{name}`")))
+        .filter(|place| !page.contains(place.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md has no line about {missing:?}");
+}
+
+#[test]
+fn every_place_that_architecture_md_names_is_there() {
+    let page = text(&root().join("ARCHITECTURE.md"));
+    let mut checked = 0;
+    // Links: [`function`](file), and the file holds an item of that name.
+    for (at, _) in page.match_indices("](") {
+        let target = page[at + 2..].split(')').next().unwrap_or_default();
+        if target.starts_with("http") || target.starts_with('#') {
+            continue;
+        }
+        let file = root().join(target);
+        assert!(file.exists(), "ARCHITECTURE.md links to {target}, which is not there");
+        let label = page[..at].rsplit('[').next().unwrap_or_default();
+        if let Some(item) = label.strip_prefix('`').and_then(|label| label.strip_suffix('`'))
+            && target.ends_with(".rs")
+        {
+            let item = item.rsplit("::").next().unwrap_or(item);
+            let text = text(&file);
+            let declares = |word: &str| {
+                text.lines().any(|line| {
+                    line.split_once(&format!("{word} {item}"))
+                        .is_some_and(|(_, rest)| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+                })
+            };
+            let found = ["fn", "struct", "enum", "trait", "const", "mod"].into_iter().any(declares);
+            assert!(found || text.contains(&format!("{item}:")), "{target} has no `{item}`");
+        }
+        checked += 1;
+    }
+    // Paths in backticks.
+    for word in page.split('`').skip(1).step_by(2) {
+        let is_path = ["crates/", "docs/", "games/", "web/", "fuzz/", "xtask"]
+            .iter()
+            .any(|start| word.starts_with(start));
+        if is_path && !word.contains("NAME") && !word.contains(' ') {
+            assert!(root().join(word).exists(), "ARCHITECTURE.md names {word}, which is not there");
+            checked += 1;
+        }
+    }
+    assert!(checked > 10, "only {checked} places were found to check");
+}
+
+/// What a game may be built from.
+const PURE: [&str; 9] = [
+    "agon-game",
+    "itoa",
+    "rand_core",
+    "rand_xoshiro",
+    "serde",
+    "serde_json",
+    "thiserror",
+    "toml",
+    "xxhash-rust",
+];
+
+/// What no game touches: invariant 1.
+const IMPURE: [&str; 12] = [
+    "std::fs",
+    "std::net",
+    "std::time",
+    "std::thread",
+    "std::env",
+    "std::process",
+    "std::io::std",
+    "println!",
+    "eprintln!",
+    "async fn",
+    "SystemTime",
+    "HashMap", // its order differs from run to run
+];
+
+#[test]
+fn games_and_their_contract_are_pure() {
+    let mut games = folders(&root().join("games"));
+    games.push(root().join("crates/agon-game"));
+    for game in &games {
+        let manifest: toml::Table = text(&game.join("Cargo.toml")).parse().expect("a manifest");
+        let used = manifest["dependencies"].as_table().expect("a table of dependencies");
+        let impure: Vec<&String> = used.keys().filter(|used| !PURE.contains(&used.as_str())).collect();
+        assert!(impure.is_empty(), "{} is built from {impure:?}", game.display());
+        let files = sources(&game.join("src"));
+        assert!(files.len() > 5, "{}", game.display());
+        assert!(text(&game.join("src/lib.rs")).contains("#![forbid(unsafe_code)]"), "{}", game.display());
+        for file in files {
+            let text = text(&file);
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for (number, line) in code.lines().enumerate() {
+                let code = line.split("//").next().unwrap_or_default();
+                let found = IMPURE.iter().find(|word| code.contains(**word));
+                assert!(found.is_none(), "{}:{}: a game uses {found:?}", file.display(), number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_knows_no_game_is_built_without_any() {
+    let uses = crates();
+    let games: BTreeSet<String> = folders(&root().join("games")).iter().map(|path| name(path)).collect();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for name in ["agon-bot", "agon-match", "agon-replay", "agon-stats", "agon-script"] {
+        let mut left = vec![name];
+        known.clear();
+        while let Some(next) = left.pop() {
+            if known.insert(next) {
+                left.extend(uses[next].iter().map(String::as_str));
+            }
+        }
+        let found: Vec<&&str> =
+            known.iter().filter(|used| games.contains(**used) || **used == "agon-games").collect();
+        assert!(found.is_empty(), "{name} is built from {found:?}");
+    }
+    assert!(!uses["agon-stats"].contains("agon-bot"), "agon-stats knows no bots");
+}
