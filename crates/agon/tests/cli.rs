@@ -321,6 +321,7 @@ fn a_rule_is_explained_with_its_code_and_its_test() {
     assert!(text.starts_with("CW-SHOOT-4"), "{text}");
     assert!(text.contains("decided in games/cultist-wars/src/shoot.rs:"), "{text}");
     assert!(text.contains("tested in  games/cultist-wars/spec/shoot.md:"), "{text}");
+    assert!(text.contains("  Line::drawn\n"), "the function, not only its file: {text}");
 }
 
 #[test]

@@ -248,7 +248,7 @@ pub fn explain(options: &ExplainOptions) -> Done {
         writeln!(out, "{}\n", found.rule.text)?;
         for (word, places) in [("decided in", found.decided), ("tested in", found.tested)] {
             for Place { path, line, item, .. } in places {
-                writeln!(out, "{word:<10} {item}  games/{}/{path}:{line}", info.name)?;
+                writeln!(out, "{word:<10} games/{}/{path}:{line}  {item}", info.name)?;
             }
         }
         return Ok(());
