@@ -25,7 +25,8 @@ pub fn places(path: &'static str, text: &str, id: &str) -> Vec<Place> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found: Vec<Place> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        let Some((_, comment)) = line.split_once("//").filter(|(_, comment)| !comment.starts_with('!')) else {
+        let Some((_, comment)) = line.split_once("//").filter(|(_, comment)| !comment.starts_with('!'))
+        else {
             continue;
         };
         if !ids(comment).contains(&id) {

@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn a_section_is_found_by_the_first_word_of_its_heading() {
         let page = "# Page\n\n## G-A-1 First\n\n```\n## G-A-1 in code\n```\n\n## About G-A-1\n\n### G-A-1 `Second`\n";
-        let lines: Vec<_> = sections("spec/a.md", page, "G-A-1").into_iter().map(|at| (at.line, at.item)).collect();
+        let lines: Vec<_> =
+            sections("spec/a.md", page, "G-A-1").into_iter().map(|at| (at.line, at.item)).collect();
         assert_eq!(lines, [(3, "G-A-1 First".to_owned()), (11, "G-A-1 Second".to_owned())]);
     }
 }
