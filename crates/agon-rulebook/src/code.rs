@@ -43,12 +43,12 @@ pub fn places(path: &'static str, text: &str, id: &str) -> Vec<Place> {
 
 /// The keyword and the full name of the item a comment belongs to.
 fn item_of<'a>(lines: &[&'a str], number: usize) -> Option<(&'a str, String)> {
-    let is_attached = |line: &&&str| {
+    let is_attached = |line: &&str| {
         let line = line.trim_start();
         line.starts_with("//") || line.starts_with("#[") || line.is_empty()
     };
     let whole_line = lines[number].trim_start().starts_with("//");
-    let below = lines[number..].iter().skip_while(is_attached).next().filter(|_| whole_line);
+    let below = lines[number..].iter().find(|line| !is_attached(line)).filter(|_| whole_line);
     // The item below, or the nearest around it: the first above that is indented less.
     let mut indent = indent_of(lines[number]) + 1;
     let mut name: Option<(&str, String)> = None;
