@@ -1,0 +1,51 @@
+//! Long proofs: what takes too long for every test run. A short form of each runs in the tests; the figures
+//! of the last long run stand in the docs, with date and commit.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+/// A long proof is one command of cargo.
+struct Proof {
+    /// How it is called: `cargo xtask long NAME`.
+    name: &'static str,
+    /// What it shows, and about how long it takes on two cores.
+    about: &'static str,
+    /// The arguments of cargo.
+    command: &'static [&'static str],
+}
+
+/// All of them, by name.
+const PROOFS: &[Proof] = &[];
+
+/// Lists the proofs.
+pub fn list() -> String {
+    PROOFS.iter().map(|proof| format!("    {:<16} {}\n", proof.name, proof.about)).collect()
+}
+
+/// Runs the proof called `name`; what follows on the command line goes to it.
+///
+/// # Errors
+/// When there is no such proof, or cargo cannot be started.
+pub fn run(root: &Path, name: Option<&str>, rest: &[String]) -> Result<bool> {
+    let Some(name) = name else { bail!("name a long proof:\n{}", list()) };
+    let Some(proof) = PROOFS.iter().find(|proof| proof.name == name) else {
+        bail!("no long proof is called {name}:\n{}", list());
+    };
+    let began = Instant::now();
+    let good = Command::new("cargo")
+        .args(proof.command)
+        .args(rest)
+        .current_dir(root)
+        .status()
+        .with_context(|| format!("running cargo {}", proof.command.join(" ")))?
+        .success();
+    let commit = Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(root).output();
+    let commit =
+        commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    let minutes = began.elapsed().as_secs_f64() / 60.0;
+    println!("{name}: {} in {minutes:.1} min, commit {commit}", if good { "held" } else { "FAILED" });
+    Ok(good)
+}
