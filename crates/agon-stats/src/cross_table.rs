@@ -92,6 +92,12 @@ impl CrossTable {
         self.reordered(&order)
     }
 
+    /// The table of these bots alone, in this order; the sums are still those of all their meetings.
+    pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let find = |name| self.bots.iter().position(|bot| bot == name);
+        self.reordered(&names.into_iter().filter_map(find).collect::<Vec<_>>())
+    }
+
     fn reordered(&self, order: &[usize]) -> Self {
         let row = |row: usize| order.iter().map(|&column| self.cells[row][column]).collect();
         Self {
@@ -128,5 +134,7 @@ mod tests {
         assert_eq!(other.bots, ["c", "b", "a"]);
         assert_eq!((other.cells[0][2], other.totals[0]), (table.cells[2][1], table.totals[2]));
         assert_eq!(other.in_order_of(["b", "a", "c"]), table);
+        let few = table.only(["c", "b"]);
+        assert_eq!((few.bots.len(), few.cells[0][1], few.totals[0]), (2, table.cells[2][0], table.totals[2]));
     }
 }

@@ -1,7 +1,7 @@
 //! Is my bot better? The statistics of series, tests and ratings.
 //!
 //! Plain data goes in, plain data comes out, and every result can be serialised. Nothing here
-//! reads a file or a clock; randomness (the bootstrap) comes from a seed. What each number means,
+//! reads a file, a clock or chance. What each number means,
 //! with its formula and its source, stands in `docs/statistics.md`.
 //!
 //! The unit of everything is the **block**: the same seed and map played once in every rotation of
@@ -40,27 +40,34 @@ pub mod twin;
 pub mod results;
 
 pub mod cross_table;
+pub mod pairs;
+pub mod scale;
 pub mod ratings;
 
-mod bootstrap;
 mod empirical;
-mod likelihood;
+mod fit;
+mod spread;
 
 pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};
 pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
-pub use ratings::{Bootstrap, Interval, Options, Rated, RatingError, RatingTable, rate};
+pub use pairs::{Meeting, Pairs};
+pub use ratings::{Interval, Options, Rated, RatingError, RatingTable, rate};
 pub use repeats::Repeats;
 pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
+pub use scale::{Place, Scale};
 pub use sequential::{Decision, Sequential, Status};
 pub use sprt::{Model, Sprt, SprtError};
 pub use twin::{Twin, twin_block};
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 
-/// The share of the standard normal distribution below `z`.
+/// Elo per natural logarithm of strength.
+const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// The share of the standard normal distribution below `z`, the same on every machine.
 fn normal_below(z: f64) -> f64 {
-    Normal::standard().cdf(z)
+    libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
 }
 
 /// How many standard deviations to each side hold `confidence` of the standard normal distribution.

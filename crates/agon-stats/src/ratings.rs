@@ -1,35 +1,29 @@
-//! Ratings of many bots from all their matches at once.
+//! The table of many bots, from all their matches at once.
 //!
-//! Plackett-Luce with ties (see `likelihood.rs` and `docs/statistics.md`) by maximum likelihood. There is no
-//! history in it: the table is a function of the results alone, whatever their order.
-
-use std::collections::BTreeSet;
+//! Bradley-Terry by maximum likelihood (see `scale.rs` and `docs/statistics.md`): a draw is half a win, and in
+//! a match of more than two seats every two of them meet. There is no history in it: the table is a function
+//! of the results alone, whatever their order.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::bootstrap::{quantile, resample};
-use crate::likelihood::Choices;
-use crate::{Results, TableKey, deviations, normal_below};
+use crate::pairs::{BLOCK, Meeting, Pairs, meetings};
+use crate::scale::{Place, Scale};
+use crate::spread::{Row, Spread};
+use crate::{ELO, Results, TableKey, fit, normal_below, student_deviations};
 
 /// How ratings are made.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// The standard deviation, in Elo, of the normal prior around 0 on every rating (and, in the same
-    /// units, on the logarithm of every tie parameter); without one it is plain maximum likelihood. At
-    /// 1000 it weighs as much as an eighth of a match and keeps a bot that won everything finite.
-    pub prior_sd: Option<f64>,
     /// The confidence of the intervals.
     pub confidence: f64,
-    /// How many samples the bootstrap takes; 0 for none.
-    pub bootstrap_samples: u32,
-    /// The seed of the bootstrap.
-    pub bootstrap_seed: i64,
+    /// Bots with a given rating, so that a table keeps its level from week to week. Without any the mean is 0.
+    pub anchors: Vec<(String, f64)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { prior_sd: Some(1000.0), confidence: 0.95, bootstrap_samples: 0, bootstrap_seed: 0 }
+        Self { confidence: 0.95, anchors: Vec::new() }
     }
 }
 
@@ -40,23 +34,31 @@ pub enum RatingError {
     #[error("there are no matches to rate")]
     Empty,
     /// Options that are none.
-    #[error("the prior's standard deviation must be above 0 and the confidence between 0 and 1")]
+    #[error("the confidence must be between 0 and 1")]
     Options,
-    /// Without a prior, a group of bots that never lost to the others would be infinitely stronger.
-    #[error("without a prior there are no finite ratings: {} never lost a point to the others", .0.join(", "))]
-    Unbeaten(Vec<String>),
-    /// No finite ratings for another reason: all matches were ties.
-    #[error("the likelihood has no peak: there are only ties, or far too extreme results; use a prior")]
-    NoPeak,
+    /// A rating that no bot can have.
+    #[error("the anchor {0} must be a number from -10000 to 10000")]
+    Anchor(String),
+    /// Two ratings for one bot.
+    #[error("the anchor {0} is given twice")]
+    AnchorTwice(String),
+    /// An anchor that is not in the table.
+    #[error("the anchor {anchor} is not in the table; its bots are {}", .bots.join(", "))]
+    NoSuchAnchor {
+        /// The anchor.
+        anchor: String,
+        /// Who is in the table.
+        bots: Vec<String>,
+    },
 }
 
-/// An interval in Elo.
+/// An interval in Elo; an end that is nothing is open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower end.
-    pub low: f64,
+    pub low: Option<f64>,
     /// The upper end.
-    pub high: f64,
+    pub high: Option<f64>,
 }
 
 /// A bot in the table.
@@ -64,27 +66,20 @@ pub struct Interval {
 pub struct Rated {
     /// Its name.
     pub bot: String,
-    /// Its rating; the mean of the table is 0.
-    pub elo: f64,
-    /// Its interval by the curvature of the likelihood, which takes matches to be independent.
-    pub interval: Interval,
-    /// Its interval by the block bootstrap, if one was made.
-    pub bootstrap: Option<Interval>,
+    /// The number of its group, from 1. Ratings of different groups cannot be compared: no chain of games
+    /// joins them.
+    pub group: u32,
+    /// Its rating, to a tenth; nothing where no finite one fits best, as for a bot that won everything.
+    pub elo: Option<f64>,
+    /// Its interval, to a tenth. Of a bot without a finite rating one end, or both, are open. Nothing in
+    /// very long tables, beyond the first [`MOST_INTERVALS`].
+    pub interval: Option<Interval>,
+    /// Whether its rating was given.
+    pub anchor: bool,
     /// In how many matches it sat.
     pub matches: u64,
-}
-
-/// What the bootstrap did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bootstrap {
-    /// Samples that have finite ratings, out of those asked for.
-    pub samples: u32,
-    /// Samples asked for.
-    pub asked: u32,
-    /// The seed.
-    pub seed: i64,
-    /// `superiority[i][j]`: the share of samples in which bot `i` is rated above bot `j`.
-    pub superiority: Vec<Vec<f64>>,
+    /// How sure it is that it is stronger than the next of its group, 0 to 1.
+    pub above_next: Option<f64>,
 }
 
 /// Ratings of all bots.
@@ -92,18 +87,15 @@ pub struct Bootstrap {
 pub struct RatingTable {
     /// The game and rules.
     pub key: TableKey,
-    /// The bots, best first; equal ratings by name.
+    /// The bots: the largest group first, in it the best first; equal ratings by name.
     pub bots: Vec<Rated>,
-    /// The size of each kind of tie that happened, and its parameter `δ`. With two seats, two bots of equal
-    /// strength tie with the chance `δ / (2 + δ)`.
-    pub ties: Vec<(usize, f64)>,
-    /// `superiority[i][j]`: how sure it is that bot `i` is stronger than bot `j`; one half for `i = j`.
-    pub superiority: Vec<Vec<f64>>,
-    /// `expected[i][j]`: the expected score of bot `i` in a match of these two alone.
-    pub expected: Vec<Vec<f64>>,
-    /// Groups of bots with no match between them, where there is more than one; ratings across groups
-    /// mean nothing.
-    pub unconnected: Vec<Vec<String>>,
+    /// How many groups there are.
+    pub groups: u32,
+    /// `superiority[i][j]`: how sure it is that bot `i` is stronger than bot `j`; one half for `i = j`, nothing
+    /// where they cannot be compared. Empty for more than [`MOST_SQUARED`] bots.
+    pub superiority: Vec<Vec<Option<f64>>>,
+    /// `expected[i][j]`: the expected score of bot `i` in a match of these two alone. Empty like `superiority`.
+    pub expected: Vec<Vec<Option<f64>>>,
     /// Blocks that count.
     pub blocks: u64,
     /// Matches in them.
@@ -112,148 +104,238 @@ pub struct RatingTable {
     pub repeats: u64,
     /// How the ratings were made.
     pub options: Options,
-    /// The bootstrap, if one was made.
-    pub bootstrap: Option<Bootstrap>,
 }
 
-/// Elo per natural logarithm of strength.
-const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+/// In a table of more bots only so many, from the top, have intervals: each takes a solution of its own.
+pub const MOST_INTERVALS: usize = 1000;
+/// Of more bots there is no table of every two.
+pub const MOST_SQUARED: usize = 300;
 
 /// Rates all bots of `results`.
 ///
 /// # Errors
-/// Without matches, and where ratings without a prior are not finite.
-pub fn rate(results: &Results, options: Options) -> Result<RatingTable, RatingError> {
-    let sd = options.prior_sd.map(|sd| sd / ELO);
-    let positive = |number: f64| number > 0.0 && number.is_finite();
-    if !sd.is_none_or(positive) || !positive(options.confidence) || options.confidence >= 1.0 {
+/// Without matches, and for anchors that are not in the table.
+pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingError> {
+    if !(options.confidence > 0.0 && options.confidence < 1.0) {
         return Err(RatingError::Options);
     }
     let names = results.bots();
-    let n = names.len();
-    if n == 0 {
+    if names.is_empty() {
         return Err(RatingError::Empty);
     }
+    let anchors = anchors(&names, options)?;
     let number = |name: &str| names.binary_search(&name).expect("it is listed");
-    let choices = Choices::new(n, number, results.blocks().map(|block| block.matches.as_slice()));
-    if sd.is_none() {
-        all_beaten(&choices, &names)?;
-    }
-    let peak = choices.gather(|_| 1).peak(sd, None).ok_or(RatingError::NoPeak)?;
-
-    // Best first. The names are in order already and the sort is stable.
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| peak.strengths[b].total_cmp(&peak.strengths[a]));
-    let square = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
-        order.iter().map(|&i| order.iter().map(|&j| of(i, j)).collect()).collect()
-    };
-
-    let lineups: Vec<Vec<usize>> = results
+    let blocks: Vec<Vec<Meeting>> = results
         .blocks()
         .map(|block| {
-            let bots = block.matches.iter().flat_map(|game| game.bots.iter().map(|bot| number(bot)));
-            bots.collect::<BTreeSet<_>>().into_iter().collect()
+            let bots = |bots: &[String]| bots.iter().map(|bot| number(bot) as u32).collect();
+            let matches: Vec<(Vec<u32>, &[u8])> =
+                block.matches.iter().map(|game| (bots(&game.bots), &game.ranks[..])).collect();
+            meetings(&matches)
         })
         .collect();
-    let samples = match options.bootstrap_samples {
-        0 => Vec::new(),
-        asked => resample(&choices, lineups.len(), sd, &peak.strengths, asked, options.bootstrap_seed),
-    };
-    let by_samples = |bot: usize| {
-        let mut values: Vec<f64> = samples.iter().map(|strengths| ELO * strengths[bot]).collect();
-        values.sort_by(f64::total_cmp);
-        let tail = (1.0 - options.confidence) / 2.0;
-        (!values.is_empty())
-            .then(|| Interval { low: quantile(&values, tail), high: quantile(&values, 1.0 - tail) })
-    };
-    let z = deviations(options.confidence);
-    let rated = |bot: usize| {
-        let elo = ELO * peak.strengths[bot];
-        let half = ELO * z * peak.covariance[(bot, bot)].max(0.0).sqrt();
+    let pairs = Pairs::new(names.len(), blocks.iter().flatten().copied());
+    let scale = Scale::fit(&pairs, &anchors, None);
+
+    let groups = order_of_groups(&scale.group);
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    // The names are in order already and the sort is stable.
+    order.sort_by(|&a, &b| {
+        let group = |bot: usize| groups[scale.group[bot] as usize];
+        group(a).cmp(&group(b)).then(scale.elo[b].total_cmp(&scale.elo[a]))
+    });
+    let mut matches = vec![0u64; names.len()];
+    for game in results.matches() {
+        let mut bots: Vec<usize> = game.bots.iter().map(|bot| number(bot)).collect();
+        bots.sort_unstable();
+        bots.dedup();
+        bots.into_iter().for_each(|bot| matches[bot] += 1);
+    }
+
+    let known = Known::new(&pairs, &blocks, &anchors, &scale, &order);
+    let compare = |i: usize, j: usize| known.superiority(i, j).or_else(|| row_of_wins(&pairs, &scale, i, j));
+    let rated = |(place, &bot): (usize, &usize)| {
+        let next = order.get(place + 1).filter(|&&next| scale.group[next] == scale.group[bot]);
+        let anchor = anchors.iter().any(|&(own, _)| own as usize == bot);
+        let finite = scale.place[bot] == Place::Known;
+        let interval = match scale.place[bot] {
+            Place::Known => known.interval(bot, scale.elo[bot], options.confidence),
+            Place::Above => Some(Interval { low: Some(tenth(scale.bound[bot])), high: None }),
+            Place::Below => Some(Interval { low: None, high: Some(tenth(scale.bound[bot])) }),
+            Place::Unknown => Some(Interval { low: None, high: None }),
+        };
         Rated {
             bot: names[bot].to_owned(),
-            elo,
-            interval: Interval { low: elo - half, high: elo + half },
-            bootstrap: by_samples(bot),
-            matches: results.matches().filter(|game| game.bots.iter().any(|b| b == names[bot])).count()
-                as u64,
+            group: groups[scale.group[bot] as usize] + 1,
+            elo: finite.then(|| tenth(scale.elo[bot])),
+            interval,
+            anchor,
+            matches: matches[bot],
+            above_next: next.and_then(|&next| compare(bot, next)).map(ten_thousandth),
         }
     };
-    let share_above = |i: usize, j: usize| {
-        let above = samples.iter().map(|strengths| match strengths[i].total_cmp(&strengths[j]) {
-            std::cmp::Ordering::Greater => 1.0,
-            std::cmp::Ordering::Equal => 0.5,
-            std::cmp::Ordering::Less => 0.0,
-        });
-        above.sum::<f64>() / samples.len() as f64
+    let square = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+        let row = |i: usize| order.iter().map(|&j| if i == j { Some(0.5) } else { of(i, j).map(ten_thousandth) }).collect();
+        let few = order.len() <= MOST_SQUARED;
+        order.iter().filter(|_| few).map(|&i| row(i)).collect()
     };
-    let superiority = |i: usize, j: usize| {
-        let c = &peak.covariance;
-        let sd = (c[(i, i)] + c[(j, j)] - c[(i, j)] - c[(j, i)]).max(0.0).sqrt();
-        let lead = peak.strengths[i] - peak.strengths[j];
-        if i == j || lead == 0.0 { 0.5 } else { normal_below(lead / sd) }
-    };
-    let nu = peak.ties.iter().find(|(size, _)| *size == 2).map_or(0.0, |(_, delta)| *delta);
     let expected = |i: usize, j: usize| {
-        let half = ((peak.strengths[i] - peak.strengths[j]) / 2.0).exp();
-        (half + nu / 2.0) / (half + 1.0 / half + nu)
+        if scale.component[i] == scale.component[j] {
+            return Some(fit::logistic((scale.elo[i] - scale.elo[j]) / ELO));
+        }
+        meeting(&pairs, i, j).map(|points| if points > 0 { 1.0 } else { 0.0 })
     };
-    let unconnected = groups(n, &lineups);
-    let named = |group: &Vec<usize>| group.iter().map(|&bot| names[bot].to_owned()).collect();
     Ok(RatingTable {
         key: results.key().clone(),
-        bots: order.iter().map(|&bot| rated(bot)).collect(),
-        superiority: square(&superiority),
+        bots: order.iter().enumerate().map(rated).collect(),
+        groups: groups.len() as u32,
+        superiority: square(&compare),
         expected: square(&expected),
-        unconnected: if unconnected.len() > 1 { unconnected.iter().map(named).collect() } else { Vec::new() },
-        blocks: lineups.len() as u64,
+        blocks: blocks.len() as u64,
         matches: results.matches().count() as u64,
         repeats: results.repeats(),
-        bootstrap: (!samples.is_empty()).then(|| Bootstrap {
-            samples: samples.len() as u32,
-            asked: options.bootstrap_samples,
-            seed: options.bootstrap_seed,
-            superiority: square(&share_above),
-        }),
-        ties: peak.ties,
-        options,
+        options: options.clone(),
     })
 }
 
-/// Ratings without a prior are finite only when from every bot a chain of "ahead of or level with" leads to
-/// every other (Zermelo, Ford, Hunter).
-fn all_beaten(choices: &Choices, names: &[&str]) -> Result<(), RatingError> {
-    let ahead = choices.ahead_or_level();
-    let n = names.len();
-    for bot in 0..n {
-        // Everybody who was ahead of or level with this bot, directly or by a chain.
-        let mut above = vec![false; n];
-        above[bot] = true;
-        let mut open = vec![bot];
-        while let Some(next) = open.pop() {
-            for other in 0..n {
-                if ahead[other][next] && !above[other] {
-                    above[other] = true;
-                    open.push(other);
-                }
-            }
+/// The anchors by number, sorted.
+fn anchors(names: &[&str], options: &Options) -> Result<Vec<(u32, f64)>, RatingError> {
+    let mut anchors: Vec<(u32, f64)> = Vec::new();
+    for (anchor, elo) in &options.anchors {
+        let Ok(number) = names.binary_search(&anchor.as_str()) else {
+            let bots = names.iter().map(|name| (*name).to_owned()).collect();
+            return Err(RatingError::NoSuchAnchor { anchor: anchor.clone(), bots });
+        };
+        if elo.is_nan() || elo.abs() > 10_000.0 {
+            return Err(RatingError::Anchor(anchor.clone()));
         }
-        if above.contains(&false) {
-            let unbeaten = (0..n).filter(|&other| above[other]).map(|other| names[other].to_owned());
-            return Err(RatingError::Unbeaten(unbeaten.collect()));
+        if anchors.iter().any(|(own, _)| *own as usize == number) {
+            return Err(RatingError::AnchorTwice(anchor.clone()));
         }
+        anchors.push((number as u32, *elo));
     }
-    Ok(())
+    anchors.sort_unstable_by_key(|(bot, _)| *bot);
+    Ok(anchors)
 }
 
-/// The bots, grouped by whether a chain of matches connects them.
-fn groups(n: usize, lineups: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut group: Vec<usize> = (0..n).collect();
-    for lineup in lineups {
-        let joined: BTreeSet<usize> = lineup.iter().map(|&bot| group[bot]).collect();
-        let Some(&least) = joined.first() else { continue };
-        group.iter_mut().filter(|own| joined.contains(own)).for_each(|own| *own = least);
+/// For each group its place, the largest first.
+fn order_of_groups(group: &[u32]) -> Vec<u32> {
+    let count = group.iter().max().map_or(0, |last| *last as usize + 1);
+    let size = |own: usize| group.iter().filter(|group| **group as usize == own).count();
+    let sizes: Vec<usize> = (0..count).map(size).collect();
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&own| std::cmp::Reverse(sizes[own]));
+    let mut places = vec![0; count];
+    order.iter().zip(0..).for_each(|(&own, place)| places[own] = place);
+    places
+}
+
+/// What the first of two bots scored against the other, in half wins; nothing when they never met.
+fn meeting(pairs: &Pairs, i: usize, j: usize) -> Option<u64> {
+    let pair = find(pairs, i, j)?;
+    Some(if i < j { pair.points } else { 2 * pair.meetings - pair.points })
+}
+
+fn find(pairs: &Pairs, i: usize, j: usize) -> Option<&Meeting> {
+    let both = (i.min(j) as u32, i.max(j) as u32);
+    let found = pairs.list().binary_search_by_key(&both, |pair| (pair.first, pair.second)).ok()?;
+    Some(&pairs.list()[found])
+}
+
+/// The sign test, where one bot took every point from the other in every block: equal bots would do that with
+/// the chance `2^-blocks`.
+fn row_of_wins(pairs: &Pairs, scale: &Scale, i: usize, j: usize) -> Option<f64> {
+    if scale.component[i] == scale.component[j] {
+        return None;
     }
-    let firsts: BTreeSet<usize> = group.iter().copied().collect();
-    firsts.iter().map(|first| (0..n).filter(|&bot| group[bot] == *first).collect()).collect()
+    let luck = libm::exp2(-(find(pairs, i, j)?.blocks as f64 / BLOCK as f64));
+    Some(if meeting(pairs, i, j)? > 0 { 1.0 - luck } else { luck })
+}
+
+/// What is known of the bots with a finite rating, group by group.
+struct Known {
+    /// The number of each bot within its group's rows.
+    strengths: Vec<f64>,
+    group: Vec<u32>,
+    anchored: Vec<bool>,
+    rows: Vec<Option<Row>>,
+    blocks: Vec<u64>,
+}
+
+impl Known {
+    fn new(
+        pairs: &Pairs,
+        blocks: &[Vec<Meeting>],
+        anchors: &[(u32, f64)],
+        scale: &Scale,
+        order: &[usize],
+    ) -> Self {
+        let bots = scale.elo.len();
+        let strengths: Vec<f64> = scale.elo.iter().map(|elo| elo / ELO).collect();
+        let mut anchored = vec![false; bots];
+        anchors.iter().for_each(|&(bot, _)| anchored[bot as usize] = true);
+        let mut known =
+            Self { strengths, group: scale.group.clone(), anchored, rows: Vec::new(), blocks: vec![0; bots] };
+        known.rows.resize_with(bots, || None);
+        let groups = scale.group.iter().max().map_or(0, |last| last + 1);
+        for group in 0..groups {
+            let members: Vec<usize> = (0..bots)
+                .filter(|&bot| scale.group[bot] == group && scale.place[bot] == Place::Known)
+                .collect();
+            if members.len() < 2 {
+                continue;
+            }
+            let mut number = vec![u32::MAX; bots];
+            members.iter().zip(0..).for_each(|(&bot, own)| number[bot] = own);
+            let inside = |list: &[Meeting]| -> Vec<Meeting> {
+                let both = |pair: &Meeting| [pair.first, pair.second].map(|bot| number[bot as usize]);
+                let list = list.iter().filter(|pair| !both(pair).contains(&u32::MAX));
+                list.map(|pair| Meeting { first: both(pair)[0], second: both(pair)[1], ..*pair }).collect()
+            };
+            let own_pairs = inside(pairs.list());
+            let own = |all: &[f64]| members.iter().map(|&bot| all[bot]).collect::<Vec<_>>();
+            let fixed: Vec<Option<f64>> =
+                members.iter().map(|&bot| known.anchored[bot].then(|| known.strengths[bot])).collect();
+            let own_blocks = blocks.iter().map(|block| inside(block)).filter(|block| !block.is_empty());
+            let spread = Spread::new(&own_pairs, own_blocks, &fixed, &own(&known.strengths));
+            let shown = order.iter().filter(|&&bot| number[bot] != u32::MAX).take(MOST_INTERVALS);
+            for &bot in shown {
+                known.rows[bot] = Some(spread.row(number[bot] as usize));
+                known.blocks[bot] = spread.blocks[number[bot] as usize];
+            }
+        }
+        known
+    }
+
+    fn interval(&self, bot: usize, elo: f64, confidence: f64) -> Option<Interval> {
+        let ends = |half: f64| Interval { low: Some(tenth(elo - half)), high: Some(tenth(elo + half)) };
+        if self.anchored[bot] {
+            return Some(ends(0.0));
+        }
+        let freedom = self.blocks[bot].saturating_sub(1).max(1) as f64;
+        let half = self.rows[bot].as_ref()?.variance().sqrt() * student_deviations(confidence, freedom);
+        Some(ends(ELO * half))
+    }
+
+    /// How sure it is that the first of two known bots is stronger.
+    fn superiority(&self, i: usize, j: usize) -> Option<f64> {
+        if self.group[i] != self.group[j] {
+            return None;
+        }
+        let lead = self.strengths[i] - self.strengths[j];
+        let deviation = self.rows[i].as_ref()?.variance_to(self.rows[j].as_ref()?).sqrt();
+        Some(match lead {
+            0.0 => 0.5,
+            _ => normal_below(lead / deviation.max(1e-12)),
+        })
+    }
+}
+
+/// To a tenth, without a negative zero.
+fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0 + 0.0
+}
+
+fn ten_thousandth(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use agon_contest::{BotId, Entry, Header, journal, standing};
-use agon_stats::{CrossTable, Match, MatchBlock, Options, RatingTable, Results, TableKey};
+use agon_stats::{CrossTable, Interval, Match, MatchBlock, Options, RatingTable, Results, TableKey};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, Done, Failure};
-use crate::series::progress::{thousands, whole};
+use crate::series::progress::thousands;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -24,10 +24,8 @@ Examples:
   agon rate agon-series/cultist-wars-tournament-1
   agon rate agon-series/*                              everything ever played here
   agon rate mine.jsonl theirs.jsonl --csv > ratings.csv
+  agon rate agon-series/* --anchor greedy=1500         a table that keeps its level from week to week
   agon rate agon-series/cultist-wars-tournament-1 --html site";
-
-/// Samples of the bootstrap unless told otherwise.
-const USUAL_SAMPLES: u32 = 200;
 
 /// Options of `agon rate`.
 #[derive(Args, Debug)]
@@ -35,12 +33,9 @@ pub struct RateOptions {
     /// Journals, or folders of series
     #[arg(required = true, value_name = "JOURNAL")]
     pub journals: Vec<PathBuf>,
-    /// How often the tournament is imagined again for the second interval; 0 for never
-    #[arg(long, value_name = "N", default_value_t = USUAL_SAMPLES)]
-    pub bootstrap: u32,
-    /// Standard deviation, in Elo, of the prior; 0 for none
-    #[arg(long, value_name = "ELO", default_value_t = 1000.0)]
-    pub prior: f64,
+    /// Gives a bot this rating, so that a table keeps its level from week to week; may be repeated
+    #[arg(long, value_name = "BOT=ELO")]
+    pub anchor: Vec<String>,
     /// Prints the ratings as CSV
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
@@ -53,19 +48,56 @@ pub struct RateOptions {
 }
 
 /// How ratings are made.
-pub struct How(Options);
+#[derive(Default)]
+pub struct How {
+    /// Bots with a given rating.
+    anchors: Vec<(String, f64)>,
+}
 
-impl Default for How {
-    fn default() -> Self {
-        Self(Options { bootstrap_samples: USUAL_SAMPLES, ..Options::default() })
+impl How {
+    /// Ratings with these anchors, each `BOT=ELO`.
+    pub fn new(anchors: &[String]) -> Result<Self, Failure> {
+        let anchor = |text: &String| {
+            let (bot, elo) = text.rsplit_once('=').filter(|(bot, _)| !bot.is_empty())?;
+            let elo: f64 = elo.parse().ok().filter(|elo: &f64| elo.abs() <= 10_000.0)?;
+            Some((bot.to_owned(), elo))
+        };
+        let anchors = anchors.iter().map(|text| {
+            anchor(text).ok_or_else(|| {
+                let wanted = "write BOT=ELO, for example --anchor greedy=1500 (-10000 to 10000)";
+                Failure::usage(format!("--anchor {text}: {wanted}"))
+            })
+        });
+        let how = Self { anchors: anchors.collect::<Result<_, _>>()? };
+        for (place, (bot, _)) in how.anchors.iter().enumerate() {
+            if how.anchors[..place].iter().any(|(earlier, _)| earlier == bot) {
+                return Err(Failure::usage(format!("--anchor {bot}: given twice")));
+            }
+        }
+        Ok(how)
+    }
+
+    /// Refuses an anchor that is none of these bots.
+    pub fn check(&self, bots: &[&str]) -> Done {
+        match self.anchors.iter().find(|(anchor, _)| !bots.contains(&anchor.as_str())) {
+            None => Ok(()),
+            Some((anchor, _)) => Err(Failure::usage(format!(
+                "--anchor {anchor}: not in the table; its bots are {}",
+                screen::harmless(&bots.join(", "))
+            ))),
+        }
+    }
+
+    /// The anchors that are among these bots.
+    fn among(&self, bots: &[&str]) -> Options {
+        let anchors = self.anchors.iter().filter(|(anchor, _)| bots.contains(&anchor.as_str()));
+        Options { anchors: anchors.cloned().collect(), ..Options::default() }
     }
 }
 
 /// Runs `agon rate`.
 pub fn run(options: &RateOptions) -> Done {
-    if options.bootstrap > 100_000 {
-        return Err(Failure::usage("--bootstrap: at most 100000"));
-    }
+    let how = How::new(&options.anchor)?;
     let paths: Vec<PathBuf> = options
         .journals
         .iter()
@@ -78,8 +110,6 @@ pub fn run(options: &RateOptions) -> Done {
     if read.is_empty() {
         return Err(Failure::usage("these journals hold no finished block; there is nothing to rate"));
     }
-    let prior = (options.prior != 0.0).then_some(options.prior);
-    let how = How(Options { prior_sd: prior, bootstrap_samples: options.bootstrap, ..Options::default() });
     let tables = tables(&read, &how)?;
     if let Some(folder) = &options.html {
         crate::series::site::write(folder, &tables, &paths)?;
@@ -209,15 +239,18 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
             results.push(&key, block).map_err(|error| Failure::usage(error.to_string()))?;
         }
     }
+    sorted.retain(|_, results| results.blocks().next().is_some());
+    let known: BTreeSet<&str> = sorted.values().flat_map(Results::bots).collect();
+    how.check(&known.into_iter().collect::<Vec<_>>())?;
     let rated =
-        sorted.into_iter().filter(|(_, results)| results.blocks().next().is_some()).map(|(key, results)| {
-            let ratings = agon_stats::rate(&results, how.0)
+        sorted.iter().map(|(key, results)| {
+            let ratings = agon_stats::rate(results, &how.among(&results.bots()))
                 .map_err(|error| Failure::usage(format!("{}: {error}", key.game)))?;
             let game = agon_games::find(&key.game).map_or(key.game.as_str(), |game| game.info().title);
             // In the order of the ratings above it, so that a number is the same bot in both.
             let cross =
-                CrossTable::new(&results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
-            Ok(Rated { title: game.to_owned(), rules: titles[&key].clone(), ratings, cross })
+                CrossTable::new(results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
+            Ok(Rated { title: game.to_owned(), rules: titles[key].clone(), ratings, cross })
         });
     rated.collect()
 }
@@ -243,44 +276,66 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
         thousands(ratings.blocks)
     );
     writeln!(out, "{}\n", screen.strong(&title))?;
-    let bootstrap = ratings.bots.iter().any(|bot| bot.bootstrap.is_some());
+    if ratings.groups > 1 {
+        writeln!(
+            out,
+            "{} groups of bots never met, directly or by a chain of matches; their ratings cannot be compared.\n",
+            ratings.groups
+        )?;
+    }
+    for group in ratings.bots.chunk_by(|one, next| one.group == next.group) {
+        if ratings.groups > 1 {
+            writeln!(out, "Group {} of {}\n", group[0].group, ratings.groups)?;
+        }
+        let cross = cross.only(group.iter().map(|bot| bot.bot.as_str()));
+        standings(out, group, &cross)?;
+        cross_table(out, &cross)?;
+    }
+    Ok(())
+}
+
+/// The bots of one group, best first.
+fn standings(out: &mut impl Write, group: &[agon_stats::Rated], cross: &CrossTable) -> io::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let mut head = vec!["rank", "bot", "Elo", "95 %"];
-    head.extend(bootstrap.then_some("95 % by bootstrap"));
-    head.extend(["matches", "score", "above the next"]);
+    let head = ["rank", "bot", "Elo", "95 %", "matches", "score", "above the next"];
     let columns = head.len();
     table.set_header(head);
-    for (place, bot) in ratings.bots.iter().enumerate() {
-        let interval =
-            |interval: &agon_stats::Interval| format!("{} to {}", whole(interval.low), whole(interval.high));
-        let score =
-            cross.bots.iter().position(|name| *name == bot.bot).and_then(|row| cross.totals[row].score());
-        let mut row = vec![
+    for (place, bot) in group.iter().enumerate() {
+        let (elo, interval) = figures(bot);
+        let score = cross.totals[place].score();
+        let share = |share: Option<f64>| share.map(|share| format!("{:.1} %", share * 100.0));
+        table.add_row([
             (place + 1).to_string(),
             screen::harmless(&bot.bot),
-            whole(bot.elo),
-            interval(&bot.interval),
-        ];
-        if bootstrap {
-            row.push(bot.bootstrap.as_ref().map_or_else(|| "–".to_owned(), interval));
-        }
-        row.push(thousands(bot.matches));
-        row.push(score.map_or_else(|| "–".to_owned(), |score| format!("{:.1} %", score * 100.0)));
-        let above = ratings.superiority[place].get(place + 1);
-        row.push(above.map_or_else(String::new, |above| format!("{:.1} %", above * 100.0)));
-        table.add_row(row);
+            elo,
+            interval,
+            thousands(bot.matches),
+            share(score).unwrap_or_else(|| "–".to_owned()),
+            share(bot.above_next).unwrap_or_default(),
+        ]);
     }
     for column in (0..columns).filter(|column| *column != 1) {
         table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
     }
-    writeln!(out, "{}\n", table.trim_fmt())?;
-    if !ratings.unconnected.is_empty() {
-        let groups: Vec<String> = ratings.unconnected.iter().map(|group| group.join(", ")).collect();
-        let groups = screen::harmless(&groups.join(" | "));
-        writeln!(out, "These groups never met, so that their ratings cannot be compared: {groups}\n")?;
-    }
-    cross_table(out, cross)
+    writeln!(out, "{}\n", table.trim_fmt())
+}
+
+/// A bot's rating and interval in words.
+pub fn figures(bot: &agon_stats::Rated) -> (String, String) {
+    let number = |number: f64| match number {
+        0.0 => "0.0".to_owned(),
+        number if number < 0.0 => format!("−{:.1}", -number),
+        number => format!("{number:.1}"),
+    };
+    let interval = match bot.interval {
+        _ if bot.anchor => "given".to_owned(),
+        Some(Interval { low: Some(low), high: Some(high) }) => format!("{} to {}", number(low), number(high)),
+        Some(Interval { low: Some(low), high: None }) => format!("above {}", number(low)),
+        Some(Interval { low: None, high: Some(high) }) => format!("below {}", number(high)),
+        _ => "–".to_owned(),
+    };
+    (bot.elo.map_or_else(|| "–".to_owned(), number), interval)
 }
 
 /// The cross table, where it is narrow enough to be read.
@@ -310,29 +365,31 @@ fn cross_table(out: &mut impl Write, cross: &CrossTable) -> io::Result<()> {
 
 /// The ratings as CSV, one row a bot.
 fn csv(out: &mut impl Write, tables: &[Rated]) -> io::Result<()> {
-    writeln!(out, "game,rules,rules_hash,rank,bot,elo,low,high,bootstrap_low,bootstrap_high,matches,score")?;
+    writeln!(out, "game,rules,rules_hash,rank,bot,elo,low,high,matches,score,group")?;
     for rated in tables {
-        for (place, bot) in rated.ratings.bots.iter().enumerate() {
+        let mut place = 0;
+        let mut group = 0;
+        for bot in &rated.ratings.bots {
+            place = if bot.group == group { place + 1 } else { 1 };
+            group = bot.group;
             let row = rated.cross.bots.iter().position(|name| *name == bot.bot);
             let score = row.and_then(|row| rated.cross.totals[row].score());
-            let number =
-                |number: Option<f64>| number.map_or_else(String::new, |number| format!("{number:.4}"));
+            let number = |number: Option<f64>, digits| {
+                number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+            };
             let key = &rated.ratings.key;
             writeln!(
                 out,
-                "{},{},{},{},{},{:.4},{:.4},{:.4},{},{},{},{}",
+                "{},{},{},{place},{},{},{},{},{},{},{group}",
                 quoted(&key.game),
                 quoted(&rated.rules),
                 key.rules,
-                place + 1,
                 quoted(&bot.bot),
-                bot.elo,
-                bot.interval.low,
-                bot.interval.high,
-                number(bot.bootstrap.map(|interval| interval.low)),
-                number(bot.bootstrap.map(|interval| interval.high)),
+                number(bot.elo, 1),
+                number(bot.interval.and_then(|interval| interval.low), 1),
+                number(bot.interval.and_then(|interval| interval.high), 1),
                 bot.matches,
-                number(score)
+                number(score, 4)
             )?;
         }
     }

@@ -15,8 +15,7 @@ use agon_web::{Privacy, app, page};
 use crate::common::screen;
 use crate::common::{Done, Failure};
 use crate::replay;
-use crate::series::progress::whole;
-use crate::series::rate::Rated;
+use crate::series::rate::{Rated, figures};
 
 /// So many matches of a journal are listed; of a longer one the last.
 const LISTED: usize = 20_000;
@@ -204,7 +203,16 @@ fn table(body: &mut String, number: usize, rated: &Rated) {
         ratings.matches,
         ratings.blocks,
     );
-    for (place, bot) in ratings.bots.iter().enumerate() {
+    let (mut place, mut group) = (0, 1);
+    for bot in &ratings.bots {
+        if bot.group != group {
+            (place, group) = (0, bot.group);
+            body.push_str(
+                "<tr><td></td><td class=\"name\" colspan=\"5\">These never met those above; the ratings cannot be compared.</td></tr>\n",
+            );
+        }
+        place += 1;
+        let (elo, interval) = figures(bot);
         let row = cross.bots.iter().position(|name| *name == bot.bot);
         let score = row.and_then(|row| cross.totals[row].score());
         let score = score.map_or_else(
@@ -216,13 +224,10 @@ fn table(body: &mut String, number: usize, rated: &Rated) {
         );
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td class=\"name{}\">{}</td><td>{}</td><td class=\"wide-only\">{} to {}</td><td class=\"wide-only\">{}</td><td>{score}</td></tr>",
-            place + 1,
-            if place == 0 { " first" } else { "" },
+            "<tr><td>{}</td><td class=\"name{}\">{}</td><td>{elo}</td><td class=\"wide-only\">{interval}</td><td class=\"wide-only\">{}</td><td>{score}</td></tr>",
+            place,
+            if place == 1 { " first" } else { "" },
             app::escape(&bot.bot),
-            whole(bot.elo),
-            whole(bot.interval.low),
-            whole(bot.interval.high),
             bot.matches,
         );
     }

@@ -1,0 +1,180 @@
+//! The peak of the Bradley-Terry likelihood of many bots, and what lies around it.
+//!
+//! Sums run over sorted pairs in a fixed order and `exp` is that of the `libm` crate, so that the same
+//! results give the same bits on every machine. All strengths here are natural logarithms.
+
+use crate::pairs::Meeting;
+
+/// The expected score of a bot that is `lead` stronger.
+pub(crate) fn logistic(lead: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-lead))
+}
+
+/// The logarithm of [`logistic`].
+pub(crate) fn log_logistic(lead: f64) -> f64 {
+    if lead > 0.0 { -libm::log1p(libm::exp(-lead)) } else { lead - libm::log1p(libm::exp(lead)) }
+}
+
+/// Strengths with the largest likelihood. A bot with a `fixed` strength keeps it; where there is none, the
+/// mean is 0. From every bot a chain of "scored against" must lead to every other (see `scale.rs`), else
+/// there is no peak.
+pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64]) -> Vec<f64> {
+    let mut at: Vec<f64> = fixed.iter().zip(start).map(|(fixed, start)| fixed.unwrap_or(*start)).collect();
+    let mut last = f64::INFINITY;
+    for _ in 0..200 {
+        let (system, gradient) = System::new(pairs, fixed, &at);
+        let tolerance = if last < 0.1 { 1e-8 } else { 1e-2 };
+        let step = system.solve(&gradient, tolerance);
+        // The logarithm of the logistic curve is self-concordant: with a step shortened like this each one
+        // gains, from whatever start, and none is shortened any more in the end.
+        let longest = pairs
+            .iter()
+            .map(|pair| (step[pair.first as usize] - step[pair.second as usize]).abs())
+            .fold(0.0, f64::max);
+        let length = if longest > 1e-6 { libm::log1p(longest) / longest } else { 1.0 };
+        at.iter_mut().zip(&step).for_each(|(at, step)| *at += length * step);
+        let moved = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
+        // 1e-9 Elo; or as near as rounding lets it come.
+        if moved < 1e-9 / crate::ELO || (moved < 1e-10 && moved > last / 2.0) {
+            break;
+        }
+        last = moved;
+    }
+    at
+}
+
+/// The curvature of minus the logarithm of the likelihood at some strengths: a sum over pairs of
+/// `weight · (x_first - x_second)²`.
+pub(crate) struct System<'a> {
+    pairs: &'a [Meeting],
+    weights: Vec<f64>,
+    diagonal: Vec<f64>,
+    fixed: Vec<bool>,
+}
+
+impl<'a> System<'a> {
+    /// The curvature at these strengths, and the gradient of the logarithm of the likelihood.
+    pub fn new(pairs: &'a [Meeting], fixed: &[Option<f64>], at: &[f64]) -> (Self, Vec<f64>) {
+        let fixed: Vec<bool> = fixed.iter().map(Option::is_some).collect();
+        let (mut gradient, mut diagonal) = (vec![0.0; at.len()], vec![0.0; at.len()]);
+        let mut weights = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let (first, second) = (pair.first as usize, pair.second as usize);
+            let (chance, meetings) = (logistic(at[first] - at[second]), pair.meetings as f64);
+            let surplus = pair.wins() - meetings * chance;
+            gradient[first] += surplus;
+            gradient[second] -= surplus;
+            let weight = meetings * chance * (1.0 - chance);
+            diagonal[first] += weight;
+            diagonal[second] += weight;
+            weights.push(weight);
+        }
+        (Self { pairs, weights, diagonal, fixed }, gradient)
+    }
+
+    /// Solves `curvature · x = right` by conjugate gradients, to `tolerance` of the size of the right side.
+    /// Fixed bots have `x = 0`; without any, only differences count, and the mean of `x` is 0.
+    pub fn solve(&self, right: &[f64], tolerance: f64) -> Vec<f64> {
+        let size = right.len();
+        let mut x = vec![0.0; size];
+        let mut rest = right.to_vec();
+        self.project(&mut rest);
+        let scaled = |rest: &[f64]| -> Vec<f64> {
+            rest.iter().zip(&self.diagonal).map(|(r, d)| if *d > 0.0 { r / d } else { 0.0 }).collect()
+        };
+        let mut z = scaled(&rest);
+        let mut direction = z.clone();
+        let mut size_of_rest = dot(&rest, &z);
+        let enough = size_of_rest * tolerance * tolerance;
+        let mut image = vec![0.0; size];
+        for _ in 0..(4 * size + 50) {
+            if size_of_rest <= enough || size_of_rest == 0.0 {
+                break;
+            }
+            self.apply(&direction, &mut image);
+            let bend = dot(&direction, &image);
+            if bend <= 0.0 {
+                break;
+            }
+            let length = size_of_rest / bend;
+            for place in 0..size {
+                x[place] += length * direction[place];
+                rest[place] -= length * image[place];
+            }
+            z = scaled(&rest);
+            let next = dot(&rest, &z);
+            let keep = next / size_of_rest;
+            direction.iter_mut().zip(&z).for_each(|(direction, z)| *direction = z + keep * *direction);
+            size_of_rest = next;
+        }
+        self.project(&mut x);
+        x
+    }
+
+    fn apply(&self, x: &[f64], image: &mut [f64]) {
+        image.fill(0.0);
+        for (pair, weight) in self.pairs.iter().zip(&self.weights) {
+            let (first, second) = (pair.first as usize, pair.second as usize);
+            let pull = weight * (x[first] - x[second]);
+            image[first] += pull;
+            image[second] -= pull;
+        }
+        image.iter_mut().zip(&self.fixed).filter(|(_, fixed)| **fixed).for_each(|(image, _)| *image = 0.0);
+    }
+
+    /// Takes out what the curvature cannot see.
+    fn project(&self, x: &mut [f64]) {
+        if self.fixed.contains(&true) {
+            x.iter_mut().zip(&self.fixed).filter(|(_, fixed)| **fixed).for_each(|(x, _)| *x = 0.0);
+        } else {
+            let mean = x.iter().sum::<f64>() / x.len() as f64;
+            x.iter_mut().for_each(|x| *x -= mean);
+        }
+    }
+}
+
+/// The scalar product.
+pub(crate) fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bots_have_a_closed_form() {
+        // 30 wins and 20 draws of 60 games.
+        let at = peak(&[Meeting::games(0, 1, 80, 60)], &[None, None], &[0.0, 0.0]);
+        let lead = (40.0f64 / 20.0).ln();
+        assert!((at[0] - lead / 2.0).abs() < 1e-12 && (at[1] + lead / 2.0).abs() < 1e-12, "{at:?}");
+        let at = peak(&[Meeting::games(0, 1, 80, 60)], &[None, Some(3.0)], &[0.0, 0.0]);
+        assert!((at[0] - 3.0 - lead).abs() < 1e-12 && at[1] == 3.0, "{at:?}");
+    }
+
+    #[test]
+    fn a_far_start_finds_the_same_peak() {
+        let chain: Vec<Meeting> = (0..30).map(|bot| Meeting::games(bot, bot + 1, 1_990, 1_000)).collect();
+        let (free, zero) = (vec![None; 31], vec![0.0; 31]);
+        let near = peak(&chain, &free, &zero);
+        let far: Vec<f64> = (0..31).map(|bot| f64::from(bot * bot) - 300.0).collect();
+        let far = peak(&chain, &free, &far);
+        assert!((near[0] - near[30] - 30.0 * 199f64.ln()).abs() < 1e-9, "{near:?}");
+        let mean = far.iter().sum::<f64>() / 31.0;
+        for (near, far) in near.iter().zip(&far) {
+            assert!((near - far + mean).abs() < 1e-9, "{near} {far}");
+        }
+    }
+
+    #[test]
+    fn a_solution_solves() {
+        let pairs = [Meeting::games(0, 1, 5, 9), Meeting::games(1, 2, 4, 6), Meeting::games(0, 2, 1, 3)];
+        let (system, _) = System::new(&pairs, &[None; 3], &[0.3, -0.2, 0.1]);
+        let right = [1.0, 0.5, -1.5];
+        let x = system.solve(&right, 1e-12);
+        let mut image = vec![0.0; 3];
+        system.apply(&x, &mut image);
+        assert!(image.iter().zip(right).all(|(image, right)| (image - right).abs() < 1e-12));
+        assert!(x.iter().sum::<f64>().abs() < 1e-12);
+    }
+}

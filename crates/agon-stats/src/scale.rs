@@ -1,0 +1,449 @@
+//! One scale for many bots, also where some never lost a point or never scored one.
+//!
+//! The likelihood has a finite peak only among bots that can all be reached from each other by chains of
+//! "scored against" (Zermelo, Ford). Such a set is a **component**; of two components that met, one took every
+//! point. Inside a component, strengths are those of the largest likelihood. The largest component carries the scale,
+//! or the one with the anchors; how far away the others are, results bound on one side only.
+
+use crate::fit::{log_logistic, peak};
+use crate::pairs::{BLOCK, Pairs};
+
+/// What results say about the rating of a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A finite rating fits best.
+    Known,
+    /// It took every point from those that it is compared with: only a lower bound is known.
+    Above,
+    /// It never scored against those that it is compared with: only an upper bound is known.
+    Below,
+    /// Nothing compares it with the others.
+    Unknown,
+}
+
+/// Ratings of all bots in Elo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    /// A finite rating for everybody, for the order and for pairing. For a bot that is not [`Place::Known`] it is
+    /// the one at which its row of wins, or losses, had an even chance.
+    pub elo: Vec<f64>,
+    /// The same, but a bot that is not known stands where its row had a chance of 2.5 %: the end of its
+    /// one-sided interval. For a known bot it is its rating.
+    pub bound: Vec<f64>,
+    /// What is known of each bot.
+    pub place: Vec<Place>,
+    /// Bots with the same number are joined by a chain of games or by anchors; ratings of others cannot be compared.
+    pub group: Vec<u32>,
+    /// Bots with the same number have a finite difference.
+    pub component: Vec<u32>,
+}
+
+/// The chance of a row of wins at the end of a one-sided interval: that of one side of 95 %.
+const TAIL: f64 = 0.025;
+
+impl Scale {
+    /// Rates all bots. `anchors` are bots with a fixed rating in Elo; a group without any has the mean 0. `start`
+    /// are ratings from which to set out, as those of a table of a moment ago: the result is the same to 1e-6 Elo
+    /// and there sooner. Without one it is the same to the last bit on every machine.
+    ///
+    /// # Panics
+    /// When `start` is not as long as there are bots, or an anchor is not one of them.
+    pub fn fit(pairs: &Pairs, anchors: &[(u32, f64)], start: Option<&[f64]>) -> Self {
+        let bots = pairs.bots();
+        let graph = Graph::new(pairs, anchors);
+        let component = graph.components();
+        let count = component.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut members = vec![Vec::new(); count];
+        component.iter().enumerate().for_each(|(bot, &own)| members[own as usize].push(bot as u32));
+
+        let mut inner = vec![0.0; bots];
+        if let Some(start) = start {
+            inner.iter_mut().zip(start).for_each(|(inner, elo)| *inner = elo / crate::ELO);
+        }
+        let mut fixed = vec![None; bots];
+        anchors.iter().for_each(|&(bot, elo)| fixed[bot as usize] = Some(elo / crate::ELO));
+        let mut games = vec![Vec::new(); count];
+        let mut between = vec![Vec::new(); count];
+        for pair in pairs.list() {
+            let [one, other] = [pair.first, pair.second].map(|bot| component[bot as usize] as usize);
+            if one == other {
+                games[one].push(*pair);
+            } else {
+                let blocks = pair.blocks as f64 / BLOCK as f64;
+                let (above, below) =
+                    if pair.points > 0 { (pair.first, pair.second) } else { (pair.second, pair.first) };
+                let edge = Edge { above: above as usize, below: below as usize, blocks };
+                between[one].push(edge);
+                between[other].push(edge);
+            }
+        }
+        let mut number = vec![0u32; bots];
+        for (members, games) in members.iter().zip(&mut games).filter(|(members, _)| members.len() > 1) {
+            members.iter().zip(0..).for_each(|(&bot, own)| number[bot as usize] = own);
+            for pair in &mut *games {
+                (pair.first, pair.second) = (number[pair.first as usize], number[pair.second as usize]);
+            }
+            let of = |all: &[Option<f64>]| members.iter().map(|&bot| all[bot as usize]).collect::<Vec<_>>();
+            let own: Vec<f64> = members.iter().map(|&bot| inner[bot as usize]).collect();
+            let peak = peak(games, &of(&fixed), &own);
+            members.iter().zip(peak).for_each(|(&bot, strength)| inner[bot as usize] = strength);
+        }
+        for members in members.iter().filter(|members| members.iter().all(|&bot| fixed[bot as usize].is_none())) {
+            let mean = members.iter().map(|&bot| inner[bot as usize]).sum::<f64>() / members.len() as f64;
+            members.iter().for_each(|&bot| inner[bot as usize] -= mean);
+        }
+        anchors.iter().for_each(|&(bot, elo)| inner[bot as usize] = elo / crate::ELO);
+
+        let group = graph.groups();
+        let mut scale = Self {
+            bound: vec![0.0; bots],
+            elo: inner,
+            place: vec![Place::Unknown; bots],
+            group,
+            component,
+        };
+        scale.settle(&members, &between, anchors);
+        scale
+    }
+
+    /// Places the components of each group around its main one, and turns strengths into Elo.
+    fn settle(&mut self, members: &[Vec<u32>], between: &[Vec<Edge>], anchors: &[(u32, f64)]) {
+        let groups = self.group.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut components = vec![Vec::new(); groups];
+        for (own, members) in members.iter().enumerate() {
+            components[self.group[members[0] as usize] as usize].push(own);
+        }
+        let anchored = |own: usize| anchors.iter().any(|&(bot, _)| self.component[bot as usize] as usize == own);
+        let mains: Vec<usize> = components
+            .iter()
+            .map(|own| {
+                let weight = |own: usize| {
+                    let met: f64 = between[own].iter().map(|edge| edge.blocks).sum();
+                    (anchored(own), members[own].len(), met)
+                };
+                let better = |a: &usize, b: &usize| weight(*a).partial_cmp(&weight(*b)).expect("no NaN");
+                // The last of the largest; components are numbered from the weakest, see `components`.
+                own.iter().copied().max_by(better).expect("a group has a component")
+            })
+            .collect();
+        let held: Vec<bool> = mains.iter().map(|&main| anchored(main)).collect();
+        let inner = self.elo.clone();
+        self.bound.copy_from_slice(&inner);
+        for ((own, &main), held) in components.iter().zip(&mains).zip(held) {
+            let mut state: Vec<(usize, Option<Place>)> = own.iter().map(|&own| (own, None)).collect();
+            let place = |own: usize, state: &[(usize, Option<Place>)]| {
+                state.binary_search_by_key(&own, |(own, _)| *own).ok().and_then(|found| state[found].1)
+            };
+            let set = |own: usize, value: Place, state: &mut [(usize, Option<Place>)]| {
+                let found = state.binary_search_by_key(&own, |(own, _)| *own).expect("of this group");
+                state[found].1 = Some(value);
+            };
+            set(main, Place::Known, &mut state);
+            // Weakest first, so that what stands above the main one finds its lower neighbours settled; then
+            // the strongest of those below first; then what hangs on these only.
+            let upwards = own.iter().map(|&own| (own, Place::Above));
+            let downwards = own.iter().rev().map(|&own| (own, Place::Below));
+            let sideways = own.iter().map(|&own| (own, Place::Unknown));
+            let mut turns: Vec<(usize, Place)> = upwards.chain(downwards).collect();
+            (0..2).for_each(|_| turns.extend(sideways.clone().chain(sideways.clone().rev())));
+            for (own, aim) in turns.into_iter().filter(|(own, _)| *own != main) {
+                if place(own, &state).is_some() {
+                    continue;
+                }
+                let edges = between[own].iter().filter_map(|edge| {
+                    let upper = self.component[edge.above] as usize == own;
+                    let other = self.component[if upper { edge.below } else { edge.above }] as usize;
+                    let counts = match (aim, place(other, &state)?) {
+                        (_, Place::Known) => true,
+                        (Place::Unknown, _) => true,
+                        (aim, other) => aim == other,
+                    };
+                    counts.then_some((upper, *edge))
+                });
+                let edges: Vec<(bool, Edge)> = edges.collect();
+                let upper = match aim {
+                    Place::Above => true,
+                    Place::Below => false,
+                    _ => edges.first().is_some_and(|(upper, _)| *upper),
+                };
+                let edges: Vec<Edge> =
+                    edges.into_iter().filter(|(side, _)| *side == upper).map(|(_, edge)| edge).collect();
+                if edges.is_empty() {
+                    continue;
+                }
+                for (located, tail) in [(&mut self.elo, 0.5), (&mut self.bound, TAIL)] {
+                    let offset = offset(&edges, upper, tail, &inner, located);
+                    members[own].iter().for_each(|&bot| located[bot as usize] = inner[bot as usize] + offset);
+                }
+                set(own, aim, &mut state);
+            }
+            for &(own, place) in &state {
+                members[own].iter().for_each(|&bot| self.place[bot as usize] = place.unwrap_or(Place::Unknown));
+            }
+            if members[main].len() == 1 && !held {
+                self.reference(members[main][0] as usize, &between[main]);
+                // Nobody is known, so that nobody carries the scale: its zero is the middle of all.
+                let bots: Vec<usize> = own.iter().flat_map(|&own| &members[own]).map(|&bot| bot as usize).collect();
+                for all in [&mut self.elo, &mut self.bound] {
+                    let mean = bots.iter().map(|&bot| all[bot]).sum::<f64>() / bots.len() as f64;
+                    bots.iter().for_each(|&bot| all[bot] -= mean);
+                }
+            }
+        }
+        self.elo.iter_mut().chain(&mut self.bound).for_each(|strength| *strength *= crate::ELO);
+    }
+
+    /// A bot alone that the others are placed around is itself no better known than they are.
+    fn reference(&mut self, bot: usize, edges: &[Edge]) {
+        self.place[bot] = match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
+            (true, false) => Place::Above,
+            (false, true) => Place::Below,
+            _ => Place::Unknown,
+        };
+    }
+}
+
+/// Two bots of different components that met: one took every point.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    above: usize,
+    below: usize,
+    blocks: f64,
+}
+
+/// By how much a component has to be moved for its row of wins over those `located` below it (`upper`), or of
+/// losses to those above it, to have the chance `tail`. `inner` are the strengths inside components.
+fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]) -> f64 {
+    let chance = |offset: f64| -> f64 {
+        let lead = |edge: &Edge| match upper {
+            true => inner[edge.above] + offset - located[edge.below],
+            false => located[edge.above] - inner[edge.below] - offset,
+        };
+        edges.iter().map(|edge| edge.blocks * log_logistic(lead(edge))).sum()
+    };
+    let aim = libm::log(tail);
+    let (mut low, mut high) = (-1e3, 1e3);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if (chance(middle) < aim) == upper { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+/// Who scored against whom.
+struct Graph {
+    /// `scored[bot]`: everybody whom the bot took points from.
+    scored: Vec<Vec<u32>>,
+}
+
+impl Graph {
+    fn new(pairs: &Pairs, anchors: &[(u32, f64)]) -> Self {
+        let mut scored = vec![Vec::new(); pairs.bots()];
+        for pair in pairs.list() {
+            if pair.points > 0 {
+                scored[pair.first as usize].push(pair.second);
+            }
+            if pair.points < 2 * pair.meetings {
+                scored[pair.second as usize].push(pair.first);
+            }
+        }
+        // What is between anchors is known.
+        for pair in anchors.windows(2) {
+            scored[pair[0].0 as usize].push(pair[1].0);
+            scored[pair[1].0 as usize].push(pair[0].0);
+        }
+        Self { scored }
+    }
+
+    /// The number of the component of each bot (Tarjan). A component that took points from another has the
+    /// higher number.
+    fn components(&self) -> Vec<u32> {
+        const NEW: u32 = u32::MAX;
+        let bots = self.scored.len();
+        let (mut order, mut least) = (vec![NEW; bots], vec![0u32; bots]);
+        let mut component = vec![NEW; bots];
+        let (mut open, mut next, mut found) = (Vec::new(), 0, 0);
+        for root in 0..bots {
+            if order[root] != NEW {
+                continue;
+            }
+            // Bots on the way from the root, each with how many of its edges were followed.
+            let mut way = vec![(root, 0)];
+            while let Some((bot, edge)) = way.last_mut() {
+                let bot = *bot;
+                if *edge == 0 {
+                    order[bot] = next;
+                    least[bot] = next;
+                    next += 1;
+                    open.push(bot);
+                }
+                let target = self.scored[bot].get(*edge).map(|&target| target as usize);
+                *edge += 1;
+                match target {
+                    Some(target) if order[target] == NEW => way.push((target, 0)),
+                    Some(target) if component[target] == NEW => least[bot] = least[bot].min(order[target]),
+                    Some(_) => {}
+                    None => {
+                        way.pop();
+                        if let Some(&(before, _)) = way.last() {
+                            least[before] = least[before].min(least[bot]);
+                        }
+                        if least[bot] == order[bot] {
+                            while let Some(member) = open.pop() {
+                                component[member] = found;
+                                if member == bot {
+                                    break;
+                                }
+                            }
+                            found += 1;
+                        }
+                    }
+                }
+            }
+        }
+        component
+    }
+
+    /// The number of the group of each bot: joined by games, whatever their results. Groups are numbered by
+    /// their first bot.
+    fn groups(&self) -> Vec<u32> {
+        let mut above: Vec<usize> = (0..self.scored.len()).collect();
+        fn root(above: &mut [usize], mut bot: usize) -> usize {
+            while above[bot] != bot {
+                above[bot] = above[above[bot]];
+                bot = above[bot];
+            }
+            bot
+        }
+        for (bot, others) in self.scored.iter().enumerate() {
+            for &other in others {
+                let (one, other) = (root(&mut above, bot), root(&mut above, other as usize));
+                above[one.max(other)] = one.min(other);
+            }
+        }
+        let mut numbers = vec![u32::MAX; above.len()];
+        let mut next = 0;
+        for bot in 0..above.len() {
+            let first = root(&mut above, bot);
+            if first == bot {
+                numbers[bot] = next;
+                next += 1;
+            }
+            numbers[bot] = numbers[first];
+        }
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::Meeting;
+    use crate::{elo_of_score, score_of_elo};
+
+    fn scale(bots: usize, games: &[(u32, u32, u64, u64)], anchors: &[(u32, f64)]) -> Scale {
+        let meetings = games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
+        Scale::fit(&Pairs::new(bots, meetings), anchors, None)
+    }
+
+    #[test]
+    fn an_unbeaten_bot_and_one_that_never_scored_leave_the_others_alone() {
+        // 1 and 2 are 60 % apart, 0 beat them always, 3 lost always.
+        let all = [(1, 2, 120, 100), (0, 1, 40, 20), (0, 2, 60, 30), (3, 1, 0, 10)];
+        let scale = scale(4, &all, &[]);
+        assert_eq!(scale.place, [Place::Above, Place::Known, Place::Known, Place::Below]);
+        let lead = elo_of_score(0.6).unwrap();
+        assert!((scale.elo[1] - lead / 2.0).abs() < 1e-9 && (scale.elo[2] + lead / 2.0).abs() < 1e-9);
+        let chance = |bound: f64| {
+            score_of_elo(bound - scale.elo[1]).powi(20) * score_of_elo(bound - scale.elo[2]).powi(30)
+        };
+        assert!((chance(scale.bound[0]) - 0.025).abs() < 1e-9, "2.5 % to win 50 times");
+        assert!((chance(scale.elo[0]) - 0.5).abs() < 1e-9, "an even chance");
+        assert!((score_of_elo(scale.elo[1] - scale.bound[3]).powi(10) - 0.025).abs() < 1e-9);
+        assert!(scale.elo[0] > scale.bound[0] && scale.elo[3] < scale.bound[3]);
+    }
+
+    #[test]
+    fn two_bots_of_which_one_won_everything() {
+        let scale = scale(2, &[(0, 1, 200, 100)], &[]);
+        assert_eq!(scale.place, [Place::Above, Place::Below]);
+        // As in `Estimate`: a score of 0.964 at the end of the interval.
+        let lead = scale.bound[0] - scale.bound[1];
+        assert!((score_of_elo(lead) - 0.025f64.powf(0.01)).abs() < 1e-9, "{lead}");
+        assert!((scale.bound[0] + scale.bound[1]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn chains_of_wins_have_an_order() {
+        let chain = [(0, 1, 2, 1), (1, 2, 2, 1), (2, 3, 2, 1), (3, 4, 2, 1)];
+        let scale = scale(5, &chain, &[(2, 1500.0)]);
+        assert_eq!(scale.elo[2], 1500.0);
+        assert!(scale.elo.windows(2).all(|two| two[0] >= two[1]), "{:?}", scale.elo);
+        use Place::{Above, Below, Known};
+        assert_eq!(scale.place, [Above, Above, Known, Below, Below]);
+    }
+
+    #[test]
+    fn what_nothing_compares_is_unknown() {
+        // 0 and 1 trade points; 2 beat them always, and beat 3 always: 3 may be anything.
+        let scale = scale(4, &[(0, 1, 10, 10), (2, 0, 10, 5), (2, 3, 10, 5)], &[]);
+        use Place::{Above, Known, Unknown};
+        assert_eq!(scale.place, [Known, Known, Above, Unknown]);
+        assert!(scale.elo[3] < scale.elo[2]);
+        assert_eq!(scale.group, [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn groups_and_anchors() {
+        let games = [(0, 2, 10, 10), (1, 3, 12, 10), (3, 4, 12, 10)];
+        assert_eq!(scale(5, &games, &[]).group, [0, 1, 0, 1, 1]);
+        // Two anchors make one scale of two groups.
+        let joined = scale(5, &games, &[(0, 1000.0), (3, 2000.0)]);
+        assert_eq!(joined.group, [0; 5]);
+        assert!(joined.place.iter().all(|place| *place == Place::Known));
+        assert!((joined.elo[2] - 1000.0).abs() < 1e-9 && joined.elo[1] > 2000.0);
+        assert_eq!((joined.elo[0], joined.elo[3]), (1000.0, 2000.0));
+    }
+
+    #[test]
+    fn components_are_those_of_the_definition() {
+        // Every graph of four bots in which each pair met or not, by brute force.
+        for code in 0..4u32.pow(6) {
+            let mut games = Vec::new();
+            let mut digits = code;
+            for (one, other) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+                match digits % 4 {
+                    0 => {}
+                    points => games.push((one, other, u64::from(points - 1), 1)),
+                }
+                digits /= 4;
+            }
+            let meetings = games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
+            let graph = Graph::new(&Pairs::new(4, meetings), &[]);
+            let mut reach = [[false; 4]; 4];
+            (0..4).for_each(|bot| reach[bot][bot] = true);
+            for (bot, others) in graph.scored.iter().enumerate() {
+                others.iter().for_each(|&other| reach[bot][other as usize] = true);
+            }
+            for middle in 0..4 {
+                for one in 0..4 {
+                    for other in 0..4 {
+                        reach[one][other] |= reach[one][middle] && reach[middle][other];
+                    }
+                }
+            }
+            let component = graph.components();
+            for one in 0..4 {
+                for other in 0..4 {
+                    let same = reach[one][other] && reach[other][one];
+                    assert_eq!(component[one] == component[other], same, "{games:?}");
+                    if reach[one][other] && !same {
+                        assert!(component[one] > component[other], "{games:?}");
+                    }
+                }
+            }
+            let scale = scale(4, &games, &[]);
+            assert!(scale.elo.iter().chain(&scale.bound).all(|elo| elo.is_finite()), "{games:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How sure ratings are.
+//!
+//! The games of a block share their luck, so how much ratings vary is seen from how much whole blocks vary
+//! around what the ratings expect, not from the number of games (the sandwich estimator, with a block as its
+//! unit). Where blocks never vary that would be not at all. So the blocks of every bot vary together at least as
+//! much as one block does that may be won whole or lost whole: its like may only not have been seen yet.
+
+use std::collections::BTreeMap;
+
+use crate::fit::{System, dot, logistic};
+use crate::pairs::Meeting;
+
+/// What varies: the covariance of the gradient of the likelihood, and what turns it into that of strengths.
+pub(crate) struct Spread<'a> {
+    system: System<'a>,
+    /// `((row, column), value)` of the lower half and the diagonal, sorted.
+    varies: Vec<((u32, u32), f64)>,
+    /// In how many blocks each bot met another.
+    pub blocks: Vec<u64>,
+    bots: usize,
+}
+
+/// One row of the covariance on its way: the strengths that move with a bot, and how these vary.
+pub(crate) struct Row {
+    moves: Vec<f64>,
+    varies: Vec<f64>,
+}
+
+impl Row {
+    /// The variance of the difference of two bots.
+    pub fn variance_to(&self, other: &Self) -> f64 {
+        let [own, its, both] =
+            [dot(&self.moves, &self.varies), dot(&other.moves, &other.varies), dot(&self.moves, &other.varies)];
+        (own + its - 2.0 * both).max(0.0)
+    }
+
+    /// The variance of the strength of the bot, about the mean of all or against those that are fixed.
+    pub fn variance(&self) -> f64 {
+        dot(&self.moves, &self.varies).max(0.0)
+    }
+}
+
+impl<'a> Spread<'a> {
+    /// The spread of `strengths` (natural logarithms) with the largest likelihood of `pairs`, which are the
+    /// sums of `blocks`. The numbers of bots are the same in both.
+    pub fn new(
+        pairs: &'a [Meeting],
+        blocks: impl Iterator<Item = Vec<Meeting>>,
+        fixed: &[Option<f64>],
+        strengths: &[f64],
+    ) -> Self {
+        let bots = strengths.len();
+        let (system, _) = System::new(pairs, fixed, strengths);
+        let chance = |pair: &Meeting| logistic(strengths[pair.first as usize] - strengths[pair.second as usize]);
+        let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        let mut played = vec![0u64; bots];
+        let mut surplus: Vec<(u32, f64)> = Vec::new();
+        for block in blocks {
+            surplus.clear();
+            let mut add = |bot: u32, by: f64| match surplus.iter_mut().find(|(own, _)| *own == bot) {
+                Some((_, sum)) => *sum += by,
+                None => surplus.push((bot, by)),
+            };
+            for pair in &block {
+                let by = pair.wins() - pair.meetings as f64 * chance(pair);
+                add(pair.first, by);
+                add(pair.second, -by);
+            }
+            surplus.sort_unstable_by_key(|(bot, _)| *bot);
+            for (place, &(column, one)) in surplus.iter().enumerate() {
+                played[column as usize] += 1;
+                for &(row, other) in &surplus[place..] {
+                    *sums.entry((row, column)).or_insert(0.0) += one * other;
+                }
+            }
+        }
+        let (mut meetings, mut whole) = (vec![0.0; bots], vec![0.0; bots]);
+        for pair in pairs {
+            let (chance, count) = (chance(pair), pair.meetings as f64);
+            for bot in [pair.first, pair.second] {
+                meetings[bot as usize] += count;
+                whole[bot as usize] += count * chance * (1.0 - chance);
+            }
+        }
+        // What is missing to one block won or lost whole, for each meeting.
+        let missing: Vec<f64> = (0..bots)
+            .map(|bot| {
+                let block = meetings[bot] / (played[bot].max(1) as f64);
+                let seen = sums.get(&(bot as u32, bot as u32)).copied().unwrap_or(0.0);
+                let missing = (block * block * whole[bot] / meetings[bot] - seen).max(0.0) / whole[bot];
+                if missing.is_finite() { missing } else { 0.0 }
+            })
+            .collect();
+        for pair in pairs {
+            let share = f64::midpoint(missing[pair.first as usize], missing[pair.second as usize]);
+            let varies = share * pair.meetings as f64 * chance(pair) * (1.0 - chance(pair));
+            *sums.entry((pair.first, pair.first)).or_insert(0.0) += varies;
+            *sums.entry((pair.second, pair.second)).or_insert(0.0) += varies;
+            *sums.entry((pair.second, pair.first)).or_insert(0.0) -= varies;
+        }
+        Self { system, varies: sums.into_iter().collect(), blocks: played, bots }
+    }
+
+    /// The row of a bot.
+    pub fn row(&self, bot: usize) -> Row {
+        let mut one = vec![0.0; self.bots];
+        one[bot] = 1.0;
+        let moves = self.system.solve(&one, 1e-9);
+        let mut varies = vec![0.0; self.bots];
+        for &((row, column), value) in &self.varies {
+            let (row, column) = (row as usize, column as usize);
+            varies[row] += value * moves[column];
+            if row != column {
+                varies[column] += value * moves[row];
+            }
+        }
+        Row { moves, varies }
+    }
+}
