@@ -41,8 +41,8 @@ pub mod results;
 
 pub mod cross_table;
 pub mod pairs;
-pub mod scale;
 pub mod ratings;
+pub mod scale;
 
 mod empirical;
 mod fit;

@@ -97,7 +97,9 @@ pub fn meetings(matches: &[(Vec<u32>, &[u8])]) -> Vec<Meeting> {
     let mut found: Vec<Meeting> = Vec::new();
     for (bots, ranks) in matches {
         for (seat, &one) in bots.iter().enumerate() {
-            for (other_seat, &other) in bots.iter().enumerate().skip(seat + 1).filter(|(_, other)| **other != one) {
+            for (other_seat, &other) in
+                bots.iter().enumerate().skip(seat + 1).filter(|(_, other)| **other != one)
+            {
                 let points = match ranks[seat].cmp(&ranks[other_seat]) {
                     std::cmp::Ordering::Less => 2,
                     std::cmp::Ordering::Equal => 1,
@@ -140,10 +142,7 @@ mod tests {
         let block = [(vec![0, 1, 2], ranks[0]), (vec![1, 2, 0], ranks[1])];
         let found = meetings(&block);
         assert_eq!(found.len(), 3);
-        assert_eq!(
-            found[0],
-            Meeting { first: 0, second: 1, points: 2, meetings: 2, blocks: BLOCK / 2 }
-        );
+        assert_eq!(found[0], Meeting { first: 0, second: 1, points: 2, meetings: 2, blocks: BLOCK / 2 });
         assert_eq!(found[2], Meeting { first: 1, second: 2, points: 3, meetings: 2, blocks: BLOCK / 2 });
         assert!(meetings(&[(vec![5, 5], &[1, 2])]).is_empty(), "a bot does not meet itself");
     }

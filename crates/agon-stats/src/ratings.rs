@@ -175,7 +175,9 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
         }
     };
     let square = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
-        let row = |i: usize| order.iter().map(|&j| if i == j { Some(0.5) } else { of(i, j).map(ten_thousandth) }).collect();
+        let row = |i: usize| {
+            order.iter().map(|&j| if i == j { Some(0.5) } else { of(i, j).map(ten_thousandth) }).collect()
+        };
         let few = order.len() <= MOST_SQUARED;
         order.iter().filter(|_| few).map(|&i| row(i)).collect()
     };

@@ -88,20 +88,17 @@ impl Scale {
             let peak = peak(games, &of(&fixed), &own);
             members.iter().zip(peak).for_each(|(&bot, strength)| inner[bot as usize] = strength);
         }
-        for members in members.iter().filter(|members| members.iter().all(|&bot| fixed[bot as usize].is_none())) {
+        for members in
+            members.iter().filter(|members| members.iter().all(|&bot| fixed[bot as usize].is_none()))
+        {
             let mean = members.iter().map(|&bot| inner[bot as usize]).sum::<f64>() / members.len() as f64;
             members.iter().for_each(|&bot| inner[bot as usize] -= mean);
         }
         anchors.iter().for_each(|&(bot, elo)| inner[bot as usize] = elo / crate::ELO);
 
         let group = graph.groups();
-        let mut scale = Self {
-            bound: vec![0.0; bots],
-            elo: inner,
-            place: vec![Place::Unknown; bots],
-            group,
-            component,
-        };
+        let mut scale =
+            Self { bound: vec![0.0; bots], elo: inner, place: vec![Place::Unknown; bots], group, component };
         scale.settle(&members, &between, anchors);
         scale
     }
@@ -113,7 +110,8 @@ impl Scale {
         for (own, members) in members.iter().enumerate() {
             components[self.group[members[0] as usize] as usize].push(own);
         }
-        let anchored = |own: usize| anchors.iter().any(|&(bot, _)| self.component[bot as usize] as usize == own);
+        let anchored =
+            |own: usize| anchors.iter().any(|&(bot, _)| self.component[bot as usize] as usize == own);
         let mains: Vec<usize> = components
             .iter()
             .map(|own| {
@@ -178,12 +176,15 @@ impl Scale {
                 set(own, aim, &mut state);
             }
             for &(own, place) in &state {
-                members[own].iter().for_each(|&bot| self.place[bot as usize] = place.unwrap_or(Place::Unknown));
+                members[own]
+                    .iter()
+                    .for_each(|&bot| self.place[bot as usize] = place.unwrap_or(Place::Unknown));
             }
             if members[main].len() == 1 && !held {
                 self.reference(members[main][0] as usize, &between[main]);
                 // Nobody is known, so that nobody carries the scale: its zero is the middle of all.
-                let bots: Vec<usize> = own.iter().flat_map(|&own| &members[own]).map(|&bot| bot as usize).collect();
+                let bots: Vec<usize> =
+                    own.iter().flat_map(|&own| &members[own]).map(|&bot| bot as usize).collect();
                 for all in [&mut self.elo, &mut self.bound] {
                     let mean = bots.iter().map(|&bot| all[bot]).sum::<f64>() / bots.len() as f64;
                     bots.iter().for_each(|&bot| all[bot] -= mean);
@@ -195,11 +196,12 @@ impl Scale {
 
     /// A bot alone that the others are placed around is itself no better known than they are.
     fn reference(&mut self, bot: usize, edges: &[Edge]) {
-        self.place[bot] = match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
-            (true, false) => Place::Above,
-            (false, true) => Place::Below,
-            _ => Place::Unknown,
-        };
+        self.place[bot] =
+            match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
+                (true, false) => Place::Above,
+                (false, true) => Place::Below,
+                _ => Place::Unknown,
+            };
     }
 }
 
@@ -342,7 +344,8 @@ mod tests {
     use crate::{elo_of_score, score_of_elo};
 
     fn scale(bots: usize, games: &[(u32, u32, u64, u64)], anchors: &[(u32, f64)]) -> Scale {
-        let meetings = games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
+        let meetings =
+            games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
         Scale::fit(&Pairs::new(bots, meetings), anchors, None)
     }
 
@@ -418,7 +421,8 @@ mod tests {
                 }
                 digits /= 4;
             }
-            let meetings = games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
+            let meetings =
+                games.iter().map(|&(one, other, points, count)| Meeting::games(one, other, points, count));
             let graph = Graph::new(&Pairs::new(4, meetings), &[]);
             let mut reach = [[false; 4]; 4];
             (0..4).for_each(|bot| reach[bot][bot] = true);

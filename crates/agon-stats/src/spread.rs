@@ -29,8 +29,11 @@ pub(crate) struct Row {
 impl Row {
     /// The variance of the difference of two bots.
     pub fn variance_to(&self, other: &Self) -> f64 {
-        let [own, its, both] =
-            [dot(&self.moves, &self.varies), dot(&other.moves, &other.varies), dot(&self.moves, &other.varies)];
+        let [own, its, both] = [
+            dot(&self.moves, &self.varies),
+            dot(&other.moves, &other.varies),
+            dot(&self.moves, &other.varies),
+        ];
         (own + its - 2.0 * both).max(0.0)
     }
 
@@ -51,7 +54,8 @@ impl<'a> Spread<'a> {
     ) -> Self {
         let bots = strengths.len();
         let (system, _) = System::new(pairs, fixed, strengths);
-        let chance = |pair: &Meeting| logistic(strengths[pair.first as usize] - strengths[pair.second as usize]);
+        let chance =
+            |pair: &Meeting| logistic(strengths[pair.first as usize] - strengths[pair.second as usize]);
         let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         let mut played = vec![0u64; bots];
         let mut surplus: Vec<(u32, f64)> = Vec::new();

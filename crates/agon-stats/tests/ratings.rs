@@ -61,10 +61,10 @@ const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
 #[test]
 fn equal_to_choix() {
-    let meetings =
-        (0..16).map(|cell| (cell / 4, cell % 4)).map(|(i, j)| (i, j, WINS[i][j] as u64)).map(|(i, j, wins)| {
-            Meeting::games(i as u32, j as u32, 2 * wins, wins)
-        });
+    let meetings = (0..16)
+        .map(|cell| (cell / 4, cell % 4))
+        .map(|(i, j)| (i, j, WINS[i][j] as u64))
+        .map(|(i, j, wins)| Meeting::games(i as u32, j as u32, 2 * wins, wins));
     let scale = Scale::fit(&Pairs::new(4, meetings), &[], None);
     for (elo, expected) in scale.elo.iter().zip(BRADLEY_TERRY) {
         assert!((elo / ELO - expected).abs() < 1e-10, "{elo} {expected}");
@@ -111,7 +111,11 @@ fn the_same_blocks_have_the_same_figures() {
             1 => tie(0, other),
             _ => ranking(&[0, other]),
         };
-        blocks.push(MatchBlock { start: fingerprint, fingerprint, matches: points.iter().map(game).collect() });
+        blocks.push(MatchBlock {
+            start: fingerprint,
+            fingerprint,
+            matches: points.iter().map(game).collect(),
+        });
     }
     let table = plain(&collect(blocks.clone()));
     let elo = |bot: usize| by_number(&table)[bot].0;
@@ -131,7 +135,8 @@ fn the_same_blocks_have_the_same_figures() {
 
 #[test]
 fn bots_that_won_or_lost_everything_have_one_sided_intervals() {
-    let mut games: Vec<Match> = (0..60).map(|game| ranking(&if game % 3 == 0 { [2, 1] } else { [1, 2] })).collect();
+    let mut games: Vec<Match> =
+        (0..60).map(|game| ranking(&if game % 3 == 0 { [2, 1] } else { [1, 2] })).collect();
     let without = plain(&results(games.clone()));
     games.extend((0..40).map(|game| ranking(&[0, 1 + game % 2])));
     games.extend((0..40).map(|game| ranking(&[1 + game % 2, 3])));
@@ -158,7 +163,11 @@ fn bots_that_won_or_lost_everything_have_one_sided_intervals() {
 
 #[test]
 fn a_block_that_never_varies_still_leaves_doubt() {
-    let block = |fingerprint| MatchBlock { start: fingerprint, fingerprint, matches: vec![ranking(&[0, 1]), ranking(&[1, 0])] };
+    let block = |fingerprint| MatchBlock {
+        start: fingerprint,
+        fingerprint,
+        matches: vec![ranking(&[0, 1]), ranking(&[1, 0])],
+    };
     let table = plain(&collect((0..50).map(block)));
     let (low, high) = ends(table.bots[0].interval);
     assert_eq!(table.bots[0].elo, Some(0.0));
@@ -171,7 +180,11 @@ fn a_block_that_never_varies_still_leaves_doubt() {
 fn games_of_a_block_are_one_piece_of_evidence() {
     let order = |fingerprint: u64| if fingerprint.is_multiple_of(3) { [1, 0] } else { [0, 1] };
     let block = |games: usize| {
-        move |fingerprint: u64| MatchBlock { start: fingerprint, fingerprint, matches: vec![ranking(&order(fingerprint)); games] }
+        move |fingerprint: u64| MatchBlock {
+            start: fingerprint,
+            fingerprint,
+            matches: vec![ranking(&order(fingerprint)); games],
+        }
     };
     let (single, four) = (plain(&collect((0..60).map(block(1)))), plain(&collect((0..60).map(block(4)))));
     assert_eq!(single.bots[0].elo, four.bots[0].elo);
@@ -344,7 +357,11 @@ fn nothing_to_rate_is_said() {
 #[test]
 fn a_table_is_plain_data() {
     let mut blocks = tournament(&TRUE, 30, 3, 3);
-    blocks.push(MatchBlock { start: 1 << 40, fingerprint: 1, matches: vec![ranking(&[8, 0]), ranking(&[9, 10])] });
+    blocks.push(MatchBlock {
+        start: 1 << 40,
+        fingerprint: 1,
+        matches: vec![ranking(&[8, 0]), ranking(&[9, 10])],
+    });
     let table = plain(&collect(blocks));
     let text = serde_json::to_string(&table).unwrap();
     assert_eq!(serde_json::from_str::<RatingTable>(&text).unwrap(), table);
@@ -358,7 +375,11 @@ fn a_warm_start_finds_the_same_ratings() {
         (0..count)
             .map(|_| {
                 let one = chance.below(300);
-                let other = if chance.below(10) == 0 { chance.below(300) } else { (one + 1 + chance.below(20)) % 300 };
+                let other = if chance.below(10) == 0 {
+                    chance.below(300)
+                } else {
+                    (one + 1 + chance.below(20)) % 300
+                };
                 let wins = (chance.bits() >> 11) as f64 / ((1u64 << 53) as f64)
                     < score_of_elo(3.0 * (f64::from(one) - f64::from(other)));
                 Meeting::games(one, other, 2 * u64::from(wins), 1)

@@ -242,16 +242,14 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
     sorted.retain(|_, results| results.blocks().next().is_some());
     let known: BTreeSet<&str> = sorted.values().flat_map(Results::bots).collect();
     how.check(&known.into_iter().collect::<Vec<_>>())?;
-    let rated =
-        sorted.iter().map(|(key, results)| {
-            let ratings = agon_stats::rate(results, &how.among(&results.bots()))
-                .map_err(|error| Failure::usage(format!("{}: {error}", key.game)))?;
-            let game = agon_games::find(&key.game).map_or(key.game.as_str(), |game| game.info().title);
-            // In the order of the ratings above it, so that a number is the same bot in both.
-            let cross =
-                CrossTable::new(results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
-            Ok(Rated { title: game.to_owned(), rules: titles[key].clone(), ratings, cross })
-        });
+    let rated = sorted.iter().map(|(key, results)| {
+        let ratings = agon_stats::rate(results, &how.among(&results.bots()))
+            .map_err(|error| Failure::usage(format!("{}: {error}", key.game)))?;
+        let game = agon_games::find(&key.game).map_or(key.game.as_str(), |game| game.info().title);
+        // In the order of the ratings above it, so that a number is the same bot in both.
+        let cross = CrossTable::new(results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
+        Ok(Rated { title: game.to_owned(), rules: titles[key].clone(), ratings, cross })
+    });
     rated.collect()
 }
 
