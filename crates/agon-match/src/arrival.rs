@@ -231,6 +231,7 @@ fn tell_address(launch: &mut Launch, address: SocketAddr) {
 }
 
 /// Waits until every expected bot is here, or will not come; then none of `players` is expected any more.
+/// What bots said when they came is put into `greetings`.
 ///
 /// # Errors
 /// When the user stops the match.
@@ -240,6 +241,7 @@ pub(crate) fn gather(
     clock: Clock,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
+    greetings: &mut Vec<(Seat, Vec<u8>)>,
 ) -> Result<(), Void> {
     let began = Instant::now();
     let mut beat = began;
@@ -248,7 +250,7 @@ pub(crate) fn gather(
         for (seat, player) in Seat::first(players.len() as u8).zip(players.iter_mut()) {
             let Player::Expected(expected) = player else { continue };
             let limit = expected.limit(clock);
-            if let Some(wire) = expected.arrived(session, seat) {
+            if let Some(wire) = expected.arrived(session, seat, greetings) {
                 *player = Player::Program(Box::new(expected.seated(wire)));
             } else if let Some(why) = expected.given_up(limit.filter(|limit| began.elapsed() >= *limit)) {
                 *player = Player::Absent(why);
@@ -322,7 +324,12 @@ impl Expected {
     }
 
     /// Its connection, when it is here.
-    fn arrived(&mut self, session: &mut dyn Session, seat: Seat) -> Option<Box<dyn Wire>> {
+    fn arrived(
+        &mut self,
+        session: &mut dyn Session,
+        seat: Seat,
+        greetings: &mut Vec<(Seat, Vec<u8>)>,
+    ) -> Option<Box<dyn Wire>> {
         match &mut self.door {
             Door::Tcp(listener) => {
                 let (stream, theirs) = listener.accept()?;
@@ -336,6 +343,7 @@ impl Expected {
                 let (wire, greeting) = door.take()?;
                 // It gives the team its name.
                 session.hear(seat, &greeting);
+                greetings.push((seat, greeting));
                 Some(Box::new(wire))
             }
         }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use agon_game::Session;
+use agon_replay::data::note;
 use agon_replay::{End, Header, Timing, Writer};
 
 use crate::record::MatchRecord;
@@ -39,6 +40,7 @@ impl<W: Write> Recorder<W> {
             "times": record.times,
             "void": record.void_sentence(),
             "notes": record.notes,
+            "wall_us": record.wall_us,
         });
         let state = format!("{:016x}", session.hash());
         let end = End { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };
@@ -49,11 +51,15 @@ impl<W: Write> Recorder<W> {
 impl<W: Write> Observer for Recorder<W> {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         for ((seat, _), take) in step.answers.iter().zip(step.takes).filter(|(_, take)| take.timed) {
+            let mut keep = |kind: &str, text: &[u8]| {
+                self.writer.note(*seat, kind, &String::from_utf8_lossy(text));
+            };
             if !take.stderr.is_empty() {
-                self.writer.note(*seat, "stderr", &String::from_utf8_lossy(&take.stderr));
+                keep(note::STDERR, &take.stderr);
             }
+            take.said.iter().for_each(|said| keep(said.when.note(), &said.text));
             if let Some(raw) = &take.raw {
-                self.writer.note(*seat, "raw", &String::from_utf8_lossy(raw));
+                keep(note::RAW, raw);
             }
             let cpu_us = take.cpu.map(|cpu| cpu.as_micros() as u64);
             self.writer.timing(*seat, Timing { wall_us: take.wall.as_micros() as u64, cpu_us });

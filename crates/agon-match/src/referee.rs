@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use agon_bot::Program;
 use agon_bot::program::Ending;
 use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Session};
+use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -57,6 +58,37 @@ pub struct StepReport<'a> {
     pub faults: &'a [Fault],
 }
 
+/// What a bot said that is no answer, and that its dialect heard all the same: its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Before or after what it was said.
+    pub when: When,
+    /// The message.
+    pub text: Vec<u8>,
+}
+
+/// When something was said: it may be told to others in the very next question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Before the first question of the match.
+    First,
+    /// Before the bot was asked in this step.
+    Early,
+    /// After all were asked in this step.
+    Asked,
+}
+
+impl When {
+    /// The kind of note it is kept as.
+    pub fn note(self) -> &'static str {
+        match self {
+            Self::First => note::FIRST,
+            Self::Early => note::EARLY,
+            Self::Asked => note::SAID,
+        }
+    }
+}
+
 /// How an answer came.
 #[derive(Clone, Debug, Default)]
 pub struct Take {
@@ -66,6 +98,8 @@ pub struct Take {
     pub cpu: Option<Duration>,
     /// The answer as it came, where it differs from the canonical one.
     pub raw: Option<Vec<u8>>,
+    /// What else it said since its last answer.
+    pub said: Vec<Said>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
     /// The rulebook's limit for it; none where no clock was kept.
@@ -103,10 +137,14 @@ pub fn play_on(
     given: &[Vec<(Seat, PackedAnswer)>],
 ) -> MatchRecord {
     let [before, _] = session.pauses_ms();
-    let gathered =
-        arrival::gather(session, players, clock, observer, stop).and_then(|()| pause(before, stop));
+    let mut greetings = Vec::new();
+    let gathered = arrival::gather(session, players, clock, observer, stop, &mut greetings)
+        .and_then(|()| pause(before, stop));
     let began = Instant::now();
     let mut referee = Referee::new(session, players, clock, ponder, stop);
+    for (seat, text) in greetings {
+        referee.seats[seat.index()].said.push(Said { when: When::First, text });
+    }
     let void = gathered.and_then(|()| referee.run(observer, given)).err();
     let mut notes = referee.notes();
     let Referee { faults, rejected, mut seats, .. } = referee;
@@ -246,6 +284,8 @@ struct SeatState {
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     counts: SeatCounts,
+    /// What it said besides answers since its last one.
+    said: Vec<Said>,
     time: SeatTime,
     /// How often its answer was here before the question.
     unasked: u32,
@@ -358,6 +398,9 @@ impl<'a> Referee<'a> {
                 waiting.into_iter().map(|(index, seat)| self.ask(index, seat)).collect();
             self.collect(&mut waiting, &mut answers, &mut takes)?;
             self.see_off(&mut takes, &answers);
+            for ((seat, _), take) in answers.iter().zip(&mut takes) {
+                take.said = std::mem::take(&mut self.seats[seat.index()].said);
+            }
             let instead_of =
                 given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;

@@ -56,12 +56,26 @@ pub struct Timing {
     pub cpu_us: Option<u64>,
 }
 
+/// The kinds of notes.
+pub mod note {
+    /// What it wrote on standard error.
+    pub const STDERR: &str = "stderr";
+    /// The answer as sent, where it differs from the canonical one.
+    pub const RAW: &str = "raw";
+    /// What it said that is no answer, and heard for it (its name): before the first question of the match.
+    pub const FIRST: &str = "said-first";
+    /// The same: before the question of the step.
+    pub const EARLY: &str = "said-early";
+    /// The same: after the question.
+    pub const SAID: &str = "said";
+}
+
 /// What is kept of a seat beside its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// The step it belongs to, from 0.
     pub step: u32,
-    /// What it is: `stderr`, `raw` (the answer as sent, where it differs from the canonical one).
+    /// What it is ([`note`]).
     pub kind: String,
     /// The text; bytes that are no UTF-8 are replaced.
     pub text: String,

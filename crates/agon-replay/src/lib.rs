@@ -9,6 +9,7 @@
 
 // In reading order.
 pub mod data;
+pub mod asked;
 #[cfg(unix)]
 pub mod file;
 pub mod redact;

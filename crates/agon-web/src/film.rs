@@ -7,6 +7,8 @@
 //! only times, faults and the bots' own notes come from the recording.
 
 use agon_game::{AnyGame, Outcome, PackedAnswer, Recipe, Seat, Session};
+use agon_replay::asked::Asked;
+use agon_replay::data::note;
 use agon_replay::{Header, Replay, ReplayError, Timing};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -284,8 +286,8 @@ impl Showing {
         let step = &self.replay.steps[number];
         let replay = &self.replay;
         let notes = |seat: Seat| Notes {
-            raw: replay.notes_of(seat, number as u32, "raw").next().map(str::to_owned),
-            stderr: replay.notes_of(seat, number as u32, "stderr").collect(),
+            raw: replay.notes_of(seat, number as u32, note::RAW).next().map(str::to_owned),
+            stderr: replay.notes_of(seat, number as u32, note::STDERR).collect(),
             timing: replay.timing.get(&(number as u32, seat)).copied(),
         };
         let moment = self.film.session.moment();
@@ -331,24 +333,20 @@ impl Iterator for Showing {
 /// When the match cannot be computed again that far.
 pub fn message(replay: &Replay, step: usize, seat: Seat) -> Result<Option<Vec<u8>>, String> {
     let game = game_of(&replay.header).map_err(|error| error.to_string())?;
-    let mut session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
-    let mut text = Vec::new();
-    for (number, played) in replay.steps.iter().enumerate().take(step + 1) {
-        let deciding = session.deciding();
-        if number == step && !deciding.contains(seat) {
-            return Ok(None);
-        }
-        // Every seat is asked, because a dialect remembers what it has sent.
-        for other in deciding.iter() {
-            text.clear();
-            session.ask(other, &mut text);
-            if number == step && other == seat {
-                return Ok(Some(text));
+    let session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
+    let mut match_again = Asked::new(session, replay);
+    loop {
+        let here = match_again.steps() == step;
+        let mut text = None;
+        match_again.ask(|other, message| {
+            if here && other == seat {
+                text = Some(message.to_vec());
             }
+        });
+        if here || !match_again.play()? {
+            return Ok(text);
         }
-        session.play(&played.answers)?;
     }
-    Ok(None)
 }
 
 /// The game of a header, when this program can compute its matches again.

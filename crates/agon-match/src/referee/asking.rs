@@ -10,7 +10,7 @@ use agon_game::{Absence, Answer, Heard, PackedAnswer, Seat};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
-use super::{Leaving, Referee, Take};
+use super::{Leaving, Referee, Said, Take, When};
 use crate::clock::{TOLERANCE, TOLERATED};
 use crate::pulse::BEAT;
 use crate::record::Void;
@@ -24,6 +24,8 @@ const MOST_STRAY: u32 = 1_000;
 const PONDER_LIMIT: Duration = Duration::from_millis(1);
 /// So much in each turn is tidying up after an answer; what is more adds up over the turns.
 const TIDYING: Duration = Duration::from_micros(100);
+/// So many messages of a step that are no answer and yet heard are kept.
+const MOST_SAID: usize = 8;
 /// After so many answers, and so many beats of our pulse, descendants of a bot are looked for again.
 const SURVEY: u32 = 64;
 const SURVEY_BEATS: u32 = 16;
@@ -154,10 +156,20 @@ impl Referee<'_> {
             match self.session.hear(seat, message) {
                 Heard::Close(why) => return Err(Cause::Closed(why)),
                 Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why),
-                Heard::Ignore(None) | Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
+                Heard::Ignore(None) => self.keep_said(seat, When::Early, message),
+                Heard::Answer(_) | Heard::Malformed(_) | Heard::More => {}
             }
         }
         Err(Cause::ManyMessages(MOST_STRAY))
+    }
+
+    /// Keeps what a bot said that is no answer, and was heard. There is no end to what it may say; a name is
+    /// said once.
+    fn keep_said(&mut self, seat: Seat, when: When, message: &[u8]) {
+        let said = &mut self.seats[seat.index()].said;
+        if said.len() < MOST_SAID {
+            said.push(Said { when, text: message.to_vec() });
+        }
     }
 
     /// Books the CPU time that a seat has used since its last answer. From the first time that it computes
@@ -379,7 +391,8 @@ impl Referee<'_> {
             let wall = one.asked.elapsed();
             let unasked = one.ahead > 0;
             one.ahead = one.ahead.saturating_sub(1);
-            if !one.raw.is_empty() {
+            let before = one.raw.len();
+            if before > 0 {
                 one.raw.push(b'\n');
             }
             one.raw.extend_from_slice(&message);
@@ -398,10 +411,11 @@ impl Referee<'_> {
                     Answer::Malformed { why, think_ms }
                 }
                 Heard::Ignore(why) => {
-                    one.raw.truncate(one.raw.len() - message.len());
+                    one.raw.truncate(before);
                     one.stray += 1;
-                    if let Some(why) = why {
-                        self.note_fault(one.seat, FaultKind::Stray, &why);
+                    match why {
+                        Some(why) => self.note_fault(one.seat, FaultKind::Stray, &why),
+                        None => self.keep_said(one.seat, When::Asked, &message),
                     }
                     if one.stray > MOST_STRAY {
                         let cause = Cause::ManyMessages(MOST_STRAY);
@@ -595,7 +609,15 @@ impl Referee<'_> {
         if state.ponders {
             self.program(one.seat).family().stop();
         }
-        *take = Take { wall, cpu, raw: take.raw.take(), stderr: said, limit: one.limit, timed: true };
+        *take = Take {
+            wall,
+            cpu,
+            raw: take.raw.take(),
+            said: Vec::new(),
+            stderr: said,
+            limit: one.limit,
+            timed: true,
+        };
         if lost > 0 {
             take.stderr.extend_from_slice(format!("\n[{lost} more bytes were not kept]\n").as_bytes());
         }

@@ -55,7 +55,8 @@ impl Failure {
             Self::Unread => (0, None),
         };
         if let Some(message) = message {
-            eprintln!("{} {message}", screen::errors().bad("error:"));
+            // It may quote a file that somebody gave.
+            eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
         }
         ExitCode::from(code)
     }

@@ -68,6 +68,7 @@ impl Screen {
         let mut text = String::new();
         for line in &picture.lines {
             for (ink, piece) in line {
+                let piece = &harmless(piece);
                 text.push_str(&match ink {
                     Ink::Plain => piece.clone(),
                     Ink::Dim | Ink::Fog => self.dim(piece),
@@ -139,15 +140,22 @@ pub fn score(score: f64) -> String {
     if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") }
 }
 
-/// Text of a bot, safe for a terminal: control characters are shown, not obeyed.
+/// Text from elsewhere (a bot, a file that somebody gave), safe for a terminal: what would steer it, or turn the
+/// direction of writing, is shown and not obeyed. Whatever prints such text passes it through here.
 pub fn harmless(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
             c if c.is_control() => '\u{fffd}',
             c => c,
         })
         .collect()
+}
+
+/// As [`harmless`], in its lines.
+pub fn harmless_lines(text: &str) -> String {
+    text.split('\n').map(harmless).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn seat_all(
     let mut players = Vec::new();
     for ((seat, name), cpu) in Seat::first(names.len() as u8).zip(names).zip(places) {
         if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
-            launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
+            launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
         }
         players.push(seat_player(session, name, seat, Some(cpu), clock)?);
     }

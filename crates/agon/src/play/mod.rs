@@ -266,7 +266,13 @@ fn report(
     }
     let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);
     let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
-    writeln!(out, "{}{}", screen.strong(&title), screen.dim(&map))?;
+    // Rules and maps from files bring names of their own.
+    writeln!(
+        out,
+        "{}{}",
+        screen.strong(&screen::harmless(&title)),
+        screen.dim(&screen::harmless(&map))
+    )?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([
@@ -328,7 +334,7 @@ fn report(
     // Built-in bots are no programs that could do anything.
     let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
     for note in result.notes.iter().map(String::as_str).chain(programs.then_some(result.containment)) {
-        writeln!(out, "{}", screen.dim(&format!("Note: {note}.")))?;
+        writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {note}."))))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use agon_match::{Observer, StepReport};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::common::screen::score;
+use crate::common::screen::{harmless, score};
 use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
 use crate::common::waiting::Waiting;
@@ -103,7 +103,8 @@ pub fn run(options: &RefereeOptions) -> Done {
     );
     drop(players);
     let tell = |seat: Seat, turn: &str, message: &str| {
-        eprintln!("player {seat} ({}), {turn}: {message}", labels[seat.index()]);
+        let (label, message) = (harmless(&labels[seat.index()]), harmless(message));
+        eprintln!("player {seat} ({label}), {turn}: {message}");
     };
     record.faults.iter().for_each(|fault| tell(fault.seat, &fault.turn, &fault.message));
     record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
@@ -133,14 +134,26 @@ fn name(command: &str) -> Result<BotName, Failure> {
     BotName::parse(&format!("cmd:{command}")).map_err(Failure::Usage)
 }
 
-/// `seed=N` among the parameters; the current time in milliseconds without.
+/// `seed=N` among the parameters; the current time in milliseconds without. A seed that was meant and is not
+/// taken would make a match that nobody can repeat.
 fn seed(parameters: &[String]) -> Result<i64, Failure> {
+    let mut seed = None;
     for parameter in parameters.iter().flat_map(|text| text.split_whitespace()) {
-        if let Some(seed) = parameter.strip_prefix("seed=") {
-            return seed.parse().map_err(|_| {
-                Failure::usage(format!("-d {parameter}: the seed is a whole number of 64 bits"))
-            });
+        let wrong = |why: &str| Failure::usage(format!("-d {parameter}: {why}"));
+        match parameter.split_once('=') {
+            Some(("seed", number)) => {
+                seed = Some(number.parse().map_err(|_| {
+                    wrong("the seed is a whole number of 64 bits, as in -d seed=5")
+                })?);
+            }
+            None if parameter.parse::<i64>().is_ok() => {
+                return Err(wrong(&format!("a seed is written -d seed={parameter}")));
+            }
+            _ => return Err(wrong("the only parameter of a match is its seed, as in -d seed=5")),
         }
+    }
+    if let Some(seed) = seed {
+        return Ok(seed);
     }
     Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64)
 }

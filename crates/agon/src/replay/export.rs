@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use agon_game::{Answer, Seat};
+use agon_replay::asked::Asked;
+use agon_replay::data::note;
 use agon_replay::Replay;
 use clap::Args;
 use serde_json::{Value, json};
@@ -83,35 +85,44 @@ pub fn export(options: &ExportOptions) -> Done {
     out.flush()?;
     Ok(())
 }
+
 /// The exact bytes a seat read, with line feeds behind its messages.
 fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) -> Done {
     let seats = replay.header.seats.len();
     let seat = options.seat.filter(|&seat| (1..=seats).contains(&usize::from(seat)));
     let seat =
         Seat::new(seat.ok_or_else(|| Failure::usage(format!("--seat: write a seat from 1 to {seats}")))? - 1);
-    let mut session = open(replay)?;
+    let mut again = Asked::new(open(replay)?, replay);
     let mut asked = 0;
-    let mut message = Vec::new();
-    let mut steps = replay.steps.iter();
-    while !session.deciding().is_empty() {
-        // Every seat is asked, because a dialect remembers what it has sent.
-        for other in session.deciding().iter() {
-            message.clear();
-            session.ask(other, &mut message);
+    loop {
+        let mut written = Ok(());
+        again.ask(|other, message| {
             if other == seat {
-                out.write_all(&message)?;
-                out.write_all(b"\n")?;
+                written = out.write_all(message).and_then(|()| out.write_all(b"\n"));
                 asked += 1;
             }
-        }
+        });
+        written?;
         if options.until.is_some_and(|until| asked >= until) {
+            return Ok(());
+        }
+        if !again.play().map_err(Failure::Usage)? {
             break;
         }
-        let Some(step) = steps.next() else { break };
-        session.play(&step.answers).map_err(Failure::Usage)?;
+    }
+    // Who is still there is told how it ended, where the protocol does.
+    let counts = replay.end.as_ref().is_some_and(|end| end.outcome.is_some());
+    if counts && again.was_asked(seat) {
+        let mut message = Vec::new();
+        again.session().end(seat, &import::facts(replay), &mut message);
+        if !message.is_empty() {
+            out.write_all(&message)?;
+            out.write_all(b"\n")?;
+        }
     }
     Ok(())
 }
+
 /// Every turn: the state, who was asked, what was answered, what happened.
 fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let mut session = open(replay)?;
@@ -140,8 +151,8 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
                         Answer::Malformed { why, .. } => Some(format!("malformed: {why}")),
                         Answer::Given { .. } => None,
                     },
-                    "raw": replay.notes_of(*seat, number_u32, "raw").collect::<Vec<_>>().first(),
-                    "stderr": replay.notes_of(*seat, number_u32, "stderr").collect::<String>(),
+                    "raw": replay.notes_of(*seat, number_u32, note::RAW).collect::<Vec<_>>().first(),
+                    "stderr": replay.notes_of(*seat, number_u32, note::STDERR).collect::<String>(),
                     "wall_us": timing.map(|timing| timing.wall_us),
                     "cpu_us": timing.and_then(|timing| timing.cpu_us),
                 })

@@ -136,7 +136,7 @@ fn seat_bot(
     clock: Clock,
 ) -> Result<Vec<Player>, Failure> {
     if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
-        launch.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        launch.notes.iter().for_each(|note| eprintln!("note: {}", harmless(note)));
     }
     let seats = session.recipe().seats;
     let mut players: Vec<Player> = (0..seats).map(|_| Player::Builtin).collect();

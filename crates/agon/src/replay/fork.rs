@@ -17,7 +17,8 @@ use crate::common::screen;
 use crate::common::seats::{self, ReplayFile, header, seat_all};
 use crate::common::{self, ClockOptions, Done, Failure};
 use crate::replay::import::UNKNOWN_BOT;
-use crate::replay::{self, Finding};
+use crate::replay::verify::{self, Finding};
+use crate::replay;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -62,9 +63,9 @@ const TRIES: u32 = 3;
 pub fn run(options: &ForkOptions) -> Done {
     let old = replay::read(&options.file)?;
     let shown = options.file.display();
-    match replay::check(&old)? {
+    match verify::check(&old)? {
         Finding::Good | Finding::Cut => {}
-        Finding::Differs(why) => return Err(Failure::usage(format!("{shown}: {why}"))),
+        Finding::Differs(why) | Finding::Unreadable(why) => return Err(Failure::usage(format!("{shown}: {why}"))),
         Finding::Broken(step, why) => {
             return Err(Failure::usage(format!("{shown}: altered at step {}: {why}", step + 1)));
         }
@@ -276,7 +277,7 @@ fn report(
             let who = outcome.winner().map_or("draw".to_owned(), |seat| format!("{} wins", labels(seat)));
             let scores: Vec<String> = outcome.scores.iter().map(|value| screen::score(*value)).collect();
             let more = if steps == 1 { "" } else { "s" };
-            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), outcome.reason)
+            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), screen::harmless(&outcome.reason))
         };
         match before {
             Some(outcome) => {

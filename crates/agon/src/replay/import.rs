@@ -105,18 +105,26 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -
 pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     open(replay)?;
     let game = game_of(&replay.header)?;
-    let names = replay.header.seats.iter().map(|seat| seat.label.clone()).collect();
-    let longest = |step: usize| {
-        let walls = Seat::first(Seat::MAX).filter_map(|seat| replay.timing.get(&(step as u32, seat)));
-        walls.map(|timing| timing.wall_us).max().unwrap_or(0)
-    };
-    let facts = Facts { names, wall_ms: (0..replay.steps.len()).map(longest).sum::<u64>() / 1_000 };
+    let facts = facts(replay);
     let mut steps = replay.steps.iter().map(|step| &step.answers[..]);
     let written = game.export(&replay.header.recipe.setup(), &mut steps, &facts).map_err(Failure::Usage)?;
     written.ok_or_else(|| {
         let title = game.info().title;
         Failure::usage(format!("the original of {title} writes no replay files; use --format json"))
     })
+}
+
+/// What an end message may say of a match beside its outcome.
+pub fn facts(replay: &Replay) -> Facts {
+    let names = replay.header.seats.iter().map(|seat| seat.label.clone()).collect();
+    let longest = |step: usize| {
+        let walls = Seat::first(Seat::MAX).filter_map(|seat| replay.timing.get(&(step as u32, seat)));
+        walls.map(|timing| timing.wall_us).max().unwrap_or(0)
+    };
+    let wall = replay.end.as_ref().and_then(|end| end.facts["wall_us"].as_u64());
+    // What an original recorded does not say it.
+    let wall = wall.unwrap_or_else(|| (0..replay.steps.len()).map(longest).sum());
+    Facts { names, wall_ms: wall / 1_000 }
 }
 
 /// Runs `agon replay import`.
@@ -139,12 +147,16 @@ pub fn run(options: &ImportOptions) -> Done {
             "game": imported.game.info().name, "replay": path, "rules": replay.header.recipe.rules_name,
             "steps": replay.steps.len(), "outcome": replay.end.as_ref().and_then(|end| end.outcome.as_ref()),
             "notes": imported.notes, "compared": imported.compared(), "differ": imported.report.differ(),
+            "differences": imported.report.differences.iter().map(|one| json!({
+                "kind": one.kind, "place": one.place, "expected": one.expected, "got": one.got,
+            })).collect::<Vec<_>>(),
         });
         writeln!(out, "{text}")?;
     } else {
         let screen = screen::output();
         let (info, steps) = (imported.game.info(), replay.steps.len());
         let rules = &replay.header.recipe.rules_name;
+        let rules = screen::harmless(rules);
         writeln!(out, "{} · {steps} {}s · rules {rules}", screen.strong(info.title), info.step)?;
         let outcome = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
         for (index, seat) in replay.header.seats.iter().enumerate() {
@@ -173,9 +185,9 @@ impl Imported {
         let verdict = if differ == 0 { screen.good(&verdict) } else { screen.bad(&verdict) };
         writeln!(out, "  {verdict}")?;
         if let Some(first) = self.first_difference() {
-            writeln!(out, "  {first}")?;
+            writeln!(out, "  {}", screen::harmless(&first))?;
         }
-        self.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))?;
+        self.notes.iter().try_for_each(|note| writeln!(out, "  note: {}", screen::harmless(note)))?;
         Ok(())
     }
 

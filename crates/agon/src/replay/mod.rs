@@ -5,6 +5,7 @@ pub mod feed;
 pub mod fork;
 pub mod import;
 pub mod redact;
+pub mod verify;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,9 +13,9 @@ use std::path::{Path, PathBuf};
 use agon_game::{Seat, Session};
 use agon_replay::{Replay, ReplayError};
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::common::screen::{self, score};
+use crate::common::screen::{self, harmless, score};
 use crate::common::seats::{eyes, game_of};
 use crate::common::{self, Done, Failure};
 use crate::replay::export::ExportOptions;
@@ -99,7 +100,7 @@ const LARGEST: u64 = 256 << 20;
 pub fn run(command: &ReplayCommand) -> Done {
     match command {
         ReplayCommand::Info { file, json } => info(file, *json),
-        ReplayCommand::Verify { files, json } => verify(files, *json),
+        ReplayCommand::Verify { files, json } => verify::run(files, *json),
         ReplayCommand::Export(options) => export::export(options),
         ReplayCommand::Fork(options) => fork::run(options),
         ReplayCommand::Redact(options) => redact::run(options),
@@ -165,19 +166,19 @@ fn info(file: &Path, as_json: bool) -> Done {
     }
     let screen = screen::output();
     let title = game_of(header).map_or(header.game.as_str(), |game| game.info().title);
-    writeln!(out, "{}", screen.strong(title))?;
+    writeln!(out, "{}", screen.strong(&harmless(title)))?;
     let recipe = &header.recipe;
-    writeln!(out, "  rules    {} (version {})", recipe.rules_name, header.rules_version)?;
-    writeln!(out, "  map      {}", recipe.map_name)?;
+    writeln!(out, "  rules    {} (version {})", harmless(&recipe.rules_name), header.rules_version)?;
+    writeln!(out, "  map      {}", harmless(&recipe.map_name))?;
     writeln!(out, "  seed     {}", recipe.seed)?;
-    writeln!(out, "  clock    {}", header.clock)?;
-    writeln!(out, "  written  by {}", header.program)?;
+    writeln!(out, "  clock    {}", harmless(&header.clock))?;
+    writeln!(out, "  written  by {}", harmless(&header.program))?;
     for (seat, bot) in Seat::first(Seat::MAX).zip(&header.seats) {
-        let label = screen.seat(seat, &screen::harmless(&bot.label));
+        let label = screen.seat(seat, &harmless(&bot.label));
         let result = replay.end.as_ref().and_then(|end| end.outcome.as_ref()).map(|outcome| {
             format!("  score {}, rank {}", score(outcome.scores[seat.index()]), outcome.ranks[seat.index()])
         });
-        let named = screen.dim(&screen::harmless(&bot.bot));
+        let named = screen.dim(&harmless(&bot.bot));
         writeln!(out, "  seat {seat}   {label} {named}{}", result.unwrap_or_default())?;
     }
     match &replay.end {
@@ -189,14 +190,14 @@ fn info(file: &Path, as_json: bool) -> Done {
         )?,
         Some(end) => {
             let reason = end.outcome.as_ref().map_or("it does not count", |outcome| outcome.reason.as_str());
-            writeln!(out, "  end      after {} steps: {reason}", end.steps)?;
+            writeln!(out, "  end      after {} steps: {}", end.steps, harmless(reason))?;
             for fault in end.facts["faults"].as_array().into_iter().flatten().take(20) {
-                let text = |key: &str| screen::harmless(fault[key].as_str().unwrap_or(""));
-                let rule = fault["rule"].as_str().map(|rule| format!(" [{rule}]")).unwrap_or_default();
+                let text = |key: &str| harmless(fault[key].as_str().unwrap_or(""));
+                let rule = fault["rule"].as_str().map(|rule| format!(" [{}]", harmless(rule))).unwrap_or_default();
                 writeln!(
                     out,
                     "  fault    seat {}, {}: {}{rule}: {}",
-                    fault["seat"],
+                    harmless(&fault["seat"].to_string()),
                     text("turn"),
                     text("kind"),
                     text("message")
@@ -207,82 +208,6 @@ fn info(file: &Path, as_json: bool) -> Done {
     let private = replay.notes.values().map(Vec::len).sum::<usize>();
     writeln!(out, "  private  {private} notes (stderr and raw answers of the bots)")?;
     Ok(())
-}
-
-/// What verifying found.
-pub enum Finding {
-    /// The match is what the replay says.
-    Good,
-    /// Good as far as it goes.
-    Cut,
-    /// Our engine does not do what a record of the original says: where first.
-    Differs(String),
-    /// From this step on it is not, for this reason.
-    Broken(usize, String),
-}
-
-/// Computes a replay again.
-pub fn check(replay: &Replay) -> Result<Finding, Failure> {
-    let mut session = open(replay)?;
-    for (number, step) in replay.steps.iter().enumerate() {
-        let moment = session.moment();
-        if let Err(why) = session.play(&step.answers) {
-            return Ok(Finding::Broken(number, format!("{moment}: {why}")));
-        }
-        if session.hash() as u8 & 15 != step.check {
-            return Ok(Finding::Broken(
-                number,
-                format!("{moment}: the answers do not lead to the recorded state"),
-            ));
-        }
-    }
-    if replay.end.is_none() {
-        return Ok(Finding::Cut);
-    }
-    let (state, outcome) = (session.hash(), session.outcome());
-    let wrong = replay.wrong_end(state, outcome);
-    Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(replay.steps.len(), format!("end: {why}"))))
-}
-
-/// What a replay of an original says about our engine.
-fn against_record(imported: &Imported) -> Finding {
-    match imported.first_difference() {
-        None => Finding::Good,
-        Some(first) => Finding::Differs(first),
-    }
-}
-
-fn verify(files: &[PathBuf], as_json: bool) -> Done {
-    let screen = screen::output();
-    let mut out = io::stdout().lock();
-    let (mut all_good, mut findings) = (true, Vec::new());
-    for file in files {
-        let (replay, imported) = load(file)?;
-        let finding = match imported {
-            None => check(&replay)?,
-            Some(imported) => against_record(&imported),
-        };
-        let steps = replay.steps.len();
-        let (word, text) = match &finding {
-            Finding::Good => ("verified", format!("{steps} steps")),
-            Finding::Cut => ("cut off", format!("the first {steps} steps are verified, the end is missing")),
-            Finding::Differs(first) => ("differs from the original", first.clone()),
-            Finding::Broken(step, why) => {
-                ("altered", format!("breaks at step {} of {steps}: {why}", step + 1))
-            }
-        };
-        all_good &= matches!(finding, Finding::Good);
-        if as_json {
-            findings.push(json!({ "file": file, "finding": word, "text": text, "steps": steps }));
-        } else {
-            let word = if matches!(finding, Finding::Good) { screen.good(word) } else { screen.bad(word) };
-            writeln!(out, "{}: {word}: {text}", file.display())?;
-        }
-    }
-    if as_json {
-        writeln!(out, "{}", Value::from(findings))?;
-    }
-    if all_good { Ok(()) } else { Err(Failure::Check) }
 }
 
 fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
@@ -303,7 +228,7 @@ fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
         Some(outcome) => format!("over: {}", outcome.reason),
         None => format!("before {}", session.moment()),
     };
-    writeln!(out, "{}", screen.dim(&next))?;
+    writeln!(out, "{}", screen.dim(&harmless(&next)))?;
     Ok(())
 }
 

@@ -359,7 +359,7 @@ fn build_folder(text: &str, folder: &Path, build: bool) -> Result<(), Failure> {
             None => Ok(()),
         };
     }
-    eprintln!("building {text}: {}", words.join(" "));
+    eprintln!("building {text}: {}", screen::harmless(&words.join(" ")));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).envs(&manifest.env).current_dir(folder).stdout(io::stderr());
     match command.status() {
@@ -485,7 +485,8 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
         )));
     }
     if was.program != wanted.program {
-        eprintln!("note: this series was begun by {}, this is {}", was.program, wanted.program);
+        let begun = screen::harmless(&was.program);
+        eprintln!("note: this series was begun by {begun}, this is {}", wanted.program);
     }
     if found.torn {
         eprintln!("note: the last line of {} was not whole; its match is played again", path.display());

@@ -105,7 +105,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
         Kind::Sprt => format!("is {} better than {}?", names[0], names[1]),
         Kind::Tournament => format!("{} bots", names.len()),
     };
-    let title = format!("{} · {} · {who}", ready.info.title, header.rules.name);
+    let title = format!("{} · {} · {who}", ready.info.title, screen::harmless(&header.rules.name));
     let (resumed, jobs) = (ready.desk.look(|progress| progress.resumed), ready.jobs());
     let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
     eprintln!("{}", screen.strong(&title));
@@ -261,11 +261,12 @@ pub fn faults(
         let what = screen.bad(&format!("{} × {}", faulty.count, faulty.kind));
         writeln!(
             out,
-            "{label}: {what} in {} {matches}, first at {turn}: {}",
+            "{label}: {what} in {} {matches}, first at {}: {}",
             faulty.matches,
+            screen::harmless(turn),
             screen::harmless(message)
         )?;
-        writeln!(out, "  {}", header.command(&faulty.first))?;
+        writeln!(out, "  {}", screen::harmless(&header.command(&faulty.first)))?;
         if let Some(replay) = &faulty.first.replay {
             writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;
         }
@@ -275,7 +276,7 @@ pub fn faults(
         let orders = if *count == 1 { "order" } else { "orders" };
         let games = if *matches == 1 { "match" } else { "matches" };
         writeln!(out, "{label}: {} {orders} rejected by the rules in {matches} {games}", thousands(*count))?;
-        writeln!(out, "  {}", header.command(first))?;
+        writeln!(out, "  {}", screen::harmless(&header.command(first)))?;
     }
     Ok(())
 }

@@ -105,7 +105,7 @@ pub fn run(options: &RateOptions) -> Done {
         .collect();
     let read = read(&paths)?;
     for note in &read.notes {
-        eprintln!("note: {note}");
+        eprintln!("note: {}", screen::harmless(note));
     }
     if read.is_empty() {
         return Err(Failure::usage("these journals hold no finished block; there is nothing to rate"));
@@ -273,7 +273,7 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
         thousands(ratings.matches),
         thousands(ratings.blocks)
     );
-    writeln!(out, "{}\n", screen.strong(&title))?;
+    writeln!(out, "{}\n", screen.strong(&screen::harmless(&title)))?;
     if ratings.groups > 1 {
         writeln!(
             out,

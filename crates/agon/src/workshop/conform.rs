@@ -9,7 +9,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::common::screen;
+use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
 
 /// Options of `agon conform`.
@@ -105,12 +105,12 @@ pub fn run(options: &ConformOptions) -> Done {
         writeln!(out, "{kind:<28} {:>10} compared  {differ}", tally.compared)?;
     }
     if let Some(first) = report.differences.first() {
-        writeln!(out, "\n{} {}, {}", screen.bad("first difference:"), first.kind, first.place)?;
-        writeln!(out, "  expected  {}\n  got       {}", first.expected, first.got)?;
+        writeln!(out, "\n{} {}, {}", screen.bad("first difference:"), first.kind, harmless(&first.place))?;
+        writeln!(out, "  expected  {}\n  got       {}", harmless(&first.expected), harmless(&first.got))?;
     }
-    damaged.iter().try_for_each(|why| writeln!(out, "{} {why}", screen.bad("damaged record:")))?;
+    damaged.iter().try_for_each(|why| writeln!(out, "{} {}", screen.bad("damaged record:"), harmless(why)))?;
     for place in &cut {
-        writeln!(out, "{} {place}; compared up to its last whole line", screen.dim("cut record:"))?;
+        writeln!(out, "{} {}; compared up to its last whole line", screen.dim("cut record:"), harmless(place))?;
     }
     if foreign > 0 {
         writeln!(

@@ -93,7 +93,7 @@ pub fn run(options: &CheckOptions) -> Done {
             Ok(()) | Err(Failure::Check) => {}
             // A bot that cannot be started now may be in a moment.
             Err(Failure::Usage(why) | Failure::Own(why)) => {
-                eprintln!("{} {why}", screen::errors().bad("error:"))
+                eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&why))
             }
             Err(unread) => return Err(unread),
         }

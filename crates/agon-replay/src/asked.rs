@@ -1,0 +1,111 @@
+//! A match again as its bots met it: what each was asked, to the byte.
+//!
+//! A dialect remembers what a bot said besides its orders (a name, a state of its own) and sends it with later
+//! questions. So the bots are heard again as well, by the notes of what they sent.
+
+use agon_game::{Answer, Heard, PackedAnswer, Seat, Seats, Session, Transport};
+
+use crate::Replay;
+use crate::data::note;
+
+/// A match that is asked, heard and played again.
+pub struct Asked<'a> {
+    session: Box<dyn Session>,
+    replay: &'a Replay,
+    /// The seats that programs sat in, as far as it is known: of them every answer has its time.
+    programs: Seats,
+    message: Vec<u8>,
+}
+
+impl<'a> Asked<'a> {
+    /// The match of `replay`, which `session` has at its start.
+    pub fn new(session: Box<dyn Session>, replay: &'a Replay) -> Self {
+        let programs = replay.timing.keys().map(|(_, seat)| *seat).collect();
+        let mut asked = Self { session, replay, programs, message: Vec::new() };
+        for seat in Seat::first(replay.header.seats.len() as u8) {
+            asked.hear_notes(seat, 0, note::FIRST);
+        }
+        asked
+    }
+
+    /// How many steps were played.
+    pub fn steps(&self) -> usize {
+        self.session.steps() as usize
+    }
+
+    /// The match as it stands.
+    pub fn session(&mut self) -> &mut dyn Session {
+        self.session.as_mut()
+    }
+
+    /// Asks every seat that was asked at this step, in order; `each` gets the messages.
+    pub fn ask(&mut self, mut each: impl FnMut(Seat, &[u8])) {
+        for seat in self.session.deciding().iter().filter(|seat| self.was_asked(*seat)).collect::<Vec<_>>() {
+            self.hear_notes(seat, self.steps() as u32, note::EARLY);
+            self.message.clear();
+            self.session.ask(seat, &mut self.message);
+            each(seat, &self.message);
+        }
+    }
+
+    /// Hears and plays what was answered; false when there is no more.
+    ///
+    /// # Errors
+    /// When the answers are not those of this match.
+    pub fn play(&mut self) -> Result<bool, String> {
+        let number = self.steps();
+        let Some(step) = self.replay.steps.get(number) else { return Ok(false) };
+        if self.session.deciding().is_empty() {
+            return Ok(false);
+        }
+        for (seat, answer) in &step.answers {
+            self.hear_notes(*seat, number as u32, note::SAID);
+            self.hear_answer(*seat, number as u32, answer);
+        }
+        self.session.play(&step.answers)?;
+        Ok(true)
+    }
+
+    /// Whether a seat is asked at this step. A program that has gone is not; one that was asked last, and did not
+    /// answer any more before the match was stopped, was.
+    pub fn was_asked(&self, seat: Seat) -> bool {
+        let timed = |step: usize| self.replay.timing.contains_key(&(step as u32, seat));
+        let gone = |step: &crate::Step| {
+            step.answers.iter().any(|(other, answer)| *other == seat && *answer == Answer::Missing(agon_game::Absence::Gone))
+        };
+        match self.replay.steps.get(self.steps()) {
+            _ if !self.programs.contains(seat) => true,
+            Some(_) => timed(self.steps()),
+            None => !self.replay.steps.iter().any(gone),
+        }
+    }
+
+    fn hear_notes(&mut self, seat: Seat, step: u32, kind: &str) {
+        for text in self.replay.notes_of(seat, step, kind) {
+            self.session.hear(seat, text.as_bytes());
+        }
+    }
+
+    /// Lets the dialect hear an answer as it was sent, or as a tidy bot would have sent it.
+    fn hear_answer(&mut self, seat: Seat, step: u32, answer: &PackedAnswer) {
+        let mut message = Vec::new();
+        match (self.replay.notes_of(seat, step, note::RAW).next(), answer) {
+            (Some(raw), Answer::Given { .. } | Answer::Malformed { .. }) => message.extend_from_slice(raw.as_bytes()),
+            (None, Answer::Given { order, .. }) => drop(self.session.say(seat, order, &mut message)),
+            _ => return,
+        }
+        let lines = matches!(self.session.info().transport, Transport::Lines | Transport::Script);
+        let parts: Vec<&[u8]> =
+            if lines { message.split(|&byte| byte == b'\n').collect() } else { vec![&message] };
+        // A dialect that waits for an answer it has given up takes the next one for it; what came late is not
+        // written down, but that an answer to this question came is.
+        for _ in 0..=step {
+            for part in &parts {
+                match self.session.hear(seat, part) {
+                    Heard::More | Heard::Ignore(_) => {}
+                    Heard::Answer(_) | Heard::Malformed(_) | Heard::Close(_) => return,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Replays on the command line: what a bot read is written again to the byte, what is altered or unreadable is
+//! told, and nothing that somebody wrote into a file steers the terminal.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use agon_game::{Outcome, Recipe};
+use agon_replay::{End, Header, Replay, SeatInfo, Writer};
+use common::{agon, err, folder, out};
+use serde_json::{Value, json};
+
+/// A bot that writes down every byte it reads, and answers as ANSWER says.
+fn recorder(answer: &str) -> String {
+    format!(
+        "import json, sys\nlog = open(sys.argv[1], 'wb', buffering=0)\nturn = 0\n\
+         def read():\n    line = sys.stdin.buffer.readline()\n    log.write(line)\n    return line\n\
+         def say(text):\n    sys.stdout.buffer.write((text + '\\n').encode()); sys.stdout.buffer.flush()\n{answer}"
+    )
+}
+
+/// Plays a match against a recording bot in seat 2 and compares what it read with the exported input.
+fn input_is_exported(game: &str, opponent: &str, extra: &[&str], answer: &str) {
+    let folder = folder();
+    // In games whose bots connect, this one reads lines.
+    let lines = if matches!(game, "jungle-blitz" | "deerhunt") { "lines" } else { "cmd" };
+    let bot = format!("{lines}:python3 bot.py read");
+    fs::write(folder.path().join("bot.py"), recorder(answer)).expect("written");
+    let mut arguments = vec!["play", game, opponent, &bot, "--seed", "5", "-q"];
+    arguments.extend(["--no-timeouts", "--replay", "m.replay"]);
+    arguments.extend(extra);
+    let played = agon(folder.path(), &arguments);
+    assert!(played.status.success(), "{game}: {}{}", out(&played), err(&played));
+    let exported = agon(folder.path(), &["replay", "export", "m.replay", "--input", "--seat", "2"]);
+    assert!(exported.status.success(), "{game}: {}", err(&exported));
+    let read = fs::read(folder.path().join("read")).expect("the bot wrote it down");
+    assert!(read.len() > 200, "{game}: {}", String::from_utf8_lossy(&read));
+    let line = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
+    let same = read.iter().zip(&exported.stdout).take_while(|(a, b)| a == b).count();
+    let around = |bytes: &[u8]| {
+        let piece = &bytes[same.saturating_sub(100).min(bytes.len())..(same + 100).min(bytes.len())];
+        String::from_utf8_lossy(piece).into_owned()
+    };
+    assert!(
+        read == exported.stdout,
+        "{game}: {} bytes were read, {} are exported; they differ at byte {same}, line {}:\nread     {}\nexported {}",
+        read.len(),
+        exported.stdout.len(),
+        line(&read[..same]) + 1,
+        around(&read),
+        around(&exported.stdout)
+    );
+}
+
+#[test]
+fn the_exported_input_of_cultist_wars_is_what_the_bot_read() {
+    let answer = "read(); size = read(); [read() for _ in range(int(size.split()[1]))]\n\
+                  while True:\n    count = read()\n    if not count: break\n    [read() for _ in range(int(count))]\n    say('WAIT')\n";
+    input_is_exported("cultist-wars", "builtin:greedy", &[], answer);
+}
+
+#[test]
+fn the_exported_input_of_terminal_is_what_the_bot_read() {
+    let answer = "while True:\n    line = read()\n    if not line: break\n    \
+                  message = json.loads(line)\n    if message.get('turnInfo', [9])[0] == 0: say('[]'); say('[]')\n";
+    input_is_exported("terminal", "builtin:rush", &["--set", "resources.startingHP=5"], answer);
+}
+
+#[test]
+fn the_exported_input_of_deerhunt_is_what_the_bot_read() {
+    let answer = "while True:\n    line = read()\n    if not line: break\n    say('[ ]')\n";
+    input_is_exported("deerhunt", "builtin:rusher", &[], answer);
+}
+
+#[test]
+fn the_exported_input_of_ostibot_has_the_state_of_the_bot() {
+    // A state that grows, one that stays, and an answer that is none.
+    let answer = "while True:\n    line = read()\n    if not line: break\n    turn += 1\n    \
+                  say('{' if turn % 7 == 6 else json.dumps({'actions': [], 'state': {'n': turn, 'w': 'ö'}} if turn % 3 else {'actions': []}))\n";
+    input_is_exported("ostibot", "builtin:looter", &[], answer);
+}
+
+#[test]
+fn the_exported_input_of_jungle_blitz_has_the_registered_name() {
+    let answer = "say(json.dumps({'type': 'REGISTER', 'teamName': 'Wölfe'}))\n\
+                  while True:\n    line = read()\n    if not line: break\n    \
+                  message = json.loads(line)\n    turn += 1\n    \
+                  if 'tick' in message: say(json.dumps({'type': 'COMMAND', 'tick': message['tick'], 'actions': \
+                  [{'type': 'MOVE', 'unitId': 'nobody'}] if turn % 5 == 0 else []}))\n";
+    input_is_exported("jungle-blitz", "builtin:collector", &[], answer);
+}
+
+/// A short match of two built-ins, as bytes.
+fn sample(folder: &Path) -> Vec<u8> {
+    let arguments = ["play", "cultist-wars", "builtin:greedy", "builtin:random", "--seed", "2", "-q"];
+    let played = agon(folder, &[&arguments[..], &["--replay", "good.replay"]].concat());
+    assert!(played.status.success(), "{}", err(&played));
+    fs::read(folder.join("good.replay")).expect("a replay")
+}
+
+/// The replay with another header and end.
+fn rewritten(bytes: &[u8], header: impl Fn(&mut Header), end: impl Fn(&mut End)) -> Vec<u8> {
+    let mut replay = Replay::read(bytes).expect("a good replay");
+    header(&mut replay.header);
+    let mut writer = Writer::new(Vec::new(), &replay.header).expect("memory");
+    for step in &replay.steps {
+        writer.step(&step.answers, u64::from(step.check)).expect("memory");
+    }
+    let mut last = replay.end.expect("an end");
+    end(&mut last);
+    writer.finish(last).expect("memory")
+}
+
+#[test]
+fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
+    let folder = folder();
+    let good = sample(folder.path());
+    let file = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
+    let reason = |end: &mut End| end.outcome.as_mut().expect("an outcome").reason = "magic".to_owned();
+    file("reason.replay", &rewritten(&good, |_| {}, reason));
+    file("trailing.replay", &[&good[..], b"and more"].concat());
+    file("letter.replay", b"a letter");
+    file("cut.replay", &good[..good.len() - 20]);
+    let names =
+        ["good.replay", "trailing.replay", "letter.replay", "missing.replay", "reason.replay", "cut.replay", "."];
+    let verified = agon(folder.path(), &[&["replay", "verify"], &names[..]].concat());
+    assert_eq!(verified.status.code(), Some(1), "{}", err(&verified));
+    let text = out(&verified);
+    for (name, finding) in [
+        ("good.replay", "verified"),
+        ("trailing.replay", "unreadable: this replay is damaged: something follows its end"),
+        ("letter.replay", "unreadable: this is not a replay"),
+        ("missing.replay", "unreadable: No such file"),
+        ("reason.replay", "altered: breaks at step"),
+        ("cut.replay", "cut off"),
+        (".", "unreadable: this is a folder"),
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{name}: {finding}"))), "{name}: {text}");
+    }
+    assert!(text.contains("the outcome is not the recorded one"), "{text}");
+    assert!(text.ends_with("7 files: 1 verified, 4 unreadable, 1 altered, 1 cut off\n"), "{text}");
+    let verified = agon(folder.path(), &[&["replay", "verify", "--json"], &names[..]].concat());
+    let findings: Value = serde_json::from_slice(&verified.stdout).expect("JSON");
+    assert_eq!(findings.as_array().map(Vec::len), Some(7));
+    assert_eq!(findings[2]["finding"], "unreadable");
+    // Of one file alone it is wrong usage to name one that cannot be read.
+    assert_eq!(agon(folder.path(), &["replay", "verify", "letter.replay"]).status.code(), Some(2));
+    assert_eq!(agon(folder.path(), &["replay", "verify", "good.replay"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_replay_with_fewer_scores_than_seats_is_damaged_and_nothing_panics() {
+    let folder = folder();
+    let good = sample(folder.path());
+    let fewer = |end: &mut End| {
+        let outcome = Outcome { scores: vec![1.0], ranks: vec![], reason: String::new() };
+        end.outcome = Some(outcome);
+    };
+    fs::write(folder.path().join("few.replay"), rewritten(&good, |_| {}, fewer)).expect("written");
+    for command in ["info", "verify", "show"] {
+        let said = agon(folder.path(), &["replay", command, "few.replay"]);
+        assert_eq!(said.status.code(), Some(2), "{command}: {}{}", out(&said), err(&said));
+        assert!(err(&said).contains("damaged") && !err(&said).contains("panicked"), "{}", err(&said));
+    }
+}
+
+#[test]
+fn the_referee_takes_no_seed_for_another() {
+    let folder = folder();
+    let referee = |parameter: &str| {
+        agon(
+            folder.path(),
+            &["referee", "cultist-wars", "-p1", "builtin:random", "-p2", "builtin:random", "-d", parameter],
+        )
+    };
+    for (parameter, advice) in
+        [("5", "-d seed=5"), ("-5", "-d seed=-5"), ("sed=5", "as in -d seed=5"), ("seed=x", "whole number"), ("x", "-d seed=5")]
+    {
+        let said = referee(parameter);
+        assert_eq!(said.status.code(), Some(2), "{parameter}: {}", out(&said));
+        assert!(err(&said).contains(advice), "{parameter}: {}", err(&said));
+    }
+    let said = referee("seed=5");
+    assert!(said.status.success() && out(&said).ends_with("seed=5\n"), "{}{}", out(&said), err(&said));
+}
+
+/// A sequence that would clear the screen, one byte that begins another, and one that turns the writing.
+const EVIL: &str = "\u{1b}[2Jevil\u{9b}1m\u{202e}\u{7}";
+
+#[test]
+fn nothing_in_a_file_steers_the_terminal() {
+    let folder = folder();
+    let good = sample(folder.path());
+    let file = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
+    let evil = EVIL.to_owned();
+    let header = |header: &mut Header| {
+        header.program.clone_from(&evil);
+        header.clock.clone_from(&evil);
+        header.recipe.rules_name.push_str(EVIL);
+        header.recipe.map_name.clone_from(&evil);
+        header.seats = vec![SeatInfo { bot: evil.clone(), label: evil.clone(), hash: None }; 2];
+    };
+    let end = |end: &mut End| {
+        end.outcome.as_mut().expect("an outcome").reason.clone_from(&evil);
+        end.facts = json!({ "faults": [{ "seat": evil, "turn": evil, "kind": evil, "message": evil, "rule": evil }] });
+    };
+    file("evil.replay", &rewritten(&good, header, end));
+    file("game.replay", &rewritten(&good, |header| header.game.clone_from(&evil), |_| {}));
+    file("rules.replay", &rewritten(&good, |header| header.recipe = Recipe { rules: evil.clone(), ..header.recipe.clone() }, |_| {}));
+    file("damaged.replay", &[&good[..], evil.as_bytes()].concat());
+    let gauntlet = ["gauntlet", "cultist-wars", "builtin:random", "builtin:random", "-n", "2", "-q", "--journal", "j.jsonl"];
+    let played = agon(folder.path(), &gauntlet);
+    assert!(played.status.success(), "{}", err(&played));
+    let journal = fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
+    let coded = serde_json::to_string(&evil).expect("JSON");
+    let coded = coded.trim_matches('"');
+    file("evil.jsonl", journal.replace("random", &format!("random{coded}")).replace("\"program\":\"", &format!("\"program\":\"{coded}")).as_bytes());
+    file("broken.jsonl", journal.replacen("\"block\"", &format!("\"{coded}\""), 1).as_bytes());
+    file("map.txt", format!("{EVIL}\n#..{EVIL}").as_bytes());
+    file("map.json", format!("{{\"{coded}\": 1}}").as_bytes());
+    file("rules.toml", format!("{} = 1\n", serde_json::to_string("evil\u{9b}1m").expect("JSON")).as_bytes());
+    fs::create_dir(folder.path().join("bot")).expect("a folder");
+    file("bot/agon.toml", format!("run = [\"true\"]\n\"{coded}\" = 1\n").as_bytes());
+    let commands: &[&[&str]] = &[
+        &["replay", "info", "evil.replay"],
+        &["replay", "info", "game.replay"],
+        &["replay", "info", "damaged.replay"],
+        &["replay", "show", "evil.replay"],
+        &["replay", "show", "rules.replay"],
+        &["replay", "show", "game.replay"],
+        &["replay", "verify", "evil.replay", "game.replay", "rules.replay"],
+        &["replay", "verify", "rules.replay"],
+        &["replay", "redact", "evil.replay"],
+        &["replay", "feed", "evil.replay", "builtin:random", "--seat", "1"],
+        &["replay", "fork", "evil.replay", "builtin:random", "--seat", "1", "--turn", "3", "--against", "builtin:random"],
+        &["replay", "import", "evil.jsonl"],
+        &["rate", "evil.jsonl"],
+        &["rate", "broken.jsonl"],
+        &["conform", "cultist-wars", "evil.jsonl"],
+        &["maps", "check", "map.txt"],
+        &["maps", "check", "map.json"],
+        &["play", "jungle-blitz", "builtin:collector", "builtin:collector", "--map", "./map.txt"],
+        &["play", "cultist-wars", "builtin:random", "builtin:random", "--rules", "rules.toml"],
+        &["play", "cultist-wars", "bot", "builtin:random"],
+        &["build", "bot"],
+        &["check", "cultist-wars", "bot"],
+        &["watch", "--token-file", "map.txt"],
+        &["sprt", "cultist-wars", "builtin:random", "builtin:random", "--resume", "--journal", "evil.jsonl"],
+    ];
+    for command in commands {
+        let said = agon(folder.path(), command);
+        assert!(!out(&said).is_empty() || !err(&said).is_empty(), "{command:?} says something");
+        for text in [out(&said), err(&said)] {
+            assert!(!text.contains("panicked"), "{command:?}: {text}");
+            let steers = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!text.contains(steers), "{command:?}: {text:?}");
+        }
+    }
+}
