@@ -71,7 +71,9 @@ impl<'a> Asked<'a> {
     pub fn was_asked(&self, seat: Seat) -> bool {
         let timed = |step: usize| self.replay.timing.contains_key(&(step as u32, seat));
         let gone = |step: &crate::Step| {
-            step.answers.iter().any(|(other, answer)| *other == seat && *answer == Answer::Missing(agon_game::Absence::Gone))
+            step.answers
+                .iter()
+                .any(|(other, answer)| *other == seat && *answer == Answer::Missing(agon_game::Absence::Gone))
         };
         match self.replay.steps.get(self.steps()) {
             _ if !self.programs.contains(seat) => true,
@@ -90,7 +92,9 @@ impl<'a> Asked<'a> {
     fn hear_answer(&mut self, seat: Seat, step: u32, answer: &PackedAnswer) {
         let mut message = Vec::new();
         match (self.replay.notes_of(seat, step, note::RAW).next(), answer) {
-            (Some(raw), Answer::Given { .. } | Answer::Malformed { .. }) => message.extend_from_slice(raw.as_bytes()),
+            (Some(raw), Answer::Given { .. } | Answer::Malformed { .. }) => {
+                message.extend_from_slice(raw.as_bytes())
+            }
             (None, Answer::Given { order, .. }) => drop(self.session.say(seat, order, &mut message)),
             _ => return,
         }

@@ -8,8 +8,8 @@
 #![forbid(unsafe_code)]
 
 // In reading order.
-pub mod data;
 pub mod asked;
+pub mod data;
 #[cfg(unix)]
 pub mod file;
 pub mod redact;

@@ -122,8 +122,15 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
     file("trailing.replay", &[&good[..], b"and more"].concat());
     file("letter.replay", b"a letter");
     file("cut.replay", &good[..good.len() - 20]);
-    let names =
-        ["good.replay", "trailing.replay", "letter.replay", "missing.replay", "reason.replay", "cut.replay", "."];
+    let names = [
+        "good.replay",
+        "trailing.replay",
+        "letter.replay",
+        "missing.replay",
+        "reason.replay",
+        "cut.replay",
+        ".",
+    ];
     let verified = agon(folder.path(), &[&["replay", "verify"], &names[..]].concat());
     assert_eq!(verified.status.code(), Some(1), "{}", err(&verified));
     let text = out(&verified);
@@ -174,9 +181,13 @@ fn the_referee_takes_no_seed_for_another() {
             &["referee", "cultist-wars", "-p1", "builtin:random", "-p2", "builtin:random", "-d", parameter],
         )
     };
-    for (parameter, advice) in
-        [("5", "-d seed=5"), ("-5", "-d seed=-5"), ("sed=5", "as in -d seed=5"), ("seed=x", "whole number"), ("x", "-d seed=5")]
-    {
+    for (parameter, advice) in [
+        ("5", "-d seed=5"),
+        ("-5", "-d seed=-5"),
+        ("sed=5", "as in -d seed=5"),
+        ("seed=x", "whole number"),
+        ("x", "-d seed=5"),
+    ] {
         let said = referee(parameter);
         assert_eq!(said.status.code(), Some(2), "{parameter}: {}", out(&said));
         assert!(err(&said).contains(advice), "{parameter}: {}", err(&said));
@@ -207,15 +218,38 @@ fn nothing_in_a_file_steers_the_terminal() {
     };
     file("evil.replay", &rewritten(&good, header, end));
     file("game.replay", &rewritten(&good, |header| header.game.clone_from(&evil), |_| {}));
-    file("rules.replay", &rewritten(&good, |header| header.recipe = Recipe { rules: evil.clone(), ..header.recipe.clone() }, |_| {}));
+    file(
+        "rules.replay",
+        &rewritten(
+            &good,
+            |header| header.recipe = Recipe { rules: evil.clone(), ..header.recipe.clone() },
+            |_| {},
+        ),
+    );
     file("damaged.replay", &[&good[..], evil.as_bytes()].concat());
-    let gauntlet = ["gauntlet", "cultist-wars", "builtin:random", "builtin:random", "-n", "2", "-q", "--journal", "j.jsonl"];
+    let gauntlet = [
+        "gauntlet",
+        "cultist-wars",
+        "builtin:random",
+        "builtin:random",
+        "-n",
+        "2",
+        "-q",
+        "--journal",
+        "j.jsonl",
+    ];
     let played = agon(folder.path(), &gauntlet);
     assert!(played.status.success(), "{}", err(&played));
     let journal = fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
     let coded = serde_json::to_string(&evil).expect("JSON");
     let coded = coded.trim_matches('"');
-    file("evil.jsonl", journal.replace("random", &format!("random{coded}")).replace("\"program\":\"", &format!("\"program\":\"{coded}")).as_bytes());
+    file(
+        "evil.jsonl",
+        journal
+            .replace("random", &format!("random{coded}"))
+            .replace("\"program\":\"", &format!("\"program\":\"{coded}"))
+            .as_bytes(),
+    );
     file("broken.jsonl", journal.replacen("\"block\"", &format!("\"{coded}\""), 1).as_bytes());
     file("map.txt", format!("{EVIL}\n#..{EVIL}").as_bytes());
     file("map.json", format!("{{\"{coded}\": 1}}").as_bytes());
@@ -233,7 +267,18 @@ fn nothing_in_a_file_steers_the_terminal() {
         &["replay", "verify", "rules.replay"],
         &["replay", "redact", "evil.replay"],
         &["replay", "feed", "evil.replay", "builtin:random", "--seat", "1"],
-        &["replay", "fork", "evil.replay", "builtin:random", "--seat", "1", "--turn", "3", "--against", "builtin:random"],
+        &[
+            "replay",
+            "fork",
+            "evil.replay",
+            "builtin:random",
+            "--seat",
+            "1",
+            "--turn",
+            "3",
+            "--against",
+            "builtin:random",
+        ],
         &["replay", "import", "evil.jsonl"],
         &["rate", "evil.jsonl"],
         &["rate", "broken.jsonl"],

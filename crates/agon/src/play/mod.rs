@@ -267,12 +267,7 @@ fn report(
     let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);
     let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
     // Rules and maps from files bring names of their own.
-    writeln!(
-        out,
-        "{}{}",
-        screen.strong(&screen::harmless(&title)),
-        screen.dim(&screen::harmless(&map))
-    )?;
+    writeln!(out, "{}{}", screen.strong(&screen::harmless(&title)), screen.dim(&screen::harmless(&map)))?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([

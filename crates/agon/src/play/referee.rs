@@ -142,9 +142,11 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
         let wrong = |why: &str| Failure::usage(format!("-d {parameter}: {why}"));
         match parameter.split_once('=') {
             Some(("seed", number)) => {
-                seed = Some(number.parse().map_err(|_| {
-                    wrong("the seed is a whole number of 64 bits, as in -d seed=5")
-                })?);
+                seed = Some(
+                    number
+                        .parse()
+                        .map_err(|_| wrong("the seed is a whole number of 64 bits, as in -d seed=5"))?,
+                );
             }
             None if parameter.parse::<i64>().is_ok() => {
                 return Err(wrong(&format!("a seed is written -d seed={parameter}")));

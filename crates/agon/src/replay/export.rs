@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use agon_game::{Answer, Seat};
+use agon_replay::Replay;
 use agon_replay::asked::Asked;
 use agon_replay::data::note;
-use agon_replay::Replay;
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -16,9 +16,9 @@ use serde_json::json;
 use crate::common::screen;
 use crate::common::seats::{self, ReplayFile, header, seat_all};
 use crate::common::{self, ClockOptions, Done, Failure};
+use crate::replay;
 use crate::replay::import::UNKNOWN_BOT;
 use crate::replay::verify::{self, Finding};
-use crate::replay;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -65,7 +65,9 @@ pub fn run(options: &ForkOptions) -> Done {
     let shown = options.file.display();
     match verify::check(&old)? {
         Finding::Good | Finding::Cut => {}
-        Finding::Differs(why) | Finding::Unreadable(why) => return Err(Failure::usage(format!("{shown}: {why}"))),
+        Finding::Differs(why) | Finding::Unreadable(why) => {
+            return Err(Failure::usage(format!("{shown}: {why}")));
+        }
         Finding::Broken(step, why) => {
             return Err(Failure::usage(format!("{shown}: altered at step {}: {why}", step + 1)));
         }
@@ -277,7 +279,11 @@ fn report(
             let who = outcome.winner().map_or("draw".to_owned(), |seat| format!("{} wins", labels(seat)));
             let scores: Vec<String> = outcome.scores.iter().map(|value| screen::score(*value)).collect();
             let more = if steps == 1 { "" } else { "s" };
-            format!("{who}, {} after {steps} {word}{more}: {}", scores.join(" : "), screen::harmless(&outcome.reason))
+            format!(
+                "{who}, {} after {steps} {word}{more}: {}",
+                scores.join(" : "),
+                screen::harmless(&outcome.reason)
+            )
         };
         match before {
             Some(outcome) => {

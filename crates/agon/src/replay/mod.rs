@@ -193,7 +193,8 @@ fn info(file: &Path, as_json: bool) -> Done {
             writeln!(out, "  end      after {} steps: {}", end.steps, harmless(reason))?;
             for fault in end.facts["faults"].as_array().into_iter().flatten().take(20) {
                 let text = |key: &str| harmless(fault[key].as_str().unwrap_or(""));
-                let rule = fault["rule"].as_str().map(|rule| format!(" [{}]", harmless(rule))).unwrap_or_default();
+                let rule =
+                    fault["rule"].as_str().map(|rule| format!(" [{}]", harmless(rule))).unwrap_or_default();
                 writeln!(
                     out,
                     "  fault    seat {}, {}: {}{rule}: {}",

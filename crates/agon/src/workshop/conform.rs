@@ -108,9 +108,16 @@ pub fn run(options: &ConformOptions) -> Done {
         writeln!(out, "\n{} {}, {}", screen.bad("first difference:"), first.kind, harmless(&first.place))?;
         writeln!(out, "  expected  {}\n  got       {}", harmless(&first.expected), harmless(&first.got))?;
     }
-    damaged.iter().try_for_each(|why| writeln!(out, "{} {}", screen.bad("damaged record:"), harmless(why)))?;
+    damaged
+        .iter()
+        .try_for_each(|why| writeln!(out, "{} {}", screen.bad("damaged record:"), harmless(why)))?;
     for place in &cut {
-        writeln!(out, "{} {}; compared up to its last whole line", screen.dim("cut record:"), harmless(place))?;
+        writeln!(
+            out,
+            "{} {}; compared up to its last whole line",
+            screen.dim("cut record:"),
+            harmless(place)
+        )?;
     }
     if foreign > 0 {
         writeln!(
