@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agon_stats::{Decision, Sprt};
 
-use crate::journal::{Entry, Header, Journal};
+use crate::journal::{Entry, Header, Journal, Void};
 use crate::plan::{BlockPlan, Plan};
 use crate::standing::Standing;
 use crate::work::Trouble;
@@ -29,7 +29,16 @@ pub struct Job {
     pub block: Arc<BlockPlan>,
     /// Which match of the block, from 0.
     pub game: usize,
+    /// Which try it is, from 1.
+    pub tries: u32,
 }
+
+/// A match that was unfair is played so often before it stays void.
+pub const TRIES: u32 = 3;
+/// It is put back until so many others were handed out, or none is left.
+const LATER: u64 = 32;
+/// So many unfair matches with no fair one between them end a series: they will not get better.
+pub const VOIDS_IN_A_ROW: u32 = 24;
 
 /// Why a series ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,10 +91,12 @@ pub struct Progress {
     pub resumed: u64,
     /// How many matches there will be, where that is fixed.
     pub all_games: Option<u64>,
-    /// Matches that had to be played again because the machine was late.
+    /// How often a match was unfair, as the machine was late, and was put back.
     pub late: u64,
-    /// What happened in the first of them.
+    /// What happened the first time.
     pub first_late: Option<String>,
+    /// The matches that stayed void.
+    pub voids: Vec<Void>,
     /// What bots did wrong as programs.
     pub faults: BTreeMap<(usize, String), Faulty>,
     /// Orders that the rules did not allow, by bot: bad moves, and no faults.
@@ -105,6 +116,11 @@ struct Inside {
     plan: Plan,
     pairings: Vec<Vec<usize>>,
     journal: Journal,
+    /// Unfair matches that are tried again once so many were handed out.
+    again: VecDeque<(u64, Job)>,
+    handed_out: u64,
+    /// Unfair matches since the last fair one.
+    voids_in_a_row: u32,
     /// The next block to hand out, and what is left of the one before it.
     next: u64,
     left: VecDeque<Job>,
@@ -131,6 +147,7 @@ impl Desk {
             all_games: plan.all_games(),
             late: 0,
             first_late: None,
+            voids: Vec::new(),
             faults: BTreeMap::new(),
             rejected: BTreeMap::new(),
             replays: 0,
@@ -144,6 +161,9 @@ impl Desk {
             pairings: plan.pairings(),
             plan,
             journal,
+            again: VecDeque::new(),
+            handed_out: 0,
+            voids_in_a_row: 0,
             next: 1,
             left: VecDeque::new(),
             counts: 1,
@@ -175,13 +195,12 @@ impl Desk {
     /// Takes a finished match: writes it down, then counts it.
     pub fn finish(&self, entry: Entry) {
         let mut inside = self.lock();
+        inside.voids_in_a_row = 0;
         if matches!(inside.progress.end, Some(End::Failed(Trouble::Journal(_)))) {
             return;
         }
-        if let Err(error) = inside.journal.write(&entry) {
-            let path = inside.journal.path().display().to_string();
-            inside.end(End::Failed(Trouble::Journal(format!("journal {path} cannot be written: {error}"))));
-        } else {
+        let written = inside.journal.write(&entry);
+        if inside.is_written(written) {
             inside.count(entry);
             inside.complete();
         }
@@ -190,11 +209,42 @@ impl Desk {
         }
     }
 
-    /// Notes that a match must be played again because the machine was late: `why`.
-    pub fn late(&self, why: &str) {
-        let progress = &mut self.lock().progress;
-        progress.late += 1;
-        progress.first_late.get_or_insert_with(|| why.to_owned());
+    /// Takes back a match that was unfair because of `why`, through this bot's doing or, with none, through other
+    /// load. It is tried again later; when it was tried often enough, it stays void and its block does not count.
+    pub fn void(&self, mut job: Job, why: String, culprit: Option<usize>) {
+        let mut inside = self.lock();
+        inside.voids_in_a_row += 1;
+        inside.progress.first_late.get_or_insert_with(|| why.clone());
+        if inside.progress.end.is_some() {
+            return;
+        }
+        if inside.voids_in_a_row >= VOIDS_IN_A_ROW {
+            inside.end(End::Failed(Trouble::Late(why)));
+        } else if job.tries < TRIES {
+            inside.progress.late += 1;
+            job.tries += 1;
+            let when = inside.handed_out + LATER;
+            inside.again.push_back((when, job));
+        } else {
+            let void = Void {
+                block: job.block.number,
+                game: job.game as u32 + 1,
+                seed: job.block.seed,
+                bots: job.block.games[job.game].clone(),
+                why,
+                culprit,
+                tries: job.tries,
+            };
+            let written = inside.journal.write_void(void.clone());
+            if inside.is_written(written) {
+                inside.progress.voids.push(void);
+                inside.advance();
+                inside.complete();
+            }
+        }
+        if inside.progress.end.is_some() {
+            self.wind_up(inside);
+        }
     }
 
     /// Ends the series early.
@@ -244,6 +294,15 @@ impl Desk {
 }
 
 impl Inside {
+    /// Whether the journal took a line; the series ends when it did not.
+    fn is_written(&mut self, written: std::io::Result<()>) -> bool {
+        if let Err(error) = &written {
+            let path = self.journal.path().display().to_string();
+            self.end(End::Failed(Trouble::Journal(format!("journal {path} cannot be written: {error}"))));
+        }
+        written.is_ok()
+    }
+
     fn end(&mut self, end: End) {
         self.progress.end.get_or_insert(end);
     }
@@ -252,11 +311,18 @@ impl Inside {
         if self.progress.end.is_some() {
             return None;
         }
+        self.handed_out += 1;
+        if self.again.front().is_some_and(|(when, _)| *when <= self.handed_out) {
+            return self.again.pop_front().map(|(_, job)| job);
+        }
         loop {
             if let Some(job) = self.left.pop_front() {
                 return Some(job);
             }
-            let block = Arc::new(self.plan.block(self.next, &self.pairings)?);
+            let Some(block) = self.plan.block(self.next, &self.pairings) else {
+                return self.again.pop_front().map(|(_, job)| job);
+            };
+            let block = Arc::new(block);
             self.next += 1;
             if block.number < self.counts {
                 continue;
@@ -264,7 +330,7 @@ impl Inside {
             let done = self.open.get(&block.number);
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
-            self.left = left.map(|game| Job { block: block.clone(), game }).collect();
+            self.left = left.map(|game| Job { block: block.clone(), game, tries: 1 }).collect();
         }
     }
 
@@ -285,10 +351,21 @@ impl Inside {
         let (block, game) = (entry.block, entry.game as usize - 1);
         self.open.entry(block).or_insert_with(|| vec![None; games])[game] = Some(entry);
         self.progress.waiting += 1;
-        // Blocks count in the order of their numbers, not of their finishing: short matches finish first.
-        while self.progress.end.is_none()
-            && self.open.get(&self.counts).is_some_and(|games| games.iter().all(Option::is_some))
-        {
+        self.advance();
+    }
+
+    /// Counts what is whole. Blocks count in the order of their numbers, not of their finishing: short matches
+    /// finish first. A block with a match that stays void is passed over.
+    fn advance(&mut self) {
+        while self.progress.end.is_none() {
+            let whole = self.open.get(&self.counts).is_some_and(|games| games.iter().all(Option::is_some));
+            if !whole && self.progress.voids.iter().any(|void| void.block == self.counts) {
+                self.counts += 1;
+                continue;
+            }
+            if !whole {
+                break;
+            }
             let entries: Vec<Entry> =
                 self.open.remove(&self.counts).into_iter().flatten().flatten().collect();
             self.progress.waiting -= entries.len() as u64;
@@ -303,8 +380,97 @@ impl Inside {
 
     /// Ends the series when nothing is left to play.
     fn complete(&mut self) {
-        if self.plan.block(self.counts, &self.pairings).is_none() {
-            self.end(End::Complete);
+        if self.plan.block(self.counts, &self.pairings).is_some() {
+            return;
         }
+        match self.progress.voids.first() {
+            // Not one fair match is no result.
+            Some(void) if self.progress.games == 0 => {
+                let why = void.why.clone();
+                self.end(End::Failed(Trouble::Late(why)));
+            }
+            _ => self.end(End::Complete),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::tests::{entry, header};
+    use crate::plan::Kind;
+
+    fn desk(folder: &std::path::Path, rounds: Option<u64>) -> Desk {
+        let header = header(Kind::Gauntlet);
+        let journal = Journal::create(&folder.join("journal.jsonl"), &header).expect("a journal");
+        Desk::new(header, rounds, None, journal, Vec::new())
+    }
+
+    fn finish(desk: &Desk, job: &Job) {
+        let played = Entry { tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
+        desk.finish(Entry { bots: job.block.games[job.game].clone(), ..played });
+    }
+
+    #[test]
+    fn a_void_match_is_put_back_and_the_rest_is_a_result() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let desk = desk(folder.path(), Some(3));
+        let mut order = Vec::new();
+        while let Some(job) = desk.take() {
+            order.push((job.block.number, job.game, job.tries));
+            match (job.block.number, job.game, job.tries) {
+                (1, 1, _) | (2, 0, 1) => desk.void(job, "a compiler".to_owned(), None),
+                _ => finish(&desk, &job),
+            }
+        }
+        let first = [(1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 1), (3, 0, 1), (3, 1, 1)];
+        assert_eq!(order[..6], first);
+        assert_eq!(order[6..], [(1, 1, 2), (2, 0, 2), (1, 1, 3)], "at the end, in the order of their going");
+        desk.look(|progress| {
+            assert_eq!(progress.end, Some(End::Complete));
+            assert_eq!((progress.games, progress.late, progress.waiting), (5, 3, 1));
+            assert_eq!(progress.standing.pairings[0].blocks, 2, "the other two blocks count");
+            let void = &progress.voids[0];
+            assert_eq!((void.block, void.game, void.tries, void.why.as_str()), (1, 2, 3, "a compiler"));
+        });
+        // The journal says so, and going on tries it again.
+        let path = folder.path().join("journal.jsonl");
+        drop(desk);
+        let mut past = Vec::new();
+        let (journal, found) = Journal::reopen(&path, |entry| past.push(entry)).expect("a journal");
+        assert_eq!((found.entries, found.voids.len()), (5, 1));
+        let desk = Desk::new(header(Kind::Gauntlet), Some(3), None, journal, past);
+        let job = desk.take().expect("the void match");
+        assert_eq!((job.block.number, job.game, job.tries), (1, 1, 1));
+        finish(&desk, &job);
+        desk.look(|progress| assert_eq!((progress.standing.pairings[0].blocks, progress.voids.len()), (3, 0)));
+        assert_eq!(crate::journal::read(&path, |_| {}).expect("a journal").voids, []);
+    }
+
+    #[test]
+    fn a_series_without_end_comes_back_to_a_void_match() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let desk = desk(folder.path(), None);
+        let first = desk.take().expect("a match");
+        desk.void(first, "a compiler".to_owned(), None);
+        for _ in 0..100 {
+            let job = desk.take().expect("a match");
+            finish(&desk, &job);
+        }
+        desk.look(|progress| assert!(progress.standing.pairings[0].blocks > 45 && progress.voids.is_empty()));
+    }
+
+    #[test]
+    fn many_voids_in_a_row_end_the_series() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let desk = desk(folder.path(), None);
+        let mut voids = 0;
+        while let Some(job) = desk.take() {
+            desk.void(job, "a compiler".to_owned(), None);
+            voids += 1;
+        }
+        assert_eq!(voids, VOIDS_IN_A_ROW);
+        let end = desk.look(|progress| progress.end.clone());
+        assert_eq!(end, Some(End::Failed(Trouble::Late("a compiler".to_owned()))));
     }
 }

@@ -7,7 +7,7 @@
 //! of matches must then be played again, and none is ever counted twice, as each line says which match
 //! it is. A last line without its end is what a killed write leaves; it is dropped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,11 @@ use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::plan::{Kind, Plan};
+use crate::plan::{self, Kind, Plan};
 
-/// The version of the format.
-pub const FORMAT: u32 = 1;
+/// The version of the format. Version 2 has plans of version 2, starts, and matches that stayed void; version 1 is
+/// read too.
+pub const FORMAT: u32 = 2;
 /// A longer line is damage.
 const LONGEST_LINE: usize = 1 << 20;
 /// A match has no more faults of different kinds listed than this.
@@ -35,6 +36,9 @@ pub struct Header {
     pub program: String,
     /// When the series began, in seconds since 1970.
     pub started: u64,
+    /// The version of the plan: who sits where. A series keeps that with which it began.
+    #[serde(default = "first_plan")]
+    pub plan: u32,
     /// What kind of series.
     pub kind: Kind,
     /// The game.
@@ -166,6 +170,10 @@ pub struct Entry {
     pub replay: Option<String>,
 }
 
+fn first_plan() -> u32 {
+    1
+}
+
 fn once() -> u32 {
     1
 }
@@ -181,6 +189,36 @@ impl Entry {
         u64::from_str_radix(&self.answers, 16).unwrap_or(0)
     }
 }
+
+/// A match that could not be played fairly, however often it was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Void {
+    /// The block, from 1.
+    pub block: u64,
+    /// The match in the block, from 1.
+    pub game: u32,
+    /// The seed.
+    #[serde(with = "seed_as_string")]
+    pub seed: i64,
+    /// The bot in each seat, by its place in the header, from 0.
+    pub bots: Vec<usize>,
+    /// What happened the last time.
+    pub why: String,
+    /// The bot that kept the others from being asked fairly, by its place in the header; none when it was other load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub culprit: Option<usize>,
+    /// How often it was tried.
+    pub tries: u32,
+}
+
+/// The line of a journal that says so.
+#[derive(Serialize, Deserialize)]
+struct VoidLine {
+    void: Void,
+}
+
+/// How such a line begins.
+const VOID_LINE: &[u8] = b"{\"void\":";
 
 /// One kind of fault of one seat in a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,6 +277,7 @@ impl Header {
     /// The plan; how many rounds is not part of a journal, so that a series can be made longer.
     pub fn plan(&self, rounds: Option<u64>) -> Plan {
         Plan {
+            version: self.plan,
             kind: self.kind,
             seats: self.seats,
             bots: self.bots.len(),
@@ -248,15 +287,29 @@ impl Header {
         }
     }
 
+    /// Groups of bots that are copies of one another: the same content under the same name.
+    pub fn copies(&self) -> Vec<Vec<usize>> {
+        let mut groups: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+        for (number, bot) in self.bots.iter().enumerate() {
+            groups.entry((&bot.bot, &bot.hash)).or_default().push(number);
+        }
+        groups.into_values().filter(|group| group.len() > 1).collect()
+    }
+
     /// The command that plays this match again under the same conditions.
     pub fn command(&self, entry: &Entry) -> String {
-        let bots = entry.bots.iter().map(|&bot| self.bots[bot].command_name());
-        let seed = entry.seed.to_string();
+        self.command_of(entry.block, entry.seed, &entry.bots)
+    }
+
+    /// The same for a match of this block, with this seed and these bots.
+    pub fn command_of(&self, block: u64, seed: i64, bots: &[usize]) -> String {
+        let bots = bots.iter().map(|&bot| self.bots[bot].command_name());
+        let seed = seed.to_string();
         let mut words = vec!["agon", "play", self.game.as_str()];
         words.extend(bots);
         words.extend(["--seed", &seed]);
         let plan = self.plan(None);
-        let map = plan.block(entry.block, &plan.pairings()).and_then(|block| self.maps.get(block.map));
+        let map = plan.block(block, &plan.pairings()).and_then(|block| self.maps.get(block.map));
         if let Some(map) = map.filter(|map| !map.name.is_empty()) {
             words.extend(["--map", &map.name]);
         }
@@ -318,10 +371,12 @@ impl Header {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.agon_journal != FORMAT {
+        if !(1..=FORMAT).contains(&self.agon_journal) || !(1..=plan::VERSION).contains(&self.plan) {
             return Err(format!(
-                "it has format {}, this program reads {FORMAT}; update agon",
-                self.agon_journal
+                "it has format {} and plan {}, this program reads up to {FORMAT} and {}; update agon",
+                self.agon_journal,
+                self.plan,
+                plan::VERSION
             ));
         }
         if self.seats > agon_game::Seat::MAX || self.bots.len() > 10_000 {
@@ -364,6 +419,8 @@ pub struct Past {
     pub header: Header,
     /// How many whole entries followed.
     pub entries: u64,
+    /// The matches that stayed void and were not played since.
+    pub voids: Vec<Void>,
     /// Whether the last line had no end; it was left out.
     pub torn: bool,
     /// How many bytes are whole.
@@ -412,10 +469,11 @@ fn read_from(path: &Path, mut file: impl BufRead, mut each: impl FnMut(Entry)) -
     }
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
     header.check().map_err(|why| foreign(&why))?;
-    let mut past = Past { header, entries: 0, torn: false, whole: line.len() as u64 };
+    let mut past = Past { header, entries: 0, voids: Vec::new(), torn: false, whole: line.len() as u64 };
     let plan = past.header.plan(None);
     let pairings = plan.pairings();
     let mut seen: BTreeSet<(u64, u32)> = BTreeSet::new();
+    let mut voids: BTreeMap<(u64, u32), Void> = BTreeMap::new();
     for number in 2.. {
         let whole = next(&mut line)?;
         let damaged = |why: String| JournalError::Damaged { path: path.to_owned(), line: number, why };
@@ -426,8 +484,15 @@ fn read_from(path: &Path, mut file: impl BufRead, mut each: impl FnMut(Entry)) -
             past.torn = !line.is_empty();
             break;
         }
-        let entry: Entry = serde_json::from_slice(&line)
-            .map_err(|error| damaged(format!("it cannot be read as a match: {error}")))?;
+        let unreadable = |error| damaged(format!("it cannot be read as a match: {error}"));
+        if line.starts_with(VOID_LINE) {
+            let VoidLine { void } = serde_json::from_slice(&line).map_err(unreadable)?;
+            belongs(&plan, &pairings, (void.block, void.game, void.seed, &void.bots)).map_err(damaged)?;
+            past.whole += line.len() as u64;
+            voids.insert((void.block, void.game), void);
+            continue;
+        }
+        let entry: Entry = serde_json::from_slice(&line).map_err(unreadable)?;
         entry.check(&plan, &pairings).map_err(damaged)?;
         if !seen.insert((entry.block, entry.game)) {
             return Err(damaged(format!("match {} of block {} stands there twice", entry.game, entry.block)));
@@ -436,19 +501,29 @@ fn read_from(path: &Path, mut file: impl BufRead, mut each: impl FnMut(Entry)) -
         past.entries += 1;
         each(entry);
     }
+    past.voids = voids.into_iter().filter(|(key, _)| !seen.contains(key)).map(|(_, void)| void).collect();
     Ok(past)
+}
+
+/// Whether a match of this block, number, seed and bots is one of the plan's.
+fn belongs(
+    plan: &Plan,
+    pairings: &[Vec<usize>],
+    (block, game, seed, bots): (u64, u32, i64, &[usize]),
+) -> Result<(), String> {
+    let planned = plan.block(block, pairings);
+    let same = planned.filter(|planned| {
+        let here = (game as usize).checked_sub(1).and_then(|game| planned.games.get(game));
+        planned.seed == seed && here.is_some_and(|here| here == bots)
+    });
+    same.map(drop).ok_or_else(|| format!("match {game} of block {block} is not of this series"))
 }
 
 impl Entry {
     /// Whether this match is one of the plan's.
     fn check(&self, plan: &Plan, pairings: &[Vec<usize>]) -> Result<(), String> {
         let seats = usize::from(plan.seats);
-        let block = plan.block(self.block, pairings);
-        let planned = block.as_ref().and_then(|block| block.games.get((self.game as usize).checked_sub(1)?));
-        match (block.as_ref(), planned) {
-            (Some(block), Some(bots)) if *bots == self.bots && block.seed == self.seed => {}
-            _ => return Err(format!("match {} of block {} is not of this series", self.game, self.block)),
-        }
+        belongs(plan, pairings, (self.block, self.game, self.seed, &self.bots))?;
         if self.ranks.len() != seats || self.scores.len() != seats {
             return Err(format!("a match of {seats} seats has that many ranks and scores"));
         }
@@ -547,6 +622,14 @@ impl Journal {
         self.put(entry)
     }
 
+    /// Writes down that a match stayed void.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write_void(&mut self, void: Void) -> io::Result<()> {
+        self.put(&VoidLine { void })
+    }
+
     fn put(&mut self, what: &impl Serialize) -> io::Result<()> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, what)?;
@@ -591,6 +674,7 @@ pub(crate) mod tests {
             agon_journal: FORMAT,
             program: "agon".to_owned(),
             started: 0,
+            plan: plan::VERSION,
             kind,
             game: "chess".to_owned(),
             rules_version: 1,

@@ -9,10 +9,12 @@
 #![forbid(unsafe_code)]
 
 // In reading order.
+pub mod order;
 pub mod plan;
 
 pub mod desk;
 pub mod journal;
+pub mod origin;
 pub mod standing;
 pub mod work;
 
@@ -22,6 +24,7 @@ pub mod content;
 pub use config::ContestFile;
 pub use desk::{Desk, End, Faulty, Progress};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
+pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
 pub use standing::{Pairing, Standing};
 pub use work::{Entrant, Keep, Series, Trouble, run};

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::order::{count, cyclic, shuffled};
+
+/// The version of plans that are made now. Version 1 played the rotations of one cyclic order only, and filled all
+/// other seats of a gauntlet with one opponent; its journals go on as they began.
+pub const VERSION: u32 = 2;
+
 /// What kind of series it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,6 +35,8 @@ impl Kind {
 /// continued by anybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// The version, which decides who sits where.
+    pub version: u32,
     /// What kind of series.
     pub kind: Kind,
     /// Seats of a match.
@@ -67,6 +75,11 @@ impl Plan {
         self.kind == Kind::Sprt && self.seats > 2
     }
 
+    /// Whether the opponents of a gauntlet sit together in its matches, drawn in turn.
+    pub fn mixed(&self) -> bool {
+        self.version > 1 && self.kind == Kind::Gauntlet && self.seats > 2 && self.bots > 2
+    }
+
     /// How many matches a block has.
     pub fn games(&self) -> u32 {
         u32::from(self.seats) * if self.twins() { 2 } else { 1 }
@@ -75,6 +88,7 @@ impl Plan {
     /// How many pairings there are; more than [`MOST_PAIRINGS`] are not listed.
     pub fn pairing_count(&self) -> usize {
         match self.kind {
+            Kind::Gauntlet if self.mixed() => 1,
             Kind::Gauntlet => self.bots.saturating_sub(1),
             Kind::Sprt => 1,
             Kind::Tournament => {
@@ -119,24 +133,47 @@ impl Plan {
         }
     }
 
-    /// Who meets whom: the bots of each pairing in the order of the seats of its first match.
+    /// Who meets whom. In a test against a field and in a mixed gauntlet it is the first bot and all those whom the
+    /// other seats are drawn from.
     pub fn pairings(&self) -> Vec<Vec<usize>> {
-        let seats = usize::from(self.seats);
         match self.kind {
-            Kind::Gauntlet => (1..self.bots).map(|other| self.against(0, &[other])).collect(),
-            Kind::Tournament => choose(self.bots, seats),
-            Kind::Sprt if self.twins() => {
-                let field: Vec<usize> = (2..self.bots).collect();
-                vec![self.against(0, &field)]
-            }
+            Kind::Gauntlet if self.mixed() => vec![(0..self.bots).collect()],
+            Kind::Gauntlet => (1..self.bots).map(|other| vec![0, other]).collect(),
+            Kind::Tournament => choose(self.bots, usize::from(self.seats)),
+            Kind::Sprt if self.twins() => vec![std::iter::once(0).chain(2..self.bots).collect()],
             Kind::Sprt => vec![vec![0, 1]],
         }
     }
 
-    /// `one` with the others, which fill all further seats, again from the first when they are too few.
-    fn against(&self, one: usize, others: &[usize]) -> Vec<usize> {
-        let rest = others.iter().copied().cycle().take(usize::from(self.seats) - 1);
-        std::iter::once(one).chain(rest).collect()
+    /// The bots of a block, each behind the one before it and the first behind the last.
+    fn lineup(&self, pairing: usize, bots: &[usize], round: u64) -> Vec<usize> {
+        let seats = usize::from(self.seats);
+        if self.version < 2 {
+            let others = bots[1..].iter().copied().cycle().take(seats - 1);
+            return std::iter::once(bots[0]).chain(others).collect();
+        }
+        let mut lineup = if bots.len() == seats { bots.to_vec() } else { self.draw(bots, round) };
+        let orders = count(seats);
+        if orders > 1 {
+            // Drawn anew for each set of orders, so that no place in the command is better than another.
+            let purpose = format!("order {pairing} {}", round / orders);
+            let places = shuffled(seats, self.first_seed, &purpose);
+            let order = cyclic(seats, round % orders);
+            lineup = order.into_iter().map(|place| lineup[places[place]]).collect();
+        }
+        lineup
+    }
+
+    /// The first bot, and as many of the others as there are seats: each equally often.
+    fn draw(&self, bots: &[usize], round: u64) -> Vec<usize> {
+        let (others, taken) = (bots.len() - 1, usize::from(self.seats) - 1);
+        // As many rounds as there are others deal each of them equally often.
+        let deck = shuffled(others, self.first_seed, &format!("field {}", round / others as u64));
+        let from = (round % others as u64) as usize * taken;
+        let mut drawn: Vec<usize> = (from..from + taken).map(|card| bots[1 + deck[card % others]]).collect();
+        drawn.sort_unstable();
+        drawn.insert(0, bots[0]);
+        drawn
     }
 
     /// The block with this number, from 1; none behind the last.
@@ -146,18 +183,18 @@ impl Plan {
         if self.rounds.is_some_and(|rounds| round >= rounds) {
             return None;
         }
-        let lineup = &pairings[pairing];
+        let lineup = self.lineup(pairing, &pairings[pairing], round);
         let seats = lineup.len();
-        // In rotation `r` the first of the pairing sits in seat `r`.
+        // In rotation `r` the first of the lineup sits in seat `r`.
         let rotated = |lineup: &[usize], r: usize| -> Vec<usize> {
             (0..seats).map(|seat| lineup[(seat + seats - r) % seats]).collect()
         };
         let mut games = Vec::new();
         for r in 0..seats {
-            games.push(rotated(lineup, r));
+            games.push(rotated(&lineup, r));
             if self.twins() {
-                let mut twin = lineup.clone();
-                twin[0] = 1;
+                // OLD in the seat of NEW.
+                let twin: Vec<usize> = lineup.iter().map(|&bot| if bot == 0 { 1 } else { bot }).collect();
                 games.push(rotated(&twin, r));
             }
         }
@@ -176,8 +213,13 @@ impl Plan {
         Some(self.rounds?.saturating_mul(pairings).saturating_mul(u64::from(self.games())))
     }
 
-    /// So many rounds hold at least `games` matches for each pairing.
+    /// So many rounds hold at least `games` matches for each pairing, or in a mixed gauntlet at least so many with
+    /// each opponent.
     pub fn rounds_for(&self, games: u64) -> u64 {
+        let games = match self.mixed() {
+            true => games.saturating_mul(self.bots as u64 - 1).div_ceil(u64::from(self.seats) - 1),
+            false => games,
+        };
         games.div_ceil(u64::from(self.games()))
     }
 }
@@ -203,10 +245,12 @@ fn choose(bots: usize, seats: usize) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     fn plan(kind: Kind, seats: u8, bots: usize) -> Plan {
-        Plan { kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
+        Plan { version: VERSION, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
     }
 
     fn blocks(plan: &Plan) -> Vec<BlockPlan> {
@@ -229,7 +273,13 @@ mod tests {
         let plan = plan(Kind::Tournament, 3, 4);
         let all = blocks(&plan);
         assert_eq!(plan.pairings(), [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]);
-        assert_eq!(all[0].games, [[0, 1, 2], [2, 0, 1], [1, 2, 0]]);
+        for block in &all {
+            for seat in 0..3 {
+                let mut sat: Vec<usize> = block.games.iter().map(|game| game[seat]).collect();
+                sat.sort_unstable();
+                assert_eq!(sat, plan.pairings()[block.pairing]);
+            }
+        }
         assert_eq!(plan.all_games(), Some(4 * 3 * 3));
         assert_eq!(all.iter().map(|block| block.games.len()).sum::<usize>(), 36);
     }
@@ -239,10 +289,102 @@ mod tests {
         let plan = plan(Kind::Sprt, 4, 4);
         let all = blocks(&plan);
         assert_eq!(all[0].games.len(), 8);
-        assert_eq!(all[0].games[0], [0, 2, 3, 2]);
-        assert_eq!(all[0].games[1], [1, 2, 3, 2]);
-        assert_eq!(all[0].games[6], [2, 3, 2, 0]);
-        assert_eq!(all[0].games[7], [2, 3, 2, 1]);
+        for pair in all.iter().flat_map(|block| block.games.chunks(2)) {
+            let swapped: Vec<usize> = pair[0].iter().map(|&bot| if bot == 0 { 1 } else { bot }).collect();
+            assert_eq!(pair[1], swapped);
+            assert_eq!(pair[0].iter().filter(|bot| **bot == 0).count(), 1);
+        }
+    }
+
+    /// How often each bot sits right behind each other one; the first seat is behind the last.
+    fn behind(plan: &Plan) -> BTreeMap<(usize, usize), u64> {
+        let mut times = BTreeMap::new();
+        for game in blocks(plan).iter().flat_map(|block| &block.games) {
+            for seat in 0..game.len() {
+                *times.entry((game[seat], game[(seat + 1) % game.len()])).or_default() += 1;
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn nobody_sits_behind_anybody_more_often_than_others() {
+        for seats in 3..=9u8 {
+            let all = usize::from(seats);
+            for (kind, bots) in [(Kind::Tournament, all), (Kind::Gauntlet, all), (Kind::Sprt, all + 1)] {
+                let rounds = Some(2 * count(all));
+                let times = behind(&Plan { rounds, ..plan(kind, seats, bots) });
+                // NEW and OLD of a test never meet; each sits among the field as often as NEW alone would.
+                let among = |pair: &(usize, usize)| kind == Kind::Sprt && pair.0 > 1 && pair.1 > 1;
+                let usual = times[&(0, all - 1)];
+                for (pair, &each) in &times {
+                    let expected = if among(pair) { 2 * usual } else { usual };
+                    assert_eq!(each, expected, "{kind:?}, {seats} seats: {pair:?}");
+                }
+                let pairs = if kind == Kind::Sprt { bots * (bots - 1) - 2 } else { bots * (bots - 1) };
+                assert_eq!(times.len(), pairs, "{kind:?}, {seats} seats");
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_is_drawn_in_turn() {
+        for (kind, first) in [(Kind::Gauntlet, 1), (Kind::Sprt, 2)] {
+            for opponents in 2..=7usize {
+                let plan = Plan { rounds: Some(60 * opponents as u64), ..plan(kind, 4, first + opponents) };
+                let mut sat = BTreeMap::new();
+                for game in blocks(&plan).iter().flat_map(|block| &block.games) {
+                    let others: Vec<usize> = game.iter().copied().filter(|bot| *bot >= first).collect();
+                    if opponents >= 3 {
+                        assert_eq!(others.iter().collect::<BTreeSet<_>>().len(), 3, "nobody sits twice");
+                    }
+                    others.iter().for_each(|bot| *sat.entry(*bot).or_insert(0u64) += 1);
+                }
+                let each = sat[&first];
+                assert!(sat.len() == opponents && sat.values().all(|times| *times == each), "{sat:?}");
+                let field = |pair: &(usize, usize)| pair.0 >= first && pair.1 >= first && pair.0 != pair.1;
+                let times: Vec<u64> =
+                    behind(&plan).into_iter().filter(|(pair, _)| field(pair)).map(|(_, times)| times).collect();
+                let usual = times.iter().sum::<u64>() as f64 / times.len() as f64;
+                // Who meets whom is drawn, so that this is even as far as chance is.
+                let even = times.iter().all(|&each| (0.5..1.7).contains(&(each as f64 / usual)));
+                assert!(even && times.len() == opponents * (opponents - 1), "{kind:?}: {times:?}");
+            }
+        }
+        let mixed = plan(Kind::Gauntlet, 4, 7);
+        assert_eq!((mixed.pairing_count(), mixed.rounds_for(100)), (1, 50), "200 matches, 3 of 6 opponents in each");
+    }
+
+    #[test]
+    fn the_order_of_the_names_decides_nothing() {
+        // Whoever sits behind bot `prey` gets a point from it, and strength counts besides.
+        let share = |version: u32, names: [usize; 5]| -> Vec<f64> {
+            let plan = Plan { version, rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
+            let mut points = vec![0.0; 5];
+            for game in blocks(&plan).iter().flat_map(|block| &block.games) {
+                for seat in 0..5 {
+                    let (own, before) = (names[game[seat]], names[game[(seat + 4) % 5]]);
+                    points[own] += own as f64 + if before == 0 { 4.0 } else { 0.0 };
+                }
+            }
+            let all: f64 = points.iter().sum();
+            points.iter().map(|points| points / all).collect()
+        };
+        let apart = |version| {
+            let (one, other) = (share(version, [0, 1, 2, 3, 4]), share(version, [0, 3, 1, 4, 2]));
+            one.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        assert!(apart(1) > 0.1, "the plan of old: {}", apart(1));
+        assert!(apart(2) < 1e-12, "{}", apart(2));
+    }
+
+    #[test]
+    fn an_older_plan_goes_on_as_it_began() {
+        let old = Plan { version: 1, ..plan(Kind::Sprt, 4, 4) };
+        assert_eq!(blocks(&old)[0].games[..2], [[0, 2, 3, 2], [1, 2, 3, 2]]);
+        assert_eq!(blocks(&old)[2].games[6..], [[2, 3, 2, 0], [2, 3, 2, 1]]);
+        let old = Plan { version: 1, ..plan(Kind::Gauntlet, 3, 3) };
+        assert_eq!(blocks(&old)[1].games, [[0, 2, 2], [2, 0, 2], [2, 2, 0]]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! How a series stands: finished blocks go in, in the order of their numbers.
 
+use std::collections::BTreeMap;
+
 use agon_stats::twin::half_opponents_beaten;
 use agon_stats::{
     Block, Decision, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block,
@@ -7,6 +9,7 @@ use agon_stats::{
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::journal::{Entry, Header};
+use crate::origin::Origin;
 use crate::plan::{BlockPlan, Kind, Plan};
 
 /// How a series stands.
@@ -21,6 +24,8 @@ pub struct Standing {
     pub test: Option<Sequential>,
     /// For each bot its share of opponents left behind, added up, and its matches.
     pub points: Vec<(f64, u64)>,
+    /// Where the points of the bot that the series is about came from.
+    pub origin: Origin,
 }
 
 /// How a pairing stands.
@@ -31,16 +36,7 @@ pub struct Pairing {
     pub tally: Option<Tally>,
     /// All its blocks.
     pub blocks: u64,
-    repeats: Repeats<Scored>,
-}
-
-/// What a block is worth.
-#[derive(Clone, Debug)]
-struct Scored {
-    /// Seen from the bot that the series is about; none in a tournament.
-    block: Option<Block>,
-    /// The share of opponents that each bot left behind, match by match.
-    points: Vec<(usize, f64)>,
+    repeats: Repeats<Vec<Entry>>,
 }
 
 impl Pairing {
@@ -89,8 +85,11 @@ pub fn start(header: &Header, entries: &[Entry]) -> u64 {
         let start = if entry.start.is_empty() { &entry.map } else { &entry.start };
         hash.update(start.as_bytes());
         for &bot in &entry.bots {
-            hash.update(header.bots[bot].hash.as_bytes());
-            hash.update(&[0]);
+            // Copies of a bot are told apart by their labels.
+            for text in [&header.bots[bot].label, &header.bots[bot].hash] {
+                hash.update(text.as_bytes());
+                hash.update(&[0]);
+            }
         }
     }
     hash.digest()
@@ -112,30 +111,50 @@ impl Standing {
             pairings: vec![pairing; plan.pairing_count()],
             test: sprt.map(Sequential::new),
             points: vec![(0.0, 0); plan.bots],
+            origin: Origin::default(),
         }
+    }
+
+    /// How the whole blocks of a journal stand, whatever a test would have done meanwhile.
+    pub fn of(header: &Header, entries: &[Entry]) -> Self {
+        let plan = header.plan(None);
+        let (pairings, games) = (plan.pairings(), plan.games() as usize);
+        let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
+        for entry in entries {
+            blocks.entry(entry.block).or_default().push(entry.clone());
+        }
+        let mut standing = Self::new(&plan, None);
+        for (number, mut entries) in blocks.into_iter().filter(|(_, entries)| entries.len() == games) {
+            entries.sort_by_key(|entry| entry.game);
+            if let Some(block) = plan.block(number, &pairings) {
+                standing.feed(&block, header, &entries);
+            }
+        }
+        standing
     }
 
     /// Takes in a finished block and says what a test would do.
     pub fn feed(&mut self, plan: &BlockPlan, header: &Header, entries: &[Entry]) -> Decision {
         let pairing = &mut self.pairings[plan.pairing];
         let (start, fingerprint) = (start(header, entries), fingerprint(entries));
-        let mut block = block(self.kind, self.twins, self.shape, entries);
-        if let Some(block) = &mut block {
-            (block.start, block.fingerprint) = (start, fingerprint);
-        }
+        let block = |entries: &[Entry]| -> Option<Block> {
+            let block = block(self.kind, self.twins, self.shape, entries)?;
+            Some(Block { start, fingerprint, ..block })
+        };
+        let about = (self.kind != Kind::Tournament).then_some(0);
         pairing.blocks += 1;
-        let scored = Scored { block: block.clone(), points: points(entries) };
-        for counts in pairing.repeats.add(start, fingerprint, scored) {
-            for (bot, share) in counts.points {
+        for counts in pairing.repeats.add(start, fingerprint, entries.to_vec()) {
+            for (bot, share) in points(&counts) {
                 self.points[bot].0 += share;
                 self.points[bot].1 += 1;
             }
-            if let (Some(tally), Some(block)) = (&mut pairing.tally, &counts.block) {
-                tally.add(block).expect("the block has the shape of its plan");
+            self.origin.add(&counts, about);
+            if let (Some(tally), Some(block)) = (&mut pairing.tally, block(&counts)) {
+                tally.add(&block).expect("the block has the shape of its plan");
             }
         }
-        match (&mut self.test, &block) {
-            (Some(test), Some(block)) => test.feed(block).expect("the block has the shape of its plan"),
+        match (&mut self.test, block(entries)) {
+            (Some(test), Some(block)) => test.feed(&block).expect("the block has the shape of its plan"),
             _ => Decision::Continue,
         }
     }
@@ -177,7 +196,7 @@ mod tests {
     use crate::journal::tests::{entry, header};
 
     fn plan(kind: Kind) -> Plan {
-        Plan { kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
+        Plan { version: crate::plan::VERSION, kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
     }
 
     fn feed(standing: &mut Standing, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {
@@ -213,7 +232,7 @@ mod tests {
         // NEW always first, OLD always last.
         let entries: Vec<Entry> = (0..6)
             .map(|game| {
-                let seat = game / 2;
+                let seat = block.games[game].iter().position(|bot| *bot < 2).expect("NEW or OLD");
                 let ranks = (0..3).map(|other| match (other == seat, game % 2) {
                     (true, 0) => 1,
                     (true, _) => 3,

@@ -22,9 +22,8 @@ use crate::desk::{Desk, End, Job};
 use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
 
-/// A match whose clock was unfair is played so often before the series stops.
-pub const TRIES: u32 = 3;
-/// So long after the first time, and four times as long after the second, it is played again.
+/// The worker that plays an unfair match again waits so long first, and twice as long before the third try: what
+/// kept the machine busy is often over soon.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A series keeps no more than this of replays, in bytes.
 pub const MOST_REPLAYS: u64 = 1 << 30;
@@ -95,7 +94,8 @@ impl fmt::Display for Trouble {
         match self {
             Self::Late(why) => write!(
                 f,
-                "this machine was too busy to be fair, {TRIES} times in a row: {why}\n  lower -j, or make the machine quieter"
+                "this machine was too busy to be fair: no match could be played that counts, however often it was tried (last: {why})\n  \
+                 lower -j, or make the machine quieter"
             ),
             Self::Machine(why) | Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => {
                 f.write_str(why)
@@ -185,6 +185,16 @@ fn size_of_folder(folder: &std::path::Path) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
 }
 
+/// What became of a match.
+enum Played {
+    /// It was played to its end.
+    Whole(Box<Entry>),
+    /// The machine was late: because of this bot, or of other load.
+    Unfair { why: String, culprit: Option<usize> },
+    /// The series has ended meanwhile.
+    Stopped,
+}
+
 struct Worker<'a> {
     series: &'a Series,
     desk: &'a Desk,
@@ -196,10 +206,14 @@ impl Worker<'_> {
     fn work(&self) {
         sys::stay_on(self.cpus);
         while let Some(job) = self.desk.take() {
+            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1)) {
+                return;
+            }
             let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
             match played {
-                Ok(Ok(Some(entry))) => self.desk.finish(entry),
-                Ok(Ok(None)) => return,
+                Ok(Ok(Played::Whole(entry))) => self.desk.finish(*entry),
+                Ok(Ok(Played::Unfair { why, culprit })) => self.desk.void(job, why, culprit),
+                Ok(Ok(Played::Stopped)) => return,
                 Ok(Err(trouble)) => return self.desk.end(End::Failed(trouble)),
                 Err(_) => {
                     let why = format!("a panic in the match with seed {}", job.block.seed);
@@ -209,29 +223,17 @@ impl Worker<'_> {
         }
     }
 
-    /// Plays a match, again where the machine was late; after a while, as one match is soon played again. None when the series has ended meanwhile.
-    fn play(&self, job: &Job) -> Result<Option<Entry>, Trouble> {
-        for tries in 1.. {
-            let mut table = Table::new(self.series, self.desk.header(), job)?;
-            let record = table.play(self.cpus, self.desk.halt())?;
-            match &record.void {
-                None => {}
-                Some(Void::Stopped) => return Ok(None),
-                Some(Void::OwnFault(why)) => return Err(Trouble::Own(why.clone())),
-                Some(Void::HostLate(why)) => {
-                    self.desk.late(why);
-                    if tries == TRIES {
-                        return Err(Trouble::Late(why.clone()));
-                    }
-                    // What kept it busy is often over soon.
-                    self.desk.wait(PAUSE * tries * tries);
-                    continue;
-                }
-            }
-            self.check_started(&table, &record)?;
-            return table.entry(&record, tries, self.kept).map(Some);
+    fn play(&self, job: &Job) -> Result<Played, Trouble> {
+        let mut table = Table::new(self.series, self.desk.header(), job)?;
+        let record = table.play(self.cpus, self.desk.halt())?;
+        match record.void.clone() {
+            None => {}
+            Some(Void::Stopped) => return Ok(Played::Stopped),
+            Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
+            Some(Void::HostLate(why)) => return Ok(Played::Unfair { why, culprit: None }),
         }
-        unreachable!("the last try returns")
+        self.check_started(&table, &record)?;
+        table.entry(&record, job.tries, self.kept).map(|entry| Played::Whole(Box::new(entry)))
     }
 
     /// A bot that cannot even be started is a slip of the user's and no result; only a tournament goes on

@@ -15,12 +15,14 @@ use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Every seed is played in every rotation of the seats. What the numbers mean: docs/statistics.md.
+    "Every seed is played in every rotation of the seats. In matches of more than two seats the opponents sit together,
+drawn in turn from the list. What the numbers mean: docs/statistics.md.
 
 Examples:
   agon gauntlet cultist-wars my/bot.py builtin:greedy builtin:hunter -n 200
   agon gauntlet                                            this folder against the opponents in its agon.toml
   agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
+  agon gauntlet ostibot my/bot.js builtin:greedy builtin:random --seats 4      a mixed field
   agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
 
 /// Options of `agon gauntlet`.
@@ -34,16 +36,16 @@ pub struct GauntletOptions {
     /// The bots it plays against [default: the opponents in ./agon.toml]
     #[arg(value_name = "OPPONENT")]
     pub opponents: Vec<String>,
-    /// Matches against each opponent, rounded up so that every seed is played in all seats
-    #[arg(long, short = 'n', value_name = "N", default_value_t = USUAL_GAMES, help_heading = "Run")]
-    pub games: u64,
+    /// Matches against each opponent, rounded up so that every seed is played in all seats [default: 100]
+    #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
+    pub games: Option<u64>,
     #[command(flatten)]
     pub series: SeriesOptions,
 }
 
 /// Runs `agon gauntlet`.
 pub fn run(options: &GauntletOptions) -> Done {
-    if options.games == 0 {
+    if options.games == Some(0) {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
@@ -52,7 +54,8 @@ pub fn run(options: &GauntletOptions) -> Done {
         kind: Kind::Gauntlet,
         game: &about.game,
         bots: about.bots,
-        games: Some(options.games),
+        games: Some(options.games.unwrap_or(USUAL_GAMES)),
+        chosen: options.games.is_some(),
         test: None,
         options: &series,
     })?;
@@ -104,7 +107,10 @@ fn report(ready: &Ready) -> Done {
     head.extend(["score", "Elo", "95 %", "better with"]);
     table.set_header(head);
     for (number, pairing) in state.standing.pairings.iter().enumerate() {
-        let label = screen::harmless(&header.bots[number + 1].label);
+        let label = match header.plan(None).mixed() {
+            true => "all, in turn".to_owned(),
+            false => screen::harmless(&header.bots[number + 1].label),
+        };
         let games = pairing.games();
         let (score, elo, interval, superiority) = match pairing.estimate() {
             None => ["–"; 4].map(str::to_owned).into(),

@@ -1,6 +1,7 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
 
 pub mod gauntlet;
+pub mod origin;
 pub mod pin;
 pub mod progress;
 pub mod rate;
@@ -123,6 +124,8 @@ pub struct Wanted<'a> {
     pub bots: Vec<String>,
     /// Matches for each pairing; none for as many as it takes.
     pub games: Option<u64>,
+    /// Whether somebody chose how many there are.
+    pub chosen: bool,
     /// The test, where it is one.
     pub test: Option<TestId>,
     /// The options.
@@ -139,6 +142,7 @@ pub struct Ready {
     pub desk: Desk,
     jobs: usize,
     usual_limit: bool,
+    chosen: bool,
 }
 
 /// Makes everything ready, so that what can be wrong is known before the first match.
@@ -173,6 +177,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
         agon_journal: FORMAT,
+        plan: agon_contest::plan::VERSION,
         program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         kind: wanted.kind,
@@ -194,9 +199,9 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     };
     let plan = header.plan(None);
     plan.check().map_err(Failure::Usage)?;
-    let rounds = wanted.games.map(|games| plan.rounds_for(games));
     let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
     let (journal, header, past) = open_journal(header, options)?;
+    let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
     let folder = journal.path().with_file_name(replays_name(journal.path()));
     let relative = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let series = Series {
@@ -209,7 +214,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         replays: (folder, relative),
     };
     let jobs = options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats));
-    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs, usual_limit })
+    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs, usual_limit, chosen: wanted.chosen })
 }
 
 /// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.
@@ -240,6 +245,11 @@ impl Ready {
     /// How many matches are played at once.
     pub fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// Whether somebody chose how many matches there are.
+    pub fn length_was_chosen(&self) -> bool {
+        self.chosen
     }
 
     /// The limit of an answer, where nobody chose one and the rules allow very much.
@@ -483,6 +493,11 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
             path.display(),
             changes.join("\n  ")
         )));
+    }
+    if was.plan != wanted.plan {
+        eprintln!(
+            "note: this series was begun by an agon that always kept the same order of the bots; it goes on like that"
+        );
     }
     if was.program != wanted.program {
         let begun = screen::harmless(&was.program);

@@ -1,18 +1,23 @@
 //! Progress of a series: a bar on a terminal, lines elsewhere, events with `--json`. And the tables
 //! and notes with which all series close.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_contest::{Desk, Faulty, Header, Kind, Pairing, Progress, journal::count};
+use agon_contest::{Desk, End, Faulty, Header, Kind, Pairing, Progress, journal::Void, journal::count};
 use agon_stats::{Decision, Estimate};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::common::Failure;
 use crate::common::screen::{self, Screen};
-use crate::series::{Ready, RunOptions, print_json};
+use crate::series::{Ready, RunOptions, origin, print_json};
 
+/// So many blocks and matches show how long a series takes.
+const FIRST_BLOCKS: u64 = 2;
+/// A series that takes more hours is asked about.
+const LONG: f64 = 1.0;
 /// Events come this often.
 const EVENT: Duration = Duration::from_secs(1);
 /// The first line where there is no terminal comes after this; then they come less and less often.
@@ -26,6 +31,10 @@ pub struct Show {
     json: bool,
     quiet: bool,
     bar: Option<ProgressBar>,
+    /// Whether nobody was told yet how long it takes.
+    untold: bool,
+    /// Whether a long series is asked about.
+    asks: bool,
     next: Instant,
     pause: Duration,
 }
@@ -39,7 +48,7 @@ impl Show {
             print_json(&json!({
                 "event": "start", "kind": header.kind, "game": header.game, "rules": header.rules.name,
                 "seats": header.seats, "seed": header.seed.to_string(), "clock": header.clock, "jobs": ready.jobs(),
-                "bots": header.bots, "maps": header.maps, "test": header.test,
+                "bots": header.bots, "copies": header.copies(), "maps": header.maps, "test": header.test,
                 "journal": ready.desk.journal_path(),
                 "resumed": ready.desk.look(|progress| progress.resumed),
             }))?;
@@ -55,7 +64,9 @@ impl Show {
             bar
         });
         let pause = if options.json { EVENT } else { FIRST_LINE };
-        Ok(Self { began, json: options.json, quiet: options.quiet, bar, next: began + pause, pause })
+        let asks = terminal && io::stdin().is_terminal() && !ready.length_was_chosen();
+        let (json, quiet) = (options.json, options.quiet);
+        Ok(Self { began, json, quiet, bar, untold: true, asks, next: began + pause, pause })
     }
 
     /// Called ten times a second.
@@ -63,6 +74,13 @@ impl Show {
     /// # Errors
     /// When nobody reads our output any more.
     pub fn tick(&mut self, desk: &Desk) -> io::Result<()> {
+        if self.untold
+            && let Some((per_hour, hours)) =
+                desk.look(|progress| expected(progress, desk.header(), self.began))
+        {
+            self.untold = false;
+            self.tell(desk, per_hour, hours)?;
+        }
         if let Some(bar) = &self.bar {
             let (games, text) =
                 desk.look(|progress| (progress.games, line(progress, desk.header(), self.began)));
@@ -82,6 +100,25 @@ impl Show {
             self.pause = (self.pause * 2).min(LINE);
         }
         self.next = Instant::now() + self.pause;
+        Ok(())
+    }
+
+    /// Says how long it takes; past an hour it asks whether to go on.
+    fn tell(&self, desk: &Desk, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
+        if self.json {
+            let event = json!({ "event": "estimate", "matches_per_hour": per_hour, "hours": hours });
+            return writeln!(io::stdout(), "{event}");
+        }
+        let text = how_long(per_hour, hours);
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None if !self.quiet => eprintln!("{text}"),
+            None => {}
+        }
+        let is_long = hours.is_some_and(|hours| hours > LONG);
+        if self.asks && is_long && !self.bar.as_ref().map_or_else(goes_on, |bar| bar.suspend(goes_on)) {
+            desk.end(End::Stopped);
+        }
         Ok(())
     }
 
@@ -105,6 +142,10 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
         Kind::Sprt => format!("is {} better than {}?", names[0], names[1]),
         Kind::Tournament => format!("{} bots", names.len()),
     };
+    for copies in header.copies() {
+        let copies: Vec<&str> = copies.iter().map(|&bot| names[bot].as_str()).collect();
+        eprintln!("note: {} are copies of the same bot; no difference between them is to be expected", copies.join(", "));
+    }
     let title = format!("{} · {} · {who}", ready.info.title, screen::harmless(&header.rules.name));
     let (resumed, jobs) = (ready.desk.look(|progress| progress.resumed), ready.jobs());
     let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
@@ -123,6 +164,32 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
 /// Matches a second of this run.
 fn speed(progress: &Progress, began: Instant) -> f64 {
     (progress.games - progress.resumed) as f64 / began.elapsed().as_secs_f64().max(1e-3)
+}
+
+/// Matches an hour and expected hours, once the first blocks show them; none before. A test's length is known
+/// only roughly then.
+fn expected(progress: &Progress, header: &Header, began: Instant) -> Option<(f64, Option<f64>)> {
+    let played = progress.games - progress.resumed;
+    let blocks: u64 = progress.standing.pairings.iter().map(|pairing| pairing.blocks).sum();
+    let enough = blocks >= FIRST_BLOCKS && played >= FIRST_BLOCKS && began.elapsed() >= FIRST_LINE;
+    let hours = left(progress, header, began).map(|seconds| seconds / 3600.0);
+    enough.then(|| (speed(progress, began) * 3600.0, hours))
+}
+
+/// How long it takes, in one line.
+fn how_long(per_hour: f64, hours: Option<f64>) -> String {
+    let rate = format!("about {} matches an hour", thousands(per_hour.round() as u64));
+    match hours {
+        Some(hours) => format!("{rate}; {} to go", duration(hours * 3600.0)),
+        None => format!("{rate}; how many it takes is not known yet"),
+    }
+}
+
+/// Asks at the terminal whether to go on with a series that takes long.
+fn goes_on() -> bool {
+    eprint!("That is more than an hour. Go on? [Y/n] (-n N says how many matches, and asks nothing) ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).is_ok() && !answer.trim().to_lowercase().starts_with('n')
 }
 
 /// How long it still takes, in seconds.
@@ -176,7 +243,7 @@ fn line(progress: &Progress, header: &Header, began: Instant) -> String {
         parts.push(format!("{faults} faults"));
     }
     if progress.late > 0 {
-        parts.push(format!("{} played again (machine late)", progress.late));
+        parts.push(format!("{} put back (machine late)", progress.late));
     }
     parts.push(format!("{:.0} games/s", speed(progress, began)));
     parts.extend(left(progress, header, began).map(|seconds| format!("{} left", duration(seconds))));
@@ -237,9 +304,10 @@ pub fn event(name: &str, progress: &Progress, header: &Header, began: Instant) -
     json!({
         "event": name, "games": progress.games, "all_games": progress.all_games, "resumed": progress.resumed,
         "games_per_second": speed(progress, began), "seconds_left": left(progress, header, began),
-        "late": progress.late, "first_late": progress.first_late, "waiting": progress.waiting, "pairings": pairings, "standings": standings,
+        "late": progress.late, "first_late": progress.first_late,
+        "void": progress.voids.iter().map(|void| void_json(void, header)).collect::<Vec<_>>(), "waiting": progress.waiting, "pairings": pairings, "standings": standings,
         "test": progress.standing.test.as_ref().map(agon_stats::Sequential::status), "faults": faults,
-        "rejected": rejected,
+        "rejected": rejected, "origin": origin::json(&progress.standing.origin, header),
     })
 }
 
@@ -285,6 +353,7 @@ pub fn faults(
 pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
     let progress = ready.desk.look(Clone::clone);
     let path = ready.desk.journal_path();
+    origin::show(out, screen, &progress.standing.origin, ready.desk.header())?;
     writeln!(out, "Journal: {}", path.display())?;
     if progress.replays > 0 {
         let folder = ready.series.replays.0.display();
@@ -302,11 +371,12 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
             count(starts as usize, "start", "starts")
         )?;
     }
+    voids(out, screen, &progress, ready.desk.header())?;
     if progress.late > 0 {
         let matches = if progress.late == 1 { "match was" } else { "matches were" };
         let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
         let late = thousands(progress.late);
-        writeln!(out, "Note: {late} {matches} played again because this machine was late{first}.")?;
+        writeln!(out, "Note: {late} {matches} put back and played again because this machine was late{first}.")?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(
@@ -319,6 +389,46 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(out, "{} {note}", screen.bad("Warning:"))?;
     }
     writeln!(out, "{}", screen.dim(&format!("Note: {}.", agon_match::record::CONTAINMENT)))
+}
+
+/// So many matches that stayed void are listed.
+const LISTED_VOIDS: usize = 5;
+
+/// Matches that could not be played fairly: which, why, and what to do.
+fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: &Header) -> io::Result<()> {
+    let Some(first) = progress.voids.first() else { return Ok(()) };
+    let matches = count(progress.voids.len(), "match", "matches");
+    let text = format!("Void: {matches} could not be played fairly in {} tries each.", first.tries);
+    writeln!(out, "{} What else their blocks hold does not count.", screen.bad(&text))?;
+    for void in progress.voids.iter().take(LISTED_VOIDS) {
+        let cause = match void.culprit {
+            Some(bot) => format!("because of {}", screen::harmless(&header.bots[bot].label)),
+            None => "because of other load".to_owned(),
+        };
+        let why = screen::harmless(&void.why);
+        writeln!(out, "  match {} of block {} (seed {}), {cause}: {why}", void.game, void.block, void.seed)?;
+    }
+    if progress.voids.len() > LISTED_VOIDS {
+        writeln!(out, "  and {} more", progress.voids.len() - LISTED_VOIDS)?;
+    }
+    let by_bots: BTreeSet<usize> = progress.voids.iter().filter_map(|void| void.culprit).collect();
+    for bot in by_bots {
+        let label = screen::harmless(&header.bots[bot].label);
+        writeln!(out, "  {label} keeps the machine busy outside of its turns: mend it, or play without it.")?;
+    }
+    if progress.voids.iter().any(|void| void.culprit.is_none()) {
+        writeln!(out, "  Lower -j or make the machine quieter; the same command with --resume tries them again.")?;
+    }
+    Ok(())
+}
+
+/// A match that stayed void, as JSON.
+fn void_json(void: &Void, header: &Header) -> Value {
+    json!({
+        "block": void.block, "game": void.game, "seed": void.seed.to_string(), "bots": void.bots, "why": void.why,
+        "culprit": void.culprit, "tries": void.tries,
+        "command": header.command_of(void.block, void.seed, &void.bots),
+    })
 }
 
 /// `Elo +43 (+21 to +65)`.
@@ -391,6 +501,8 @@ mod tests {
     fn numbers_are_grouped_and_times_are_short() {
         assert_eq!([1, 999, 1000, 1_234_567].map(thousands), ["1", "999", "1,000", "1,234,567"]);
         assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
+        assert_eq!(how_long(3600.4, Some(2.0)), "about 3,600 matches an hour; 2.0 h to go");
+        assert_eq!(how_long(10.0, None), "about 10 matches an hour; how many it takes is not known yet");
         assert_eq!([3.2, 120.0, 7200.0, 1e6].map(duration), ["3 s", "2 min", "2.0 h", "11.6 days"]);
     }
 }

@@ -156,7 +156,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let past = journal::read(path, |entry| blocks.entry(entry.block).or_default().push(entry))
             .map_err(|error| Failure::usage(error.to_string()))?;
         let games = past.header.plan(None).games() as usize;
+        // A block with a match that stays void is passed over.
+        let voids: BTreeSet<u64> = past.voids.iter().map(|void| void.block).collect();
         let whole: Vec<Vec<Entry>> = (1..)
+            .filter(|number| !voids.contains(number))
             .map_while(|number| blocks.remove(&number).filter(|entries| entries.len() == games))
             .collect();
         let left_out = past.entries - (whole.len() * games) as u64;
@@ -165,6 +168,13 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
                 "{}: {} of blocks that are not whole, or stand behind such a block, do not count",
                 path.display(),
                 journal::count(left_out as usize, "match", "matches")
+            ));
+        }
+        if !past.voids.is_empty() {
+            read.notes.push(format!(
+                "{}: {} stayed void, as the machine was late; their blocks do not count (agon ... --resume tries them again)",
+                path.display(),
+                journal::count(past.voids.len(), "match", "matches")
             ));
         }
         if past.torn {

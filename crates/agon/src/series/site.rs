@@ -68,6 +68,8 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
             Kind::Gauntlet => format!("Gauntlet of {game}"),
             Kind::Sprt => format!("Test of two versions, {game}"),
         };
+        let standing = agon_contest::Standing::of(&past.header, &entries);
+        body.push_str(&crate::series::origin::html(&standing.origin, &past.header, app::escape));
         let of = if journals.len() > 1 { format!(": {}", app::escape(&heading)) } else { String::new() };
         let _ = writeln!(body, "<h2>Matches{of}</h2>");
         if left_out > 0 {

@@ -96,6 +96,7 @@ pub fn run(options: &SprtOptions) -> Done {
         game: &about.game,
         bots: about.bots.iter().chain(&options.field).cloned().collect(),
         games: options.games,
+        chosen: options.games.is_some(),
         test: Some(TestId {
             model: options.model,
             elo0: options.elo0,

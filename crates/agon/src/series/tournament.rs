@@ -71,6 +71,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         game: &game,
         bots,
         games: Some(games),
+        chosen: options.games.is_some() || options.game.ends_with(".toml"),
         test: None,
         options: &series,
     })?;

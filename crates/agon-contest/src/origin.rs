@@ -1,0 +1,181 @@
+//! Where the points came from: seats, maps, opponents, and how matches ended.
+
+use std::collections::BTreeMap;
+
+use agon_match::FaultKind;
+use agon_stats::twin::half_opponents_beaten;
+use serde::Serialize;
+
+use crate::journal::Entry;
+
+/// The mean of scores, and how sure it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Mean {
+    /// How many scores.
+    pub count: u64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Mean {
+    /// Takes in a score from 0 to 1.
+    pub fn add(&mut self, score: f64) {
+        self.count += 1;
+        self.sum += score;
+        self.squares += score * score;
+    }
+
+    /// The mean; none without scores.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// How far the mean may be from the truth to each side (95 %, normal approximation); none for fewer than two.
+    pub fn error(&self) -> Option<f64> {
+        let mean = self.mean().filter(|_| self.count > 1)?;
+        let n = self.count as f64;
+        let variance = (self.squares / n - mean * mean).max(0.0) * n / (n - 1.0);
+        Some(1.96 * (variance / n).sqrt())
+    }
+}
+
+/// How a match ended, as the bot sees it that a series is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// As the rules have it, with no fault that cost an answer.
+    Rules,
+    /// Another bot crashed or gave no answer that can be played.
+    OthersFault,
+    /// Another bot was too late.
+    OthersTimeout,
+    /// It crashed itself or gave no answer that can be played.
+    OwnFault,
+    /// It was too late itself.
+    OwnTimeout,
+}
+
+impl Ending {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Rules => "by the rules alone",
+            Self::OthersFault => "another bot failed",
+            Self::OthersTimeout => "another bot was late",
+            Self::OwnFault => "it failed itself",
+            Self::OwnTimeout => "it was late itself",
+        }
+    }
+
+    /// Whether the points are the opponents' fault.
+    pub fn is_a_gift(self) -> bool {
+        matches!(self, Self::OthersFault | Self::OthersTimeout)
+    }
+
+    /// How this match ended for the bot in this seat, an index. Its own fault comes first, as that is what it can
+    /// mend.
+    pub fn of(entry: &Entry, seat: usize) -> Self {
+        let breaks = |kind: &str| FaultKind::ALL.into_iter().find(|known| known.word() == kind && known.breaks());
+        let faults = entry.faults.iter().filter_map(|fault| {
+            let own = usize::from(fault.seat) == seat + 1;
+            breaks(&fault.kind).map(|kind| match (own, kind) {
+                (true, FaultKind::Timeout) => Self::OwnTimeout,
+                (true, _) => Self::OwnFault,
+                (false, FaultKind::Timeout) => Self::OthersTimeout,
+                (false, _) => Self::OthersFault,
+            })
+        });
+        let found: Vec<Self> = faults.collect();
+        let order = [Self::OwnFault, Self::OwnTimeout, Self::OthersFault, Self::OthersTimeout];
+        order.into_iter().find(|ending| found.contains(ending)).unwrap_or(Self::Rules)
+    }
+}
+
+/// Where the points came from. All scores are shares of opponents left behind, a tie counting half.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// What each seat scored, whoever sat there; one score for each block.
+    pub seats: Vec<Mean>,
+    /// What the bot scored on each map.
+    pub maps: BTreeMap<String, Mean>,
+    /// What it scored against each other bot, by its place in the header.
+    pub opponents: BTreeMap<usize, Mean>,
+    /// What it scored by the way matches ended.
+    pub endings: BTreeMap<Ending, Mean>,
+}
+
+impl Origin {
+    /// Takes in a block that counts. The bot that the series is about is number 0; in a tournament there is none.
+    pub fn add(&mut self, entries: &[Entry], about: Option<usize>) {
+        let seats = entries.first().map_or(0, |entry| entry.ranks.len());
+        self.seats.resize(seats.max(self.seats.len()), Mean::default());
+        let share = |entry: &Entry, seat: usize| {
+            f64::from(half_opponents_beaten(&entry.ranks, seat)) / (2.0 * (seats - 1) as f64)
+        };
+        for (seat, scored) in self.seats.iter_mut().enumerate() {
+            scored.add(entries.iter().map(|entry| share(entry, seat)).sum::<f64>() / entries.len() as f64);
+        }
+        for entry in entries {
+            let Some(seat) = entry.bots.iter().position(|&bot| Some(bot) == about) else { continue };
+            let score = share(entry, seat);
+            self.maps.entry(entry.map.clone()).or_default().add(score);
+            self.endings.entry(Ending::of(entry, seat)).or_default().add(score);
+            for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
+                let pair = [entry.ranks[seat], entry.ranks[other]];
+                let met = self.opponents.entry(bot).or_default();
+                met.add(f64::from(half_opponents_beaten(&pair, 0)) / 2.0);
+            }
+        }
+    }
+
+    /// How many of the bot's matches others gave away by faults, of how many; and its score in those that went by the
+    /// rules alone. None while nothing was given away.
+    pub fn gifts(&self) -> Option<(u64, u64, Option<f64>)> {
+        let all = self.endings.values().map(|mean| mean.count).sum();
+        let gifts: u64 =
+            self.endings.iter().filter(|(ending, _)| ending.is_a_gift()).map(|(_, mean)| mean.count).sum();
+        let by_rules = self.endings.get(&Ending::Rules).and_then(Mean::mean);
+        (gifts > 0).then_some((gifts, all, by_rules))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::FaultCount;
+    use crate::journal::tests::entry;
+
+    fn fault(seat: u8, kind: &str) -> FaultCount {
+        let (turn, message) = (String::new(), String::new());
+        FaultCount { seat, kind: kind.to_owned(), count: 1, turn, message }
+    }
+
+    #[test]
+    fn points_are_told_apart_by_where_they_came_from() {
+        let mut origin = Origin::default();
+        // The bot wins both matches of a block; once the other crashed. Its stray output decides nothing.
+        let first = Entry { faults: vec![fault(2, "crash"), fault(1, "stray output")], ..entry(1, 1) };
+        let second = Entry { ranks: vec![2, 1], map: "b".to_owned(), ..entry(1, 2) };
+        origin.add(&[first, second], Some(0));
+        // Each wins in the first seat; once it was late itself.
+        let second = Entry { faults: vec![fault(2, "timeout"), fault(1, "crash")], ..entry(2, 2) };
+        origin.add(&[entry(2, 1), second], Some(0));
+        let means = |mean: &Mean| (mean.count, mean.mean());
+        assert_eq!(origin.seats.iter().map(means).collect::<Vec<_>>(), [(2, Some(0.75)), (2, Some(0.25))]);
+        assert_eq!(means(&origin.maps[""]), (3, Some(2.0 / 3.0)));
+        assert_eq!(means(&origin.maps["b"]), (1, Some(1.0)));
+        assert_eq!(means(&origin.opponents[&1]), (4, Some(0.75)));
+        assert_eq!(means(&origin.endings[&Ending::OthersFault]), (1, Some(1.0)));
+        assert_eq!(means(&origin.endings[&Ending::OwnTimeout]), (1, Some(0.0)));
+        assert_eq!(origin.gifts(), Some((1, 4, Some(1.0))));
+    }
+
+    #[test]
+    fn the_error_of_a_mean_is_that_of_its_scores() {
+        let mut mean = Mean::default();
+        assert_eq!((mean.mean(), mean.error()), (None, None));
+        [0.0, 1.0].repeat(50).into_iter().for_each(|score| mean.add(score));
+        let error = mean.error().expect("a hundred scores");
+        assert!((error - 1.96 * 0.05).abs() < 1e-3, "{error}");
+    }
+}

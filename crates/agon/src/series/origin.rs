@@ -1,0 +1,133 @@
+//! Where the points of a series came from: seats, maps, opponents, and how matches ended.
+
+use std::fmt::Write as _;
+use std::io;
+
+use agon_contest::{Header, Kind, Mean, Origin};
+use serde_json::{Value, json};
+
+use crate::common::screen::{self, Screen};
+use crate::series::progress::thousands;
+
+/// So many maps and opponents are listed, those with the lowest scores first.
+const LISTED: usize = 8;
+
+/// One row: what it is about, and the scores.
+type Row = (&'static str, Vec<String>);
+
+fn percent(mean: &Mean) -> String {
+    let share = mean.mean().map_or_else(|| "–".to_owned(), |mean| format!("{:.1}", mean * 100.0));
+    match mean.error() {
+        Some(error) => format!("{share} ± {:.1} %", error * 100.0),
+        None => format!("{share} %"),
+    }
+}
+
+/// The scores by name, the lowest first.
+fn by_name<'a>(means: impl Iterator<Item = (String, &'a Mean)>) -> Vec<String> {
+    let mut means: Vec<(String, &Mean)> = means.collect();
+    means.sort_by(|a, b| a.1.mean().unwrap_or(0.0).total_cmp(&b.1.mean().unwrap_or(0.0)));
+    let more = means.len().saturating_sub(LISTED);
+    let mut listed: Vec<String> =
+        means.iter().take(LISTED).map(|(name, mean)| format!("{name} {}", percent(mean))).collect();
+    if more > 0 {
+        listed.push(format!("and {more} more"));
+    }
+    listed
+}
+
+fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
+    let seats = origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
+    let mut rows = vec![("seats", seats.collect())];
+    if origin.maps.len() > 1 {
+        rows.push(("maps", by_name(origin.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
+    }
+    if origin.opponents.len() > 1 {
+        let label = |bot: usize| screen::harmless(&header.bots[bot].label);
+        rows.push(("against", by_name(origin.opponents.iter().map(|(bot, mean)| (label(*bot), mean)))));
+    }
+    if origin.endings.keys().any(|ending| *ending != agon_contest::Ending::Rules) {
+        let endings = origin.endings.iter().map(|(ending, mean)| {
+            format!("{} {} of {}", ending.word(), percent(mean), thousands(mean.count))
+        });
+        rows.push(("endings", endings.collect()));
+    }
+    rows
+}
+
+/// Whether a result rests on what others did wrong, as a sentence.
+fn rests_on_faults(origin: &Origin, header: &Header) -> Option<String> {
+    let (gifts, all, by_rules) = origin.gifts()?;
+    let label = screen::harmless(&header.bots[0].label);
+    let rest = match by_rules {
+        Some(score) => format!("in those that went by the rules alone {label} scores {:.1} %", score * 100.0),
+        None => "no match went by the rules alone".to_owned(),
+    };
+    Some(format!(
+        "This result rests on others' faults in {} of {} matches; {rest}.",
+        thousands(gifts),
+        thousands(all)
+    ))
+}
+
+/// Prints it for people.
+pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &Header) -> io::Result<()> {
+    if origin.seats.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", screen.strong("Where the points came from"))?;
+    for (what, scores) in rows(origin, header) {
+        writeln!(out, "  {what:<8} {}", scores.join(", "))?;
+    }
+    if let Some(note) = rests_on_faults(origin, header) {
+        writeln!(out, "  {}", screen.bad(&note))?;
+    }
+    writeln!(out)
+}
+
+/// The same as JSON.
+pub fn json(origin: &Origin, header: &Header) -> Value {
+    let of = |mean: &Mean| json!({ "score": mean.mean(), "error": mean.error(), "count": mean.count });
+    let maps: serde_json::Map<String, Value> =
+        origin.maps.iter().map(|(map, mean)| (map.clone(), of(mean))).collect();
+    let opponents: Vec<Value> = origin
+        .opponents
+        .iter()
+        .map(|(&bot, mean)| {
+            let mut value = of(mean);
+            value["bot"] = bot.into();
+            value
+        })
+        .collect();
+    let endings: Vec<Value> = origin
+        .endings
+        .iter()
+        .map(|(ending, mean)| {
+            let mut value = of(mean);
+            value["ending"] = json!(ending);
+            value
+        })
+        .collect();
+    json!({
+        "seats": origin.seats.iter().map(of).collect::<Vec<_>>(), "maps": maps, "opponents": opponents,
+        "endings": endings, "note": (header.kind != Kind::Tournament).then(|| rests_on_faults(origin, header)).flatten(),
+    })
+}
+
+/// The same as a part of a page; what `escape` gives is safe in it.
+pub fn html(origin: &Origin, header: &Header, escape: impl Fn(&str) -> String) -> String {
+    let mut text = String::new();
+    if origin.seats.is_empty() {
+        return text;
+    }
+    text.push_str("<h2>Where the points came from</h2>\n<div class=\"card\"><table><tbody>\n");
+    for (what, scores) in rows(origin, header) {
+        let scores: Vec<String> = scores.iter().map(|score| escape(score)).collect();
+        let _ = writeln!(text, "<tr><td class=\"left\">{what}</td><td class=\"left\">{}</td></tr>", scores.join("<br>"));
+    }
+    text.push_str("</tbody></table></div>\n");
+    if let Some(note) = rests_on_faults(origin, header) {
+        let _ = writeln!(text, "<p>{}</p>", escape(&note));
+    }
+    text
+}
