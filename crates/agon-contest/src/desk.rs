@@ -443,7 +443,9 @@ mod tests {
         let job = desk.take().expect("the void match");
         assert_eq!((job.block.number, job.game, job.tries), (1, 1, 1));
         finish(&desk, &job);
-        desk.look(|progress| assert_eq!((progress.standing.pairings[0].blocks, progress.voids.len()), (3, 0)));
+        desk.look(|progress| {
+            assert_eq!((progress.standing.pairings[0].blocks, progress.voids.len()), (3, 0))
+        });
         assert_eq!(crate::journal::read(&path, |_| {}).expect("a journal").voids, []);
     }
 

@@ -61,7 +61,11 @@ mod tests {
                 let order = cyclic(seats, number);
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
-                assert_eq!(sorted, (0..seats).collect::<Vec<_>>(), "{seats} seats, order {number}: {order:?}");
+                assert_eq!(
+                    sorted,
+                    (0..seats).collect::<Vec<_>>(),
+                    "{seats} seats, order {number}: {order:?}"
+                );
                 for place in 0..seats {
                     behind[order[place]][order[(place + 1) % seats]] += 1;
                 }

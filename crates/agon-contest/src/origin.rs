@@ -75,7 +75,8 @@ impl Ending {
     /// How this match ended for the bot in this seat, an index. Its own fault comes first, as that is what it can
     /// mend.
     pub fn of(entry: &Entry, seat: usize) -> Self {
-        let breaks = |kind: &str| FaultKind::ALL.into_iter().find(|known| known.word() == kind && known.breaks());
+        let breaks =
+            |kind: &str| FaultKind::ALL.into_iter().find(|known| known.word() == kind && known.breaks());
         let faults = entry.faults.iter().filter_map(|fault| {
             let own = usize::from(fault.seat) == seat + 1;
             breaks(&fault.kind).map(|kind| match (own, kind) {

@@ -343,8 +343,11 @@ mod tests {
                 let each = sat[&first];
                 assert!(sat.len() == opponents && sat.values().all(|times| *times == each), "{sat:?}");
                 let field = |pair: &(usize, usize)| pair.0 >= first && pair.1 >= first && pair.0 != pair.1;
-                let times: Vec<u64> =
-                    behind(&plan).into_iter().filter(|(pair, _)| field(pair)).map(|(_, times)| times).collect();
+                let times: Vec<u64> = behind(&plan)
+                    .into_iter()
+                    .filter(|(pair, _)| field(pair))
+                    .map(|(_, times)| times)
+                    .collect();
                 let usual = times.iter().sum::<u64>() as f64 / times.len() as f64;
                 // Who meets whom is drawn, so that this is even as far as chance is.
                 let even = times.iter().all(|&each| (0.5..1.7).contains(&(each as f64 / usual)));
@@ -352,7 +355,11 @@ mod tests {
             }
         }
         let mixed = plan(Kind::Gauntlet, 4, 7);
-        assert_eq!((mixed.pairing_count(), mixed.rounds_for(100)), (1, 50), "200 matches, 3 of 6 opponents in each");
+        assert_eq!(
+            (mixed.pairing_count(), mixed.rounds_for(100)),
+            (1, 50),
+            "200 matches, 3 of 6 opponents in each"
+        );
     }
 
     #[test]

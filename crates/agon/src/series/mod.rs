@@ -214,7 +214,14 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         replays: (folder, relative),
     };
     let jobs = options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats));
-    Ok(Ready { info, series, desk: Desk::new(header, rounds, sprt, journal, past), jobs, usual_limit, chosen: wanted.chosen })
+    Ok(Ready {
+        info,
+        series,
+        desk: Desk::new(header, rounds, sprt, journal, past),
+        jobs,
+        usual_limit,
+        chosen: wanted.chosen,
+    })
 }
 
 /// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.

@@ -37,7 +37,8 @@ fn by_name<'a>(means: impl Iterator<Item = (String, &'a Mean)>) -> Vec<String> {
 }
 
 fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
-    let seats = origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
+    let seats =
+        origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
     let mut rows = vec![("seats", seats.collect())];
     if origin.maps.len() > 1 {
         rows.push(("maps", by_name(origin.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
@@ -123,7 +124,11 @@ pub fn html(origin: &Origin, header: &Header, escape: impl Fn(&str) -> String) -
     text.push_str("<h2>Where the points came from</h2>\n<div class=\"card\"><table><tbody>\n");
     for (what, scores) in rows(origin, header) {
         let scores: Vec<String> = scores.iter().map(|score| escape(score)).collect();
-        let _ = writeln!(text, "<tr><td class=\"left\">{what}</td><td class=\"left\">{}</td></tr>", scores.join("<br>"));
+        let _ = writeln!(
+            text,
+            "<tr><td class=\"left\">{what}</td><td class=\"left\">{}</td></tr>",
+            scores.join("<br>")
+        );
     }
     text.push_str("</tbody></table></div>\n");
     if let Some(note) = rests_on_faults(origin, header) {

@@ -144,7 +144,10 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     };
     for copies in header.copies() {
         let copies: Vec<&str> = copies.iter().map(|&bot| names[bot].as_str()).collect();
-        eprintln!("note: {} are copies of the same bot; no difference between them is to be expected", copies.join(", "));
+        eprintln!(
+            "note: {} are copies of the same bot; no difference between them is to be expected",
+            copies.join(", ")
+        );
     }
     let title = format!("{} · {} · {who}", ready.info.title, screen::harmless(&header.rules.name));
     let (resumed, jobs) = (ready.desk.look(|progress| progress.resumed), ready.jobs());
@@ -376,7 +379,10 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         let matches = if progress.late == 1 { "match was" } else { "matches were" };
         let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
         let late = thousands(progress.late);
-        writeln!(out, "Note: {late} {matches} put back and played again because this machine was late{first}.")?;
+        writeln!(
+            out,
+            "Note: {late} {matches} put back and played again because this machine was late{first}."
+        )?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(
@@ -417,7 +423,10 @@ fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: 
         writeln!(out, "  {label} keeps the machine busy outside of its turns: mend it, or play without it.")?;
     }
     if progress.voids.iter().any(|void| void.culprit.is_none()) {
-        writeln!(out, "  Lower -j or make the machine quieter; the same command with --resume tries them again.")?;
+        writeln!(
+            out,
+            "  Lower -j or make the machine quieter; the same command with --resume tries them again."
+        )?;
     }
     Ok(())
 }
