@@ -367,7 +367,7 @@ mod tests {
         // Whoever sits behind bot `prey` gets a point from it, and strength counts besides.
         let share = |version: u32, names: [usize; 5]| -> Vec<f64> {
             let plan = Plan { version, rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
-            let mut points = vec![0.0; 5];
+            let mut points = [0.0; 5];
             for game in blocks(&plan).iter().flat_map(|block| &block.games) {
                 for seat in 0..5 {
                     let (own, before) = (names[game[seat]], names[game[(seat + 4) % 5]]);
