@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::plan::{self, Kind, Plan};
+use crate::whole;
 
 /// The version of the format. Version 2 has plans of version 2, starts, and matches that stayed void; version 1 is
 /// read too.
@@ -562,23 +563,14 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(path.to_owned()));
         }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.new", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let file = OpenOptions::new().append(true).create(true).open(&temporary).map_err(failed)?;
-        let mut journal = Self { path: path.to_owned(), file, line: Vec::new() };
-        let begun = journal
-            .put(header)
-            .and_then(|()| journal.sync())
-            // Unlike a rename, a link does not replace what somebody else has just made.
-            .and_then(|()| std::fs::hard_link(&temporary, path));
-        let _ = std::fs::remove_file(&temporary);
-        match begun {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(JournalError::Exists(path.to_owned()));
-            }
-            begun => begun.map_err(failed)?,
-        }
+        let mut text = serde_json::to_vec(header).map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        let begun = whole::create(path, |file| file.write_all(&text).and_then(|()| file.sync_data()));
+        let file = begun.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => JournalError::Exists(path.to_owned()),
+            _ => failed(error),
+        })?;
+        let journal = Self { path: path.to_owned(), file, line: Vec::new() };
         journal.lock()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
             && let Ok(folder) = File::open(folder)

@@ -21,6 +21,8 @@ pub mod work;
 pub mod config;
 pub mod content;
 
+mod whole;
+
 pub use config::ContestFile;
 pub use desk::{Desk, End, Faulty, Progress};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};

@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::desk::{Desk, End, Job};
 use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
+use crate::whole;
 
 /// The worker that plays an unfair match again waits so long first, and twice as long before the third try: what
 /// kept the machine busy is often over soon.
@@ -399,12 +400,12 @@ impl<'a> Table<'a> {
             ))
         };
         let bytes = recorder.finish(self.session.as_mut(), record).map_err(failed)?;
-        if let Err(error) = fs::write(folder.join(&name), &bytes) {
+        if let Err(error) = whole::write(&folder.join(&name), &bytes) {
             if error.kind() != io::ErrorKind::NotFound {
                 return Err(failed(error));
             }
             fs::create_dir_all(folder)
-                .and_then(|()| fs::write(folder.join(&name), &bytes))
+                .and_then(|()| whole::write(&folder.join(&name), &bytes))
                 .map_err(failed)?;
         }
         kept.fetch_add(bytes.len() as u64, Ordering::Relaxed);
