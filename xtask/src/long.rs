@@ -21,16 +21,7 @@ struct Proof {
 const PROOFS: &[Proof] = &[Proof {
     name: "interruptions",
     about: "200 interruptions of a running test of two versions leave no trace; about 3 minutes",
-    command: &[
-        "test",
-        "-p",
-        "agon",
-        "--test",
-        "interruptions",
-        "--",
-        "--ignored",
-        "--nocapture",
-    ],
+    command: &["test", "-p", "agon", "--test", "interruptions", "--", "--ignored", "--nocapture"],
 }];
 
 /// Lists the proofs.

@@ -24,7 +24,10 @@ pub fn create(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io
             Ok(file)
         }
         // Not every file system has files without a name.
-        Err(error) if [ErrorKind::NotFound, ErrorKind::PermissionDenied].contains(&io::Error::from(error).kind()) => {
+        Err(error)
+            if [ErrorKind::NotFound, ErrorKind::PermissionDenied]
+                .contains(&io::Error::from(error).kind()) =>
+        {
             Err(error.into())
         }
         Err(_) => create_beside(path, fill),
@@ -79,9 +82,16 @@ mod tests {
             assert_eq!(seen(&path), "three");
             let failed = create(&folder.path().join("b"), |_| Err(io::Error::other("full")));
             assert_eq!(failed.unwrap_err().to_string(), "full");
-            assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "and nothing else is left");
+            assert_eq!(
+                std::fs::read_dir(folder.path()).expect("a folder").count(),
+                1,
+                "and nothing else is left"
+            );
             std::fs::remove_file(&path).expect("removed");
         }
-        assert_eq!(make(|path, text| write(&path.join("no/such"), text), "x").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(
+            make(|path, text| write(&path.join("no/such"), text), "x").unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
     }
 }

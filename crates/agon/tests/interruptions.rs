@@ -65,7 +65,20 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn sprt(folder: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command
-        .args(["sprt", "cultist-wars", "a.sh", "b.sh", "--elo0", "-50", "--elo1", "50", "--seed", "5", "-j", "2"])
+        .args([
+            "sprt",
+            "cultist-wars",
+            "a.sh",
+            "b.sh",
+            "--elo0",
+            "-50",
+            "--elo1",
+            "50",
+            "--seed",
+            "5",
+            "-j",
+            "2",
+        ])
         .args(["--set", "number_of_turns=6", "--time-scale", "30", "--replays", "all", "--json"])
         .args(more)
         .current_dir(folder)
@@ -128,7 +141,9 @@ fn interrupt(times: u32) {
     let (whole, undisturbed) = (matches(&journal), matches(&path.join("quiet.jsonl")));
     assert_eq!(whole.len().to_string(), games);
     assert_eq!(whole, undisturbed);
-    println!("{times} interruptions, {games} matches: 0 false, 0 lost, 0 twice, 0 processes and 0 empty files left");
+    println!(
+        "{times} interruptions, {games} matches: 0 false, 0 lost, 0 twice, 0 processes and 0 empty files left"
+    );
 }
 
 #[test]
