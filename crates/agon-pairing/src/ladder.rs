@@ -1,0 +1,400 @@
+//! The ladder: whoever's game tells most plays next.
+//!
+//! After each round of fixtures all bots are rated anew. A game of two bots narrows down their difference the more the
+//! less it is known and the nearer its result is to a toss-up: by `ln(1 + p (1 - p) v) / 2`, `p` the expected
+//! score and `v` the variance of the difference. What it tells about the **order** counts only as far as the order
+//! of the two is open; what it tells about the **top k**, only as far as they are near the line. Candidates are
+//! neighbours in the table; a tenth of the games are between bots far apart, as otherwise the ends of a long
+//! table drift. Newcomers come first, and nobody meets the same bot twice within ten opponents where there
+//! is another choice.
+
+use agon_stats::pairs::{BLOCK, Meeting, Pairs};
+use agon_stats::{Scale, score_of_elo};
+
+use crate::{Fixture, Format, FormatError, Id, Results, Standing, check, full, seated};
+
+/// A ladder of a fixed number of blocks.
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    bots: usize,
+    seats: usize,
+    blocks: u32,
+    top: Option<usize>,
+}
+
+/// So many neighbours are candidates.
+const NEIGHBOURS: usize = 32;
+/// A bot with fewer blocks is a newcomer and plays first.
+const FEW_BLOCKS: u32 = 4;
+/// Nobody meets the same bot again within so many opponents.
+const MEMORY: usize = 10;
+/// What is held of a bot before it played: the standard deviation of ratings, in natural logarithms (350 Elo).
+/// For choosing games only; ratings know no prior.
+const PRIOR: f64 = 2.0;
+/// Elo per natural logarithm.
+const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+impl Ladder {
+    /// `blocks` blocks in all, of matches of `seats` seats. With `top` they go into finding out who the best `top`
+    /// are, and not into the order of all.
+    ///
+    /// # Errors
+    /// With fewer bots than seats, or a line outside the table.
+    pub fn new(bots: usize, seats: usize, blocks: u32, top: Option<usize>) -> Result<Self, FormatError> {
+        check(bots, seats)?;
+        if let Some(top) = top.filter(|&top| top == 0 || top >= bots) {
+            return Err(FormatError::Top { top, bots });
+        }
+        Ok(Self { bots, seats, blocks, top })
+    }
+
+    /// Goes through the rounds: what is known after the finished ones, and the fixtures of the next.
+    fn fold(&self, results: &Results) -> (Known, Vec<Fixture>) {
+        // Enough to keep half the bots busy, few enough to learn from them.
+        let size = (self.bots / self.seats / 2).max(1) as u32;
+        let mut known = Known::new(self.bots);
+        let mut given = 0;
+        for round in 1.. {
+            let size = size.min(self.blocks - given);
+            let id = |table| Id { round, table, block: 1 };
+            let played = results.range(id(0)..id(u32::MAX)).map(|(_, played)| played);
+            // A whole round needs no choosing again; before any other, ratings are those of all rounds before.
+            if size == 0 || played.clone().count() < size as usize {
+                known.refit();
+                let choices = known.choose(round, size, self.seats, self.top);
+                let fixtures = (1..).zip(choices).map(|(table, bots)| Fixture { id: id(table), bots });
+                let all: Vec<Fixture> = fixtures.collect();
+                let open: Vec<Fixture> =
+                    all.iter().filter(|fixture| !results.contains_key(&fixture.id)).cloned().collect();
+                if all.is_empty() || !open.is_empty() {
+                    return (known, open);
+                }
+            }
+            for played in played {
+                known.add(&played.bots, &played.points);
+                given += 1;
+            }
+        }
+        unreachable!("the blocks run out")
+    }
+
+    /// How sure the order of the first `count` is, and that nobody behind them belongs there: the product over
+    /// neighbours of the chance that the first is the stronger one. 0 to 1.
+    pub fn certainty(&self, results: &Results, count: usize) -> f64 {
+        let (known, _) = self.fold(results);
+        let order = known.order();
+        order.windows(2).take(count).map(|two| known.superiority(two[0], two[1])).product()
+    }
+}
+
+impl Format for Ladder {
+    fn next(&self, results: &Results) -> Vec<Fixture> {
+        self.fold(results).1
+    }
+
+    fn standing(&self, results: &Results) -> Vec<Standing> {
+        let (known, _) = self.fold(results);
+        let standing = |(place, bot)| Standing { bot, place, points: known.points[bot], opponents: 0 };
+        (1..).zip(known.order()).map(standing).collect()
+    }
+}
+
+/// What is known of the bots after some results. A site that never ends keeps one of these, and asks it for the
+/// next fixtures after each batch of results.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pairs: Pairs,
+    new: Vec<Meeting>,
+    /// Ratings in natural logarithms.
+    strengths: Vec<f64>,
+    /// Their variances.
+    variances: Vec<f64>,
+    blocks: Vec<u32>,
+    points: Vec<u64>,
+    first_seats: Vec<u32>,
+    /// The last opponents of each bot.
+    recent: Vec<Vec<usize>>,
+}
+
+impl Known {
+    /// Before the first result.
+    pub fn new(bots: usize) -> Self {
+        Self {
+            pairs: Pairs::new(bots, []),
+            new: Vec::new(),
+            strengths: vec![0.0; bots],
+            variances: vec![PRIOR * PRIOR; bots],
+            blocks: vec![0; bots],
+            points: vec![0; bots],
+            first_seats: vec![0; bots],
+            recent: vec![Vec::new(); bots],
+        }
+    }
+
+    /// Takes in a block: its bots, and the points of each in all its games together.
+    pub fn add(&mut self, bots: &[usize], points: &[u32]) {
+        let (seats, games) = (bots.len() as u64, bots.len() as u64);
+        self.first_seats[bots[0]] += 1;
+        for (place, (&one, &own)) in bots.iter().zip(points).enumerate() {
+            self.blocks[one] += 1;
+            self.points[one] += u64::from(own);
+            for (&other, &its) in bots.iter().zip(points).skip(place + 1) {
+                // In many seats only the sums of points are known. Who left more behind is held to have been
+                // ahead of the other that much more often; in two seats that is exact.
+                let lead = i64::from(own) - i64::from(its);
+                let share = 0.5 + lead as f64 / f64::from(2 * full(bots.len()));
+                let gained = (share * 2.0 * games as f64).round() as u64;
+                let meeting = Meeting::games(one as u32, other as u32, gained.min(2 * games), games);
+                self.new.push(Meeting { blocks: BLOCK / (seats - 1), ..meeting });
+            }
+            self.recent[one].extend(bots.iter().filter(|&&other| other != one));
+            let old = self.recent[one].len().saturating_sub(MEMORY);
+            self.recent[one].drain(..old);
+        }
+    }
+
+    /// Rates all bots by all results so far.
+    pub fn refit(&mut self) {
+        if self.new.is_empty() {
+            return;
+        }
+        self.pairs = self.pairs.with(self.strengths.len(), self.new.drain(..));
+        let scale = Scale::fit(&self.pairs, &[], None);
+        self.strengths = scale.elo.iter().map(|elo| elo / ELO).collect();
+        let mut curvature = vec![1.0 / (PRIOR * PRIOR); self.strengths.len()];
+        for pair in self.pairs.list() {
+            let [one, other] = [pair.first as usize, pair.second as usize];
+            let expected = score_of_elo(scale.elo[one] - scale.elo[other]);
+            let told = pair.meetings as f64 * expected * (1.0 - expected);
+            curvature[one] += told;
+            curvature[other] += told;
+        }
+        self.variances = curvature.into_iter().map(f64::recip).collect();
+    }
+
+    /// The bots, strongest first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.strengths.len()).collect();
+        order.sort_by(|&a, &b| self.strengths[b].total_cmp(&self.strengths[a]).then(a.cmp(&b)));
+        order
+    }
+
+    /// The rating of a bot in Elo, also where no finite one fits best.
+    pub fn elo(&self, bot: usize) -> f64 {
+        self.strengths[bot] * ELO
+    }
+
+    /// How sure it is that one bot is stronger than another.
+    fn superiority(&self, one: usize, other: usize) -> f64 {
+        let deviation = (self.variances[one] + self.variances[other]).sqrt();
+        // The logistic curve of this width is the normal one to a hundredth.
+        score_of_elo(1.702 * ELO * (self.strengths[one] - self.strengths[other]) / deviation)
+    }
+
+    /// What a game of two bots tells.
+    fn gain(&self, one: usize, other: usize, line: Option<f64>) -> f64 {
+        let variance = self.variances[one] + self.variances[other];
+        let lead = self.strengths[one] - self.strengths[other];
+        let expected = score_of_elo(lead * ELO);
+        let told = (1.0 + expected * (1.0 - expected) * variance).ln() / 2.0;
+        let open = |distance: f64, variance: f64| (-distance * distance / (2.0 * variance)).exp();
+        told * match line {
+            None => open(lead, variance),
+            Some(line) => {
+                let near = |bot: usize| open(self.strengths[bot] - line, self.variances[bot]);
+                near(one) + near(other)
+            }
+        }
+    }
+
+    /// The next fixtures of `seats` bots, `size` of them or as many as there are bots for; no bot is in two.
+    /// `round` counts from 1 and sees to it that those far apart change.
+    pub fn choose(&self, round: u32, size: u32, seats: usize, top: Option<usize>) -> Vec<Vec<usize>> {
+        if size == 0 {
+            return Vec::new();
+        }
+        let order = self.order();
+        let bots = order.len();
+        let line =
+            top.map(|top| f64::midpoint(self.strengths[order[top - 1]], self.strengths[order[top]]));
+        let mut candidates: Vec<(f64, usize, usize)> = Vec::new();
+        for place in 0..bots {
+            for other in place + 1..bots.min(place + 1 + NEIGHBOURS) {
+                candidates.push((self.weight(order[place], order[other], line), place, other));
+            }
+        }
+        candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut busy = vec![false; bots];
+        let mut chosen: Vec<Vec<usize>> = Vec::new();
+        // A tenth far apart. Where the top is to be found out, only so that nobody is forgotten.
+        let tenth = if top.is_some() { 20 } else { 10 };
+        let far = size / tenth + u32::from(size % tenth != 0 && round.is_multiple_of(tenth / (size % tenth)));
+        for number in 0..far as usize {
+            // Both move on from round to round by steps that come to everybody.
+            let round = round as usize;
+            let one = (round * 7 + number * 13) % bots;
+            let other = (one + bots / 3 + (round * 5 + number * 3) % (bots / 2).max(1)) % bots;
+            if one != other && !busy[one] && !busy[other] {
+                self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+            }
+        }
+        for (_, one, other) in candidates {
+            if chosen.len() as u32 >= size {
+                break;
+            }
+            if !busy[one] && !busy[other] {
+                self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+            }
+        }
+        chosen.into_iter().map(|bots| seated(bots, &self.first_seats)).collect()
+    }
+
+    /// The gain of a pair, with newcomers first and pairs that met of late last.
+    fn weight(&self, one: usize, other: usize, line: Option<f64>) -> f64 {
+        let new = [one, other].map(|bot| u32::from(self.blocks[bot] < FEW_BLOCKS)).iter().sum::<u32>();
+        let again = if self.recent[one].contains(&other) { 0.2 } else { 1.0 };
+        (self.gain(one, other, line) + f64::from(new)) * again
+    }
+
+    /// Fills a fixture with the least known bots near these places, and keeps them all busy for this round.
+    fn take(
+        &self,
+        order: &[usize],
+        busy: &mut [bool],
+        mut places: Vec<usize>,
+        seats: usize,
+        chosen: &mut Vec<Vec<usize>>,
+    ) {
+        places.iter().for_each(|&place| busy[place] = true);
+        while places.len() < seats {
+            let near = |place: usize| {
+                let lead = self.strengths[order[place]] - self.strengths[order[places[0]]];
+                self.variances[order[place]] * (-lead * lead).exp()
+            };
+            let free = (0..order.len()).filter(|&place| !busy[place]);
+            let best = free.max_by(|&a, &b| near(a).total_cmp(&near(b)).then(b.cmp(&a)));
+            let Some(next) = best else { break };
+            busy[next] = true;
+            places.push(next);
+        }
+        if places.len() == seats {
+            chosen.push(places.into_iter().map(|place| order[place]).collect());
+        } else {
+            places.iter().for_each(|&place| busy[place] = false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_game::Seeded;
+
+    use super::*;
+
+    #[test]
+    fn neighbours_play_each_other_and_a_few_far_apart() {
+        let ladder = Ladder::new(40, 2, 600, None).unwrap();
+        let (results, played) = crate::tests::play(&ladder, 2, 3, 6.0);
+        assert_eq!(played.len(), 600);
+        let late = played.iter().filter(|fixture| fixture.id.round > 30);
+        let (mut near, mut far, mut all) = (0, 0, 0);
+        for fixture in late {
+            let apart = fixture.bots[0].abs_diff(fixture.bots[1]);
+            near += usize::from(apart <= 6);
+            far += usize::from(apart >= 12);
+            all += 1;
+        }
+        assert!(near * 10 >= all * 7, "{near} of {all}");
+        assert!((all / 20..=all / 5).contains(&far), "{far} of {all}");
+        let standing = ladder.standing(&results);
+        let wrong = standing.iter().zip(0..).filter(|(standing, bot)| standing.bot.abs_diff(*bot) > 2).count();
+        assert!(wrong <= 2, "{wrong}");
+        assert!(ladder.certainty(&results, 3) <= 1.0);
+    }
+
+    #[test]
+    fn nobody_meets_the_same_bot_again_at_once() {
+        let ladder = Ladder::new(60, 2, 450, None).unwrap();
+        let (_, mut played) = crate::tests::play(&ladder, 2, 3, 30.0);
+        played.sort_by_key(|fixture| fixture.id);
+        let mut last: Vec<Option<usize>> = vec![None; 60];
+        let mut again = 0;
+        for fixture in &played {
+            let [one, other] = fixture.bots[..] else { panic!() };
+            again += u32::from(last[one] == Some(other) && last[other] == Some(one));
+            (last[one], last[other]) = (Some(other), Some(one));
+        }
+        assert!(again <= 9, "{again} of 450");
+    }
+
+    #[test]
+    fn more_seats_are_filled() {
+        let ladder = Ladder::new(23, 4, 200, Some(3)).unwrap();
+        let (results, played) = crate::tests::play(&ladder, 4, 3, 5.0);
+        assert_eq!(played.len(), 200);
+        let mut first: Vec<usize> = ladder.standing(&results)[..3].iter().map(|standing| standing.bot).collect();
+        first.sort_unstable();
+        assert_eq!(first, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_line_outside_the_table_is_refused() {
+        assert!(Ladder::new(5, 2, 10, Some(0)).is_err());
+        assert!(Ladder::new(5, 2, 10, Some(5)).is_err());
+        assert!(Ladder::new(2, 3, 10, None).is_err());
+    }
+
+    /// Bots of known strength and two games a block: how often the true top five are found, by the ladder that
+    /// looks for them and by a round robin of as many blocks.
+    #[test]
+    fn the_top_is_found_with_fewer_games_than_a_round_robin_takes() {
+        const BOTS: usize = 40;
+        let (mut by_ladder, mut by_all) = (0, 0);
+        for run in 0..6 {
+            let mut chance = Seeded::stream(run, "top");
+            let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
+            let mut normal = || (0..12).map(|_| random()).sum::<f64>() - 6.0;
+            let truth: Vec<f64> = (0..BOTS).map(|_| 300.0 * normal()).collect();
+            let mut block = |bots: &[usize]| {
+                let wins = (0..2).filter(|_| random_below(&mut normal, truth[bots[0]] - truth[bots[1]])).count() as u32;
+                [2 * wins, 4 - 2 * wins]
+            };
+            let mut known = Known::new(BOTS);
+            let mut played = 0;
+            for round in 1.. {
+                let choices = known.choose(round, 10, 2, Some(5));
+                for bots in choices {
+                    known.add(&bots, &block(&bots));
+                    played += 1;
+                }
+                known.refit();
+                if played >= BOTS * (BOTS - 1) / 2 {
+                    break;
+                }
+            }
+            by_ladder += right(&truth, &known);
+            let mut known = Known::new(BOTS);
+            for one in 0..BOTS {
+                for other in one + 1..BOTS {
+                    known.add(&[one, other], &block(&[one, other]));
+                }
+            }
+            known.refit();
+            by_all += right(&truth, &known);
+        }
+        println!("{by_ladder} and {by_all} of 30");
+        assert!(by_ladder > by_all, "{by_ladder} and {by_all} of 30");
+    }
+
+    /// Whether the stronger by `lead` Elo wins. Twelve uniform numbers make a normal one, whose place is uniform.
+    fn random_below(normal: &mut impl FnMut() -> f64, lead: f64) -> bool {
+        score_of_elo(1.702 * ELO * normal()) < score_of_elo(lead)
+    }
+
+    /// How many of the true top five are found.
+    fn right(truth: &[f64], known: &Known) -> usize {
+        let mut order: Vec<usize> = (0..truth.len()).collect();
+        order.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
+        known.order()[..5].iter().filter(|bot| order[..5].contains(bot)).count()
+    }
+}

@@ -1,0 +1,255 @@
+//! Who plays whom next: the formats of tournaments.
+//!
+//! A format is a pure function: from the results so far follows what can be played now. It keeps no state, so
+//! that a tournament that was killed goes on from its journal alone, and matches may run at once and end
+//! in any order: the same results always lead to the same fixtures.
+//!
+//! Bots are numbers from 0, in the order of their seeds: bot 0 is held to be the strongest. What is played for
+//! a [`Fixture`] is one **block**: the same seed and map in every rotation of the seats, so that no bot has
+//! the better seat more often. Its result are the points of each of its bots, added up over the games of the
+//! block: 2 for each opponent left behind in a game, 1 for each that is level.
+//!
+//! ```
+//! use agon_pairing::{Format, Knockout, Played, Results};
+//!
+//! let cup = Knockout::new(4, 1)?;
+//! let mut results = Results::new();
+//! loop {
+//!     let now = cup.next(&results);
+//!     if now.is_empty() {
+//!         break;
+//!     }
+//!     for fixture in now {
+//!         // Two seats: a block is two games. The bot with the lower number wins both.
+//!         let best = *fixture.bots.iter().min().unwrap();
+//!         let points = fixture.bots.iter().map(|bot| if *bot == best { 4 } else { 0 }).collect();
+//!         results.insert(fixture.id, Played { bots: fixture.bots, points });
+//!     }
+//! }
+//! assert_eq!(cup.standing(&results)[0].bot, 0);
+//! # Ok::<(), agon_pairing::FormatError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub mod swiss;
+
+pub mod bracket;
+pub mod heats;
+
+pub mod ladder;
+
+pub use bracket::{DoubleElimination, Knockout};
+pub use heats::Heats;
+pub use ladder::Ladder;
+pub use swiss::Swiss;
+
+/// Which block of a tournament it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Id {
+    /// The round, from 1.
+    pub round: u32,
+    /// The encounter within the round, from 1.
+    pub table: u32,
+    /// The block of the encounter, from 1: an encounter may be a best of several.
+    pub block: u32,
+}
+
+/// A block to be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fixture {
+    /// Its place in the tournament.
+    pub id: Id,
+    /// The bots, in the order of the seats in the first game of the block.
+    pub bots: Vec<usize>,
+}
+
+/// A finished block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Played {
+    /// The bots, as in the [`Fixture`].
+    pub bots: Vec<usize>,
+    /// The points of each of them in all games of the block: 2 for each opponent left behind in a game, 1 for each
+    /// that is level. As many as there are bots.
+    pub points: Vec<u32>,
+}
+
+/// The finished blocks.
+pub type Results = BTreeMap<Id, Played>;
+
+/// A bot in the final table, or in that of the moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its number.
+    pub bot: usize,
+    /// Its place, from 1; bots that share one have the same.
+    pub place: u32,
+    /// Its points in all its blocks, byes included.
+    pub points: u64,
+    /// What parts bots of equal points in Swiss: the points of its opponents. 0 elsewhere.
+    pub opponents: u64,
+}
+
+/// What every format answers.
+pub trait Format {
+    /// The blocks that can be played now, without those that have a result. They may all be played at once, and
+    /// it may be asked again after each: what was named before and has no result yet is named again. Empty
+    /// when the tournament is over.
+    fn next(&self, results: &Results) -> Vec<Fixture>;
+
+    /// The table as it stands, best first.
+    fn standing(&self, results: &Results) -> Vec<Standing>;
+}
+
+/// A tournament that cannot be held.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FormatError {
+    /// Too few bots.
+    #[error("{seats} seats need at least {seats} bots, not {bots}")]
+    Bots {
+        /// How many there are.
+        bots: usize,
+        /// The seats of a match.
+        seats: usize,
+    },
+    /// Seats that no game has.
+    #[error("a match has 2 to 9 seats, not {0}")]
+    Seats(usize),
+    /// No rounds, or more than there are opponents.
+    #[error("{bots} bots can play 1 to {most} rounds without meeting again, not {rounds}")]
+    Rounds {
+        /// How many there are.
+        bots: usize,
+        /// The rounds asked for.
+        rounds: u32,
+        /// The most rounds.
+        most: u32,
+    },
+    /// An encounter of no blocks.
+    #[error("best of {0}: an encounter has 1 to 99 blocks")]
+    BestOf(u32),
+    /// Nobody, or everybody, would go on from a heat.
+    #[error("{advance} of {seats} bots cannot go on: it must be 1 to {}", seats - 1)]
+    Advance {
+        /// How many should go on.
+        advance: usize,
+        /// The seats of a heat.
+        seats: usize,
+    },
+    /// A cut line outside the table.
+    #[error("the top {top} of {bots} bots cannot be decided: it must be 1 to {}", bots.saturating_sub(1))]
+    Top {
+        /// The cut line.
+        top: usize,
+        /// How many there are.
+        bots: usize,
+    },
+}
+
+/// The points of a bot that left all behind in every game of a block.
+pub fn full(seats: usize) -> u32 {
+    (2 * seats * (seats - 1)) as u32
+}
+
+/// So many further blocks part bots that are level at most; then the better seed goes on. Bots that do not vary
+/// may be level for ever.
+const FURTHER_BLOCKS: u32 = 6;
+
+/// Checks seats and bots.
+fn check(bots: usize, seats: usize) -> Result<(), FormatError> {
+    if !(2..=9).contains(&seats) {
+        return Err(FormatError::Seats(seats));
+    }
+    if bots < seats { Err(FormatError::Bots { bots, seats }) } else { Ok(()) }
+}
+
+/// Checks the length of an encounter.
+fn check_best_of(best_of: u32) -> Result<(), FormatError> {
+    if (1..=99).contains(&best_of) { Ok(()) } else { Err(FormatError::BestOf(best_of)) }
+}
+
+/// The order of the seats in the first game of a block: whoever sat in front less often does so.
+fn seated(mut bots: Vec<usize>, first_seats: &[u32]) -> Vec<usize> {
+    bots.sort_by_key(|&bot| (first_seats[bot], bot));
+    bots
+}
+
+/// Gives places to bots in order; equal keys share one.
+fn places<K: PartialEq>(order: Vec<(usize, K)>, points: &[u64], opponents: &[u64]) -> Vec<Standing> {
+    let mut standing: Vec<Standing> = Vec::with_capacity(order.len());
+    for (index, (bot, key)) in order.iter().enumerate() {
+        let place = match index.checked_sub(1) {
+            Some(before) if order[before].1 == *key => standing[before].place,
+            _ => index as u32 + 1,
+        };
+        standing.push(Standing { bot: *bot, place, points: points[*bot], opponents: opponents[*bot] });
+    }
+    standing
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use agon_game::Seeded;
+
+    use super::*;
+
+    /// Plays a tournament in which the better bot usually wins, handing fixtures out one at a time in a
+    /// random order, and checks on the way that the format is a function of results alone.
+    pub fn play(format: &dyn Format, seats: usize, seed: i64, luck: f64) -> (Results, Vec<Fixture>) {
+        let mut chance = Seeded::stream(seed, "luck");
+        let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
+        let (mut results, mut played) = (Results::new(), Vec::new());
+        loop {
+            let now = format.next(&results);
+            if now.is_empty() {
+                return (results, played);
+            }
+            let fixture = now[(random() * now.len() as f64) as usize].clone();
+            assert_eq!(fixture.bots.len(), seats);
+            // The luck of a fixture is its own, so that the order of playing decides nothing.
+            let Id { round, table, block } = fixture.id;
+            let stream = (i64::from(round) << 40) + (i64::from(table) << 20) + i64::from(block) + seed;
+            let mut own = Seeded::stream(stream, "block");
+            let mut points = vec![0; seats];
+            for _ in 0..seats {
+                let mut form = |bot: usize| (own.bits() >> 11) as f64 / (1u64 << 53) as f64 * luck - bot as f64;
+                let forms: Vec<f64> = fixture.bots.iter().map(|&bot| form(bot)).collect();
+                for (seat, points) in points.iter_mut().enumerate() {
+                    *points += 2 * forms.iter().filter(|&&form| form < forms[seat]).count() as u32;
+                }
+            }
+            let block = Played { bots: fixture.bots.clone(), points };
+            assert!(results.insert(fixture.id, block).is_none(), "{fixture:?} a second time");
+            played.push(fixture);
+        }
+    }
+
+    #[test]
+    fn the_order_of_playing_decides_nothing() {
+        let formats: [(Box<dyn Format>, usize); 5] = [
+            (Box::new(Swiss::new(9, 2, 4).unwrap()), 2),
+            (Box::new(Knockout::new(11, 3).unwrap()), 2),
+            (Box::new(DoubleElimination::new(11, 1).unwrap()), 2),
+            (Box::new(Heats::new(17, 4, 2, 1).unwrap()), 4),
+            (Box::new(Ladder::new(8, 2, 60, None).unwrap()), 2),
+        ];
+        for (format, seats) in formats {
+            let (results, played) = play(&*format, seats, 7, 6.0);
+            // The same results, taken in strictly in the order of their ids.
+            let mut again = Results::new();
+            loop {
+                let now = format.next(&again);
+                let Some(first) = now.iter().min_by_key(|fixture| fixture.id) else { break };
+                assert!(played.contains(first), "{first:?}");
+                again.insert(first.id, results[&first.id].clone());
+            }
+            assert_eq!(again, results);
+            assert_eq!(format.standing(&again), format.standing(&results));
+        }
+    }
+}
