@@ -52,7 +52,9 @@ impl Heats {
             for (table, heat) in (1..).zip(&heats) {
                 match self.heat(Id { round, table, block: 1 }, heat, line, results) {
                     Ok(order) => {
-                        ended.extend(order.into_iter().zip(0..).map(|((bot, points), place)| (place, points, bot)));
+                        ended.extend(
+                            order.into_iter().zip(0..).map(|((bot, points), place)| (place, points, bot)),
+                        );
                     }
                     Err(fixture) => fold.open.push(fixture),
                 }
@@ -161,9 +163,9 @@ mod tests {
                     let standing = heats.standing(&results);
                     assert_eq!(standing.len(), bots);
                     let last = played.iter().map(|fixture| fixture.id.round).max().unwrap();
-                    let finals = played.iter().filter(|fixture| fixture.id.round == last);
+                    let mut finals = played.iter().filter(|fixture| fixture.id.round == last);
                     assert!(finals.clone().all(|fixture| fixture.id.table == 1), "one final");
-                    let mut finalists = finals.last().unwrap().bots.clone();
+                    let mut finalists = finals.next_back().unwrap().bots.clone();
                     finalists.sort_unstable();
                     let mut first: Vec<usize> =
                         standing[..seats].iter().map(|standing| standing.bot).collect();

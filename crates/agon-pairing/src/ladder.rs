@@ -215,8 +215,7 @@ impl Known {
         }
         let order = self.order();
         let bots = order.len();
-        let line =
-            top.map(|top| f64::midpoint(self.strengths[order[top - 1]], self.strengths[order[top]]));
+        let line = top.map(|top| f64::midpoint(self.strengths[order[top - 1]], self.strengths[order[top]]));
         let mut candidates: Vec<(f64, usize, usize)> = Vec::new();
         for place in 0..bots {
             for other in place + 1..bots.min(place + 1 + NEIGHBOURS) {
@@ -227,8 +226,10 @@ impl Known {
         let mut busy = vec![false; bots];
         let mut chosen: Vec<Vec<usize>> = Vec::new();
         // A tenth far apart. Where the top is to be found out, only so that nobody is forgotten.
-        let tenth = if top.is_some() { 20 } else { 10 };
-        let far = size / tenth + u32::from(size % tenth != 0 && round.is_multiple_of(tenth / (size % tenth)));
+        let tenth: u32 = if top.is_some() { 20 } else { 10 };
+        // So many were due by this round and the one before, added up.
+        let due = |rounds: u32| u64::from(rounds) * u64::from(size) / u64::from(tenth);
+        let far = due(round) - due(round - 1);
         for number in 0..far as usize {
             // Both move on from round to round by steps that come to everybody.
             let round = round as usize;
@@ -307,7 +308,8 @@ mod tests {
         assert!(near * 10 >= all * 7, "{near} of {all}");
         assert!((all / 20..=all / 5).contains(&far), "{far} of {all}");
         let standing = ladder.standing(&results);
-        let wrong = standing.iter().zip(0..).filter(|(standing, bot)| standing.bot.abs_diff(*bot) > 2).count();
+        let wrong =
+            standing.iter().zip(0..).filter(|(standing, bot)| standing.bot.abs_diff(*bot) > 2).count();
         assert!(wrong <= 2, "{wrong}");
         assert!(ladder.certainty(&results, 3) <= 1.0);
     }
@@ -332,7 +334,8 @@ mod tests {
         let ladder = Ladder::new(23, 4, 200, Some(3)).unwrap();
         let (results, played) = crate::tests::play(&ladder, 4, 3, 5.0);
         assert_eq!(played.len(), 200);
-        let mut first: Vec<usize> = ladder.standing(&results)[..3].iter().map(|standing| standing.bot).collect();
+        let mut first: Vec<usize> =
+            ladder.standing(&results)[..3].iter().map(|standing| standing.bot).collect();
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2]);
     }
@@ -356,7 +359,9 @@ mod tests {
             let mut normal = || (0..12).map(|_| random()).sum::<f64>() - 6.0;
             let truth: Vec<f64> = (0..BOTS).map(|_| 300.0 * normal()).collect();
             let mut block = |bots: &[usize]| {
-                let wins = (0..2).filter(|_| random_below(&mut normal, truth[bots[0]] - truth[bots[1]])).count() as u32;
+                let wins = (0..2)
+                    .filter(|_| random_below(&mut normal, truth[bots[0]] - truth[bots[1]]))
+                    .count() as u32;
                 [2 * wins, 4 - 2 * wins]
             };
             let mut known = Known::new(BOTS);

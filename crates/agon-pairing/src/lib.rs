@@ -217,7 +217,8 @@ pub(crate) mod tests {
             let mut own = Seeded::stream(stream, "block");
             let mut points = vec![0; seats];
             for _ in 0..seats {
-                let mut form = |bot: usize| (own.bits() >> 11) as f64 / (1u64 << 53) as f64 * luck - bot as f64;
+                let mut form =
+                    |bot: usize| (own.bits() >> 11) as f64 / (1u64 << 53) as f64 * luck - bot as f64;
                 let forms: Vec<f64> = fixture.bots.iter().map(|&bot| form(bot)).collect();
                 for (seat, points) in points.iter_mut().enumerate() {
                     *points += 2 * forms.iter().filter(|&&form| form < forms[seat]).count() as u32;
