@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
-use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session, Setup};
+use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
     Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, place,
@@ -35,8 +35,8 @@ const SYNC: Duration = Duration::from_secs(1);
 pub struct Series {
     /// The game.
     pub game: &'static dyn AnyGame,
-    /// Rules and map, once for each map; seats and seed are those of the match.
-    pub setups: Vec<Setup>,
+    /// Rules and map, read once for each map.
+    pub prepared: Vec<Box<dyn agon_game::Ready>>,
     /// The bots, in the order of the header.
     pub bots: Vec<Entrant>,
     /// The clock.
@@ -267,8 +267,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(series: &'a Series, header: &Header, job: &'a Job) -> Result<Self, Trouble> {
         let block = &*job.block;
-        let setup = Setup { seats: header.seats, seed: block.seed, ..series.setups[block.map].clone() };
-        let mut session = series.game.open(&setup).map_err(|error| {
+        let mut session = series.prepared[block.map].open(block.seed).map_err(|error| {
             Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
         })?;
         let watch = Watch { answers: Xxh3::new(), recorder: None };

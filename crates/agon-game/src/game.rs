@@ -33,12 +33,29 @@ pub trait Game: Sized + Send + Sync + 'static {
     type Reason: Reason;
     /// The original wire protocol.
     type Dialect: Dialect<Self>;
+    /// What the matches of one setup share: the rules, the maps to choose from, and every table that
+    /// does not depend on the seed.
+    type Prepared: Send + Sync + 'static;
 
-    /// Builds a game from rules, map, seats and seed.
+    /// Reads rules and maps, once for all matches of a setup. Its seed has no part in it.
     ///
     /// # Errors
     /// When the setup names something unknown, contradicts itself or exceeds a capacity.
-    fn set_up(setup: &Setup) -> Result<Self, SetupError>;
+    fn prepare(setup: &Setup) -> Result<Self::Prepared, SetupError>;
+
+    /// The match of a seed.
+    ///
+    /// # Errors
+    /// When the seed makes or picks a map that cannot be played under these rules.
+    fn begin(prepared: &Self::Prepared, seed: i64) -> Result<Self, SetupError>;
+
+    /// One match from rules, map, seats and seed.
+    ///
+    /// # Errors
+    /// Those of [`prepare`](Game::prepare) and [`begin`](Game::begin).
+    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+        Self::begin(&Self::prepare(setup)?, setup.seed)
+    }
 
     /// The complete setup: all that is needed to build this game again, without any default in it.
     fn recipe(&self) -> &Recipe;

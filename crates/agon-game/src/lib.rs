@@ -43,5 +43,5 @@ pub use map_check::MapFindings;
 pub use outcome::Outcome;
 pub use picture::{Ink, Picture};
 pub use seat::{Seat, Seats};
-pub use session::{AnyGame, Face, PackedAnswer, Rejection, Session};
+pub use session::{AnyGame, Face, PackedAnswer, Ready, Rejection, Session};
 pub use setup::{MapChoice, Recipe, RulesChoice, Setup, SetupError};

@@ -106,11 +106,18 @@ pub trait Session: Send {
 pub trait AnyGame: Send + Sync {
     /// What is known of it.
     fn info(&self) -> &'static GameInfo;
-    /// Sets up a match.
+    /// Reads rules and maps, for many matches that differ in their seeds alone.
     ///
     /// # Errors
     /// When the setup cannot be played.
-    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError>;
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Ready>, SetupError>;
+    /// Sets up one match.
+    ///
+    /// # Errors
+    /// When the setup cannot be played.
+    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError> {
+        self.prepare(setup)?.open(setup.seed)
+    }
     /// Compares a recorded match of the original with the engine.
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised;
     /// Reads a match that the original recorded.
@@ -147,11 +154,29 @@ pub trait AnyGame: Send + Sync {
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError>;
 }
 
+/// A game whose rules and maps are read: a seed is all that a match still needs.
+pub trait Ready: Send + Sync {
+    /// The match of a seed.
+    ///
+    /// # Errors
+    /// When the seed makes or picks a map that cannot be played under these rules.
+    fn open(&self, seed: i64) -> Result<Box<dyn Session>, SetupError>;
+}
+
+/// [`Ready`] for a [`Game`].
+struct Prepared<G: Game>(G::Prepared);
+
+impl<G: Game> Ready for Prepared<G> {
+    fn open(&self, seed: i64) -> Result<Box<dyn Session>, SetupError> {
+        Ok(Box::new(Table::new(G::begin(&self.0, seed)?)))
+    }
+}
+
 /// What `agon bench` runs. Nothing here reads a clock.
 pub struct Workload {
     /// Size of a state in bytes.
     pub state_bytes: usize,
-    /// `clone`, `step` and `playout`, then the game's own scenes.
+    /// `begin`, `clone`, `step` and `playout`, then the game's own scenes.
     pub scenes: Vec<Scene>,
 }
 
@@ -171,8 +196,8 @@ impl<G: Game> AnyGame for Face<G> {
         const { &G::INFO }
     }
 
-    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError> {
-        Ok(Box::new(Table::new(G::set_up(setup)?)))
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Ready>, SetupError> {
+        Ok(Box::new(Prepared::<G>(G::prepare(setup)?)))
     }
 
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
@@ -214,8 +239,12 @@ impl<G: Game> AnyGame for Face<G> {
     }
 
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
-        let mut scenes =
-            vec![cloning(G::set_up(setup)?), stepping(G::set_up(setup)?), playing(G::set_up(setup)?)];
+        let mut scenes = vec![
+            beginning::<G>(G::prepare(setup)?),
+            cloning(G::set_up(setup)?),
+            stepping(G::set_up(setup)?),
+            playing(G::set_up(setup)?),
+        ];
         scenes.extend(G::scenes());
         Ok(Workload { state_bytes: size_of::<G::State>(), scenes })
     }
@@ -482,6 +511,20 @@ pub fn random_answers<G: Game>(
         let order = game.random_order(state, seat, chance);
         answers.push((seat, Answer::Given { order, think_ms: 0 }));
     }
+}
+
+/// Matches set up from what they share, each with a seed of its own.
+fn beginning<G: Game>(prepared: G::Prepared) -> Scene {
+    let mut seed = 0;
+    let run = move || {
+        for _ in 0..100 {
+            seed += 1;
+            // A seed whose map cannot be played costs as much.
+            let _ = std::hint::black_box(G::begin(&prepared, seed));
+        }
+        100
+    };
+    Scene { name: "begin", about: "one match set up from rules and maps that were read", run: Box::new(run) }
 }
 
 /// Copies of states spread over a random match.

@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use agon_bot::sys;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A bot that has children of every kind, tells that all of them run, and never answers.
+/// A bot that has children of every kind and tells that all of them run. The first answers once, so that there
+/// is a match; then neither ever does. The second is asked when that answer was played.
 const BOT: &str = "#!/bin/sh
 trap '' TERM INT HUP
 sleep 1000 &
 setsid sleep 1000 </dev/null >/dev/null 2>&1 &
 (setsid sh -c 'trap \"\" TERM INT HUP; while true; do sleep 1000; done' </dev/null >/dev/null 2>&1 &)
 echo x > $TMPDIR/litter
+read first
+[ $AGON_SEAT = 1 ] && echo WAIT
 echo ready > ready.$AGON_SEAT
 while true; do sleep 1000; done
 ";

@@ -34,6 +34,8 @@ pub mod builtin;
 pub mod info;
 pub mod random;
 
+use std::sync::Arc;
+
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
@@ -51,10 +53,21 @@ pub use state::{Owner, State};
 
 /// A match of Cultist Wars: all that never changes in it.
 pub struct CultistWars {
-    rules: Rules,
+    rules: Arc<Rules>,
     map: Map,
-    lines: Lines,
+    lines: Arc<Lines>,
     recipe: Recipe,
+}
+
+/// What the matches of one setup share.
+pub struct Prepared {
+    rules: Arc<Rules>,
+    rules_name: String,
+    rules_text: String,
+    lines: Arc<Lines>,
+    /// None where the seed makes the map.
+    map: Option<map::Chosen>,
+    seats: u8,
 }
 
 impl CultistWars {
@@ -68,7 +81,7 @@ impl CultistWars {
             seats: outcome::PLAYERS,
             seed: 0,
         };
-        Self { rules, map, lines: Lines::new(), recipe }
+        Self { rules: Arc::new(rules), map, lines: Arc::new(Lines::new()), recipe }
     }
 
     /// The numbers of this match.
@@ -106,23 +119,39 @@ impl Game for CultistWars {
     type Event = event::Event;
     type Reason = Reason;
     type Dialect = dialect::Lines;
+    type Prepared = Prepared;
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+    fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
         if !INFO.seats_fit(setup.seats.into()) {
             let needs = "2 bots".to_owned();
             return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
         }
         let loaded = rules::load(&setup.rules)?;
-        let chosen = map::choose(&loaded.rules, &setup.map, setup.seed)?;
-        let recipe = Recipe {
+        let map = map::choose(&loaded.rules, &setup.map)?;
+        Ok(Prepared {
+            rules: Arc::new(loaded.rules),
             rules_name: loaded.name,
-            rules: loaded.text,
+            rules_text: loaded.text,
+            lines: Arc::new(Lines::new()),
+            map,
+            seats: setup.seats,
+        })
+    }
+
+    fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
+        let chosen = match &prepared.map {
+            Some(chosen) => chosen.clone(),
+            None => map::made(&prepared.rules, seed)?,
+        };
+        let recipe = Recipe {
+            rules_name: prepared.rules_name.clone(),
+            rules: prepared.rules_text.clone(),
             map_name: chosen.name,
             map: chosen.text,
-            seats: setup.seats,
-            seed: setup.seed,
+            seats: prepared.seats,
+            seed,
         };
-        Ok(Self { rules: loaded.rules, map: chosen.map, lines: Lines::new(), recipe })
+        Ok(Self { rules: prepared.rules.clone(), map: chosen.map, lines: prepared.lines.clone(), recipe })
     }
 
     fn recipe(&self) -> &Recipe {

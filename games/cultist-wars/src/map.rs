@@ -51,23 +51,30 @@ pub struct Map {
 }
 
 /// A chosen map: its name, the text that the recipe keeps, and the map.
+#[derive(Clone)]
 pub(crate) struct Chosen {
     pub name: String,
     pub text: String,
     pub map: Map,
 }
 
-/// Makes or reads the map that was asked for.
+/// The map that a seed makes.
+///
+/// # Errors
+/// When the rules leave no room for one.
+pub(crate) fn made(rules: &Rules, seed: i64) -> Result<Chosen, SetupError> {
+    let map =
+        generate(rules, seed).map_err(|why| SetupError::BadMap { place: format!("of seed {seed}"), why })?;
+    Ok(Chosen { name: GENERATED.to_owned(), text: String::new(), map })
+}
+
+/// Reads the map that was asked for; none where the seed makes it.
 ///
 /// # Errors
 /// When there is no such map, or its file is wrong; with the line and what is expected there.
-pub(crate) fn choose(rules: &Rules, choice: &MapChoice, seed: i64) -> Result<Chosen, SetupError> {
+pub(crate) fn choose(rules: &Rules, choice: &MapChoice) -> Result<Option<Chosen>, SetupError> {
     match choice {
-        MapChoice::Default | MapChoice::Generated => {
-            let map = generate(rules, seed)
-                .map_err(|why| SetupError::BadMap { place: format!("of seed {seed}"), why })?;
-            Ok(Chosen { name: GENERATED.to_owned(), text: String::new(), map })
-        }
+        MapChoice::Default | MapChoice::Generated => Ok(None),
         MapChoice::Named(name) => Err(SetupError::UnknownMap {
             game: INFO.name,
             name: name.clone(),
@@ -78,7 +85,7 @@ pub(crate) fn choose(rules: &Rules, choice: &MapChoice, seed: i64) -> Result<Cho
                 let place = if line == 0 { name.clone() } else { format!("{name}, line {line}") };
                 SetupError::BadMap { place, why }
             })?;
-            Ok(Chosen { name: name.clone(), text: map.text(rules), map })
+            Ok(Some(Chosen { name: name.clone(), text: map.text(rules), map }))
         }
     }
 }

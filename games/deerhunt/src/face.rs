@@ -2,7 +2,7 @@
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::Workload;
-use agon_game::{AnyGame, Face, GameInfo, MapFindings, Session, Setup, SetupError, rules};
+use agon_game::{AnyGame, Face, GameInfo, MapFindings, Ready, Setup, SetupError, rules};
 
 use crate::info::INFO;
 use crate::map::Map;
@@ -33,8 +33,8 @@ impl AnyGame for DeerhuntFace {
         const { &INFO }
     }
 
-    fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, SetupError> {
-        self.sized(setup)?.open(setup)
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Ready>, SetupError> {
+        self.sized(setup)?.prepare(setup)
     }
 
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {

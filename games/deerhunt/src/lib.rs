@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use agon_game::conform::{Recognised, Report};
 use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
 use agon_game::{SetupError, Sink};
@@ -56,9 +58,9 @@ use crate::view::View;
 #[derive(Clone, Debug)]
 pub struct DeerhuntOf<const BLOCKS: usize> {
     /// The rules.
-    pub rules: Rules,
+    pub rules: Arc<Rules>,
     /// The ground.
-    pub map: map::Map,
+    pub map: Arc<map::Map>,
     recipe: Recipe,
 }
 
@@ -80,9 +82,14 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
     type Event = Event;
     type Reason = Reason;
     type Dialect = dialect::Dialect;
+    type Prepared = setup::Prepared;
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
-        setup::set_up(setup)
+    fn prepare(setup: &Setup) -> Result<setup::Prepared, SetupError> {
+        setup::prepare(setup, State::<BLOCKS>::CAPACITY)
+    }
+
+    fn begin(prepared: &setup::Prepared, seed: i64) -> Result<Self, SetupError> {
+        setup::begin(prepared, seed)
     }
 
     fn recipe(&self) -> &Recipe {

@@ -1,5 +1,7 @@
 //! From what the user asked for to a game.
 
+use std::sync::Arc;
+
 use agon_game::{Chance, MapChoice, Recipe, Seeded, Setup, SetupError, rules};
 
 use crate::DeerhuntOf;
@@ -7,10 +9,39 @@ use crate::generate::generate;
 use crate::info::INFO;
 use crate::map::{MAX_HUBS, Map};
 use crate::rules::Rules;
-use crate::state::{Player, State};
+use crate::state::Player;
 
-/// Builds a game.
-pub fn set_up<const BLOCKS: usize>(setup: &Setup) -> Result<DeerhuntOf<BLOCKS>, SetupError> {
+/// What the matches of one setup share.
+pub struct Prepared {
+    rules: Arc<Rules>,
+    rules_name: String,
+    rules_text: String,
+    maps: Maps,
+    seats: u8,
+}
+
+/// DH-MAP-5: where the map comes from.
+enum Maps {
+    /// The one that was asked for.
+    One(Ground),
+    /// The seed picks one of those of the rules.
+    Picked(Vec<Ground>),
+    /// The seed makes it.
+    Made,
+}
+
+/// A map with its name and text.
+struct Ground {
+    name: String,
+    text: String,
+    map: Arc<Map>,
+}
+
+/// Reads rules and maps. `capacity` is the number of units that a state can hold.
+///
+/// # Errors
+/// What cannot be played.
+pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     if !INFO.seats_fit(setup.seats.into()) {
         return Err(SetupError::BadSeats {
             game: INFO.name,
@@ -24,46 +55,72 @@ pub fn set_up<const BLOCKS: usize>(setup: &Setup) -> Result<DeerhuntOf<BLOCKS>, 
         let sets = [setup.rules.sets.clone(), vec![("maps".to_owned(), "[]".to_owned())]].concat();
         loaded = rules::load::<Rules>(&INFO, &agon_game::RulesChoice { sets, ..setup.rules.clone() })?;
     }
-    loaded.rules.check(&loaded.name, State::<BLOCKS>::CAPACITY)?;
-    let (map_name, map_text) = pick_map(setup, &loaded.rules)?;
-    let map = match &map_text {
-        Some(text) => Map::parse(&map_name, text)?,
-        None => generate(&loaded.rules, setup.seed)?,
+    loaded.rules.check(&loaded.name, capacity)?;
+    let maps = match &setup.map {
+        MapChoice::Named(name) => Maps::One(bundled(name)?),
+        MapChoice::File(name, content) => match String::from_utf8(content.clone()) {
+            Ok(text) => Maps::One(read(name, text)?),
+            Err(_) => {
+                return Err(SetupError::BadMap { place: name.clone(), why: "is not UTF-8 text".to_owned() });
+            }
+        },
+        MapChoice::Default if !loaded.rules.maps.is_empty() => {
+            Maps::Picked(loaded.rules.maps.iter().map(|name| bundled(name)).collect::<Result<_, _>>()?)
+        }
+        MapChoice::Default | MapChoice::Generated => Maps::Made,
     };
-    let recipe = Recipe {
+    Ok(Prepared {
+        rules: Arc::new(loaded.rules),
         rules_name: loaded.name,
-        rules: loaded.text,
-        map_name,
-        map: map_text.unwrap_or_default(),
+        rules_text: loaded.text,
+        maps,
         seats: setup.seats,
-        seed: setup.seed,
-    };
-    DeerhuntOf::assemble(loaded.rules, map, recipe)
+    })
 }
 
-/// DH-MAP-5: the map asked for; else the seed picks one of those of the rules; else it makes one.
-/// Gives the name, and the text unless the map is to be made.
-fn pick_map(setup: &Setup, rules: &Rules) -> Result<(String, Option<String>), SetupError> {
-    let bundled = |name: &str| {
-        let found = INFO.maps.iter().find(|map| map.name == name);
-        found.map(|map| (name.to_owned(), Some(map.text.to_owned()))).ok_or_else(|| SetupError::UnknownMap {
+/// The match of a seed.
+///
+/// # Errors
+/// When its map cannot be played under these rules.
+pub fn begin<const BLOCKS: usize>(prepared: &Prepared, seed: i64) -> Result<DeerhuntOf<BLOCKS>, SetupError> {
+    let ground = match &prepared.maps {
+        Maps::One(ground) => Some(ground),
+        Maps::Picked(grounds) => {
+            let pick = Seeded::stream(seed, "map choice").below(grounds.len() as u32);
+            Some(&grounds[pick as usize])
+        }
+        Maps::Made => None,
+    };
+    let (map_name, map_text, map) = match ground {
+        Some(ground) => (ground.name.clone(), ground.text.clone(), ground.map.clone()),
+        None => ("generated".to_owned(), String::new(), Arc::new(generate(&prepared.rules, seed)?)),
+    };
+    let recipe = Recipe {
+        rules_name: prepared.rules_name.clone(),
+        rules: prepared.rules_text.clone(),
+        map_name,
+        map: map_text,
+        seats: prepared.seats,
+        seed,
+    };
+    DeerhuntOf::assemble(prepared.rules.clone(), map, recipe)
+}
+
+/// A map inside the program.
+fn bundled(name: &str) -> Result<Ground, SetupError> {
+    match INFO.maps.iter().find(|map| map.name == name) {
+        Some(map) => read(name, map.text.to_owned()),
+        None => Err(SetupError::UnknownMap {
             game: INFO.name,
             name: name.to_owned(),
             nearest: agon_game::setup::nearest(name, INFO.maps.iter().map(|map| map.name)),
-        })
-    };
-    match &setup.map {
-        MapChoice::Named(name) => bundled(name),
-        MapChoice::File(name, content) => match String::from_utf8(content.clone()) {
-            Ok(text) => Ok((name.clone(), Some(text))),
-            Err(_) => Err(SetupError::BadMap { place: name.clone(), why: "is not UTF-8 text".to_owned() }),
-        },
-        MapChoice::Default if !rules.maps.is_empty() => {
-            let pick = Seeded::stream(setup.seed, "map choice").below(rules.maps.len() as u32);
-            bundled(&rules.maps[pick as usize])
-        }
-        MapChoice::Default | MapChoice::Generated => Ok(("generated".to_owned(), None)),
+        }),
     }
+}
+
+fn read(name: &str, text: String) -> Result<Ground, SetupError> {
+    let map = Arc::new(Map::parse(name, &text)?);
+    Ok(Ground { name: name.to_owned(), text, map })
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
@@ -71,7 +128,12 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     ///
     /// # Errors
     /// When the map has more units or hubs than the rules or a state allow, or an army is missing.
-    pub fn assemble(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, SetupError> {
+    pub fn assemble(
+        rules: impl Into<Arc<Rules>>,
+        map: impl Into<Arc<Map>>,
+        recipe: Recipe,
+    ) -> Result<Self, SetupError> {
+        let (rules, map) = (rules.into(), map.into());
         let bad = |why: String| Err(SetupError::BadMap { place: recipe.map_name.clone(), why });
         for player in Player::BOTH {
             if !map.units.iter().any(|unit| unit.0 == player) {

@@ -1,5 +1,7 @@
 //! The game as the rest of the program knows it.
 
+use std::sync::{Arc, OnceLock};
+
 use agon_game::conform::{Recognised, Report};
 use agon_game::setup::nearest;
 use agon_game::{
@@ -44,29 +46,54 @@ pub const INFO: GameInfo = GameInfo {
 #[derive(Clone, Debug)]
 pub struct JungleBlitz {
     /// The numbers.
-    pub rules: Rules,
+    pub rules: Arc<Rules>,
     /// The map as it was read.
-    pub map: Map,
+    pub map: Arc<Map>,
     /// The map as the rules need it.
-    pub arena: Arena,
+    pub arena: Arc<Arena>,
     /// Units of each team.
     pub units_per_team: u8,
     schedule: Schedule,
     recipe: Recipe,
 }
 
-impl JungleBlitz {
-    /// Puts a match together: checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5) and draws the play order.
-    ///
-    /// # Errors
-    /// What does not fit.
-    pub fn assemble(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, SetupError> {
-        let seats = recipe.seats;
+/// What the matches of one setup share.
+pub struct Prepared {
+    rules: Arc<Rules>,
+    rules_name: String,
+    rules_text: String,
+    maps: Maps,
+    seats: u8,
+}
+
+/// Where the map comes from.
+enum Maps {
+    /// The one that was asked for.
+    One(Ground),
+    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
+    Picked(Vec<(&'static BundledMap, OnceLock<Ground>)>),
+    /// The seed makes it.
+    Made,
+}
+
+/// A map that fits: its name and text, the map as it was read, and as the rules need it.
+#[derive(Clone)]
+struct Ground {
+    name: String,
+    text: String,
+    map: Arc<Map>,
+    arena: Arc<Arena>,
+    units_per_team: u8,
+}
+
+impl Ground {
+    /// Checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5).
+    fn fit(rules: &Rules, seats: u8, name: &str, map: Map) -> Result<Self, SetupError> {
         if !INFO.seats_fit(usize::from(seats)) {
             let needs = format!("1 to {MAX_TEAMS} bots");
             return Err(SetupError::BadSeats { game: INFO.name, needs, got: usize::from(seats) });
         }
-        let bad = |why: String| SetupError::BadMap { place: recipe.map_name.clone(), why };
+        let bad = |why: String| SetupError::BadMap { place: name.to_owned(), why };
         let units_per_team = match rules.units_per_team {
             0 => map.units_for(seats).unwrap_or(DEFAULT_UNITS_PER_TEAM),
             count => count,
@@ -86,9 +113,26 @@ impl JungleBlitz {
         if map.count(Tile::Spawn) == 0 {
             return Err(bad("no spawn tile (S), so no unit could ever come onto the board".to_owned()));
         }
-        let arena = Arena::new(&map, units).map_err(bad)?;
-        let schedule = schedule::draw(recipe.seed, seats, rules.total_tick);
-        Ok(Self { rules, map, arena, units_per_team, schedule, recipe })
+        let arena = Arc::new(Arena::new(&map, units).map_err(bad)?);
+        let text = map.text();
+        Ok(Self { name: name.to_owned(), text, map: Arc::new(map), arena, units_per_team })
+    }
+}
+
+impl JungleBlitz {
+    /// Puts a match together: checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5) and draws the play order.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn assemble(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, SetupError> {
+        let ground = Ground::fit(&rules, recipe.seats, &recipe.map_name, map)?;
+        Ok(Self::on(Arc::new(rules), ground, recipe))
+    }
+
+    fn on(rules: Arc<Rules>, ground: Ground, recipe: Recipe) -> Self {
+        let schedule = schedule::draw(recipe.seed, recipe.seats, rules.total_tick);
+        let Ground { map, arena, units_per_team, .. } = ground;
+        Self { rules, map, arena, units_per_team, schedule, recipe }
     }
 
     /// The number of teams.
@@ -128,31 +172,52 @@ impl JungleBlitz {
     }
 }
 
-/// The map that `setup` asks for, with its name.
-fn choose_map(setup: &Setup) -> Result<(String, Map), SetupError> {
-    let bundled = |map: &BundledMap| {
-        let parsed = Map::read(map.name, map.text.as_bytes())?;
-        Ok((map.name.to_owned(), parsed))
+/// Where the map of a setup comes from.
+fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps, SetupError> {
+    let one = |name: &str, content: &[u8]| {
+        Ok(Maps::One(Ground::fit(rules, setup.seats, name, Map::read(name, content)?)?))
     };
     match &setup.map {
         MapChoice::Default => {
             let fits = |map: &&BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
-            let fitting: Vec<&BundledMap> = INFO.maps.iter().filter(fits).collect();
-            let picked = Seeded::stream(setup.seed, "map").below(fitting.len().max(1) as u32) as usize;
-            bundled(fitting.get(picked).copied().unwrap_or(&INFO.maps[0]))
+            let mut fitting: Vec<&'static BundledMap> = INFO.maps.iter().filter(fits).collect();
+            if fitting.is_empty() {
+                fitting.push(&INFO.maps[0]);
+            }
+            Ok(Maps::Picked(fitting.into_iter().map(|map| (map, OnceLock::new())).collect()))
         }
         MapChoice::Named(name) => match INFO.maps.iter().find(|map| map.name == name) {
-            Some(map) => bundled(map),
+            Some(map) => one(map.name, map.text.as_bytes()),
             None => Err(SetupError::UnknownMap {
                 game: INFO.name,
                 name: name.clone(),
                 nearest: nearest(name, INFO.maps.iter().map(|map| map.name)),
             }),
         },
-        MapChoice::File(name, content) => Ok((name.clone(), Map::read(name, content)?)),
-        MapChoice::Generated => {
-            let map = crate::generate::generate(&mut Seeded::stream(setup.seed, "map"));
-            Ok((format!("generated from seed {}", setup.seed), map))
+        MapChoice::File(name, content) => one(name, content),
+        MapChoice::Generated => Ok(Maps::Made),
+    }
+}
+
+impl Prepared {
+    /// The map of a match.
+    fn ground(&self, seed: i64) -> Result<Ground, SetupError> {
+        let mut chance = Seeded::stream(seed, "map");
+        match &self.maps {
+            Maps::One(ground) => Ok(ground.clone()),
+            Maps::Picked(maps) => {
+                let (map, read) = &maps[chance.below(maps.len() as u32) as usize];
+                if let Some(ground) = read.get() {
+                    return Ok(ground.clone());
+                }
+                let parsed = Map::read(map.name, map.text.as_bytes())?;
+                let ground = Ground::fit(&self.rules, self.seats, map.name, parsed)?;
+                Ok(read.get_or_init(|| ground).clone())
+            }
+            Maps::Made => {
+                let map = crate::generate::generate(&mut chance);
+                Ground::fit(&self.rules, self.seats, &format!("generated from seed {seed}"), map)
+            }
         }
     }
 }
@@ -167,19 +232,31 @@ impl Game for JungleBlitz {
     type Event = Event;
     type Reason = Refusal;
     type Dialect = Wire;
+    type Prepared = Prepared;
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+    fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
         let loaded = Rules::load(&setup.rules)?;
-        let (map_name, map) = choose_map(setup)?;
-        let recipe = Recipe {
+        let maps = choose_maps(&loaded.rules, setup)?;
+        Ok(Prepared {
+            rules: Arc::new(loaded.rules),
             rules_name: loaded.name,
-            rules: loaded.text,
-            map_name,
-            map: map.text(),
+            rules_text: loaded.text,
+            maps,
             seats: setup.seats,
-            seed: setup.seed,
+        })
+    }
+
+    fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
+        let ground = prepared.ground(seed)?;
+        let recipe = Recipe {
+            rules_name: prepared.rules_name.clone(),
+            rules: prepared.rules_text.clone(),
+            map_name: ground.name.clone(),
+            map: ground.text.clone(),
+            seats: prepared.seats,
+            seed,
         };
-        Self::assemble(loaded.rules, map, recipe)
+        Ok(Self::on(prepared.rules.clone(), ground, recipe))
     }
 
     fn recipe(&self) -> &Recipe {

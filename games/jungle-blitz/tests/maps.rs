@@ -29,7 +29,7 @@ fn generated_maps_are_good_and_the_same_for_a_seed() {
         assert!(map_check::check(&map).good(), "{}", map.text());
         for seats in 1..=4 {
             let setup = Setup { map: MapChoice::Generated, seats, seed, ..Setup::default() };
-            assert_eq!(JungleBlitz::set_up(&setup).expect("a playable map").map, map);
+            assert_eq!(*JungleBlitz::set_up(&setup).expect("a playable map").map, map);
         }
     }
 }

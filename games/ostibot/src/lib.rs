@@ -44,6 +44,8 @@ mod picture;
 mod random;
 mod scene;
 
+use std::sync::{Arc, OnceLock};
+
 use agon_game::conform::{Recognised, Report};
 use agon_game::rules::load;
 use agon_game::setup::nearest;
@@ -62,14 +64,53 @@ use turn::Now;
 #[derive(Clone)]
 pub struct Ostibot {
     recipe: Recipe,
-    rules: Rules,
-    told_rules: serde_json::Value,
-    map: Map,
-    sight: Sight,
+    tables: Arc<Tables>,
+    map: Arc<Map>,
     /// By team: where its places in [`State::adventurers`] begin, and where those of the last end.
     first: Vec<usize>,
     /// By place: the team.
     team: [Seat; ADVENTURERS],
+}
+
+/// The rules, and what follows from them alone.
+struct Tables {
+    rules: Rules,
+    told_rules: serde_json::Value,
+    sight: Sight,
+}
+
+/// What the matches of one setup share.
+pub struct Prepared {
+    tables: Arc<Tables>,
+    rules_name: String,
+    rules_text: String,
+    maps: Maps,
+    seats: u8,
+}
+
+/// Where the map comes from.
+enum Maps {
+    /// The one that was asked for.
+    One(Ground),
+    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
+    Picked(Vec<(&'static agon_game::BundledMap, OnceLock<Ground>)>),
+    /// The seed makes it.
+    Made,
+}
+
+/// A map with its name and text.
+#[derive(Clone)]
+struct Ground {
+    name: String,
+    text: String,
+    map: Arc<Map>,
+}
+
+impl Ground {
+    fn read(name: &str, text: String) -> Result<Self, SetupError> {
+        let map = Map::read(&text).map_err(|why| SetupError::BadMap { place: name.to_owned(), why })?;
+        Ok(Self { name: name.to_owned(), text, map: Arc::new(map) })
+    }
 }
 
 impl std::fmt::Debug for Ostibot {
@@ -81,7 +122,7 @@ impl std::fmt::Debug for Ostibot {
 impl Ostibot {
     /// The rules.
     pub fn rules(&self) -> &Rules {
-        &self.rules
+        &self.tables.rules
     }
 
     /// The map.
@@ -113,15 +154,15 @@ impl Ostibot {
 
     /// The rules as bots are told them.
     pub(crate) fn told_rules(&self) -> &serde_json::Value {
-        &self.told_rules
+        &self.tables.told_rules
     }
 
     pub(crate) fn sight(&self) -> &Sight {
-        &self.sight
+        &self.tables.sight
     }
 
     /// Builds a match on a map that was read (OB-GAME-8, OB-MAP-3).
-    fn build(rules: Rules, map: Map, recipe: Recipe) -> Result<Self, String> {
+    fn build(tables: Arc<Tables>, map: Arc<Map>, recipe: Recipe) -> Result<Self, String> {
         if map.homes.len() != usize::from(recipe.seats) {
             return Err(format!("has spawners of {} teams, and {} play", map.homes.len(), recipe.seats));
         }
@@ -129,15 +170,14 @@ impl Ostibot {
         let mut team = [Seat::new(0); ADVENTURERS];
         for (seat, home) in Seat::first(recipe.seats).zip(&map.homes) {
             let begin = first[seat.index()];
-            let end = begin + home.len().min(usize::from(rules.adventurers_per_round));
+            let end = begin + home.len().min(usize::from(tables.rules.adventurers_per_round));
             if end > ADVENTURERS {
                 return Err(format!("lets more than {ADVENTURERS} adventurers of all teams play at once"));
             }
             team[begin..end].fill(seat);
             first.push(end);
         }
-        let (told_rules, sight) = (input::told_rules(&rules), Sight::new(&rules));
-        Ok(Self { recipe, rules, told_rules, map, sight, first, team })
+        Ok(Self { recipe, tables, map, first, team })
     }
 }
 
@@ -150,13 +190,13 @@ fn read_text(bytes: &[u8]) -> Result<&str, String> {
     text.ok_or_else(|| format!("is no text of at most {LARGEST_MAP} bytes"))
 }
 
-/// The map that a setup names: its name and text.
-fn choose_map(setup: &Setup) -> Result<(String, String), SetupError> {
+/// Where the map of a setup comes from.
+fn choose_maps(setup: &Setup) -> Result<Maps, SetupError> {
     let fits = |map: &&agon_game::BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
     match &setup.map {
         MapChoice::File(name, bytes) => {
             let bad = |why| SetupError::BadMap { place: name.clone(), why };
-            Ok((name.clone(), read_text(bytes).map_err(bad)?.to_owned()))
+            Ok(Maps::One(Ground::read(name, read_text(bytes).map_err(bad)?.to_owned())?))
         }
         MapChoice::Named(name) => {
             let map =
@@ -165,15 +205,29 @@ fn choose_map(setup: &Setup) -> Result<(String, String), SetupError> {
                     name: name.clone(),
                     nearest: nearest(name, map::MAPS.iter().map(|map| map.name)),
                 })?;
-            Ok((name.clone(), map.text.to_owned()))
+            Ok(Maps::One(Ground::read(name, map.text.to_owned())?))
         }
         MapChoice::Default if map::MAPS.iter().any(|map| fits(&map)) => {
-            let maps: Vec<_> = map::MAPS.iter().filter(fits).collect();
-            let picked = maps[Seeded::stream(setup.seed, "map").below(maps.len() as u32) as usize];
-            Ok((picked.name.to_owned(), picked.text.to_owned()))
+            Ok(Maps::Picked(map::MAPS.iter().filter(fits).map(|map| (map, OnceLock::new())).collect()))
         }
-        MapChoice::Default | MapChoice::Generated => {
-            Ok(("generated".to_owned(), generate::generate(setup.seed, setup.seats)))
+        MapChoice::Default | MapChoice::Generated => Ok(Maps::Made),
+    }
+}
+
+impl Maps {
+    /// The map of a match.
+    fn of(&self, seed: i64, seats: u8) -> Result<Ground, SetupError> {
+        match self {
+            Self::One(ground) => Ok(ground.clone()),
+            Self::Picked(maps) => {
+                let (map, read) = &maps[Seeded::stream(seed, "map").below(maps.len() as u32) as usize];
+                if let Some(ground) = read.get() {
+                    return Ok(ground.clone());
+                }
+                let ground = Ground::read(map.name, map.text.to_owned())?;
+                Ok(read.get_or_init(|| ground).clone())
+            }
+            Self::Made => Ground::read("generated", generate::generate(seed, seats)),
         }
     }
 }
@@ -188,26 +242,38 @@ impl Game for Ostibot {
     type Event = event::Event;
     type Reason = orders::Refusal;
     type Dialect = dialect::Talk;
+    type Prepared = Prepared;
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+    fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
         if !info::INFO.seats_fit(usize::from(setup.seats)) {
             let got = usize::from(setup.seats);
             return Err(SetupError::BadSeats { game: "ostibot", needs: "2 to 9 bots".to_owned(), got });
         }
         let loaded = load::<Rules>(&info::INFO, &setup.rules)?;
         loaded.rules.check(&loaded.name)?;
-        let (map_name, map) = choose_map(setup)?;
-        let bad = |why| SetupError::BadMap { place: map_name.clone(), why };
-        let read = Map::read(&map).map_err(bad)?;
-        let recipe = Recipe {
+        let maps = choose_maps(setup)?;
+        let (told_rules, sight) = (input::told_rules(&loaded.rules), Sight::new(&loaded.rules));
+        Ok(Prepared {
+            tables: Arc::new(Tables { rules: loaded.rules, told_rules, sight }),
             rules_name: loaded.name,
-            rules: loaded.text,
-            map_name: map_name.clone(),
-            map,
+            rules_text: loaded.text,
+            maps,
             seats: setup.seats,
-            seed: setup.seed,
+        })
+    }
+
+    fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
+        let ground = prepared.maps.of(seed, prepared.seats)?;
+        let recipe = Recipe {
+            rules_name: prepared.rules_name.clone(),
+            rules: prepared.rules_text.clone(),
+            map_name: ground.name.clone(),
+            map: ground.text,
+            seats: prepared.seats,
+            seed,
         };
-        Self::build(loaded.rules, read, recipe).map_err(bad)
+        let bad = |why| SetupError::BadMap { place: ground.name.clone(), why };
+        Self::build(prepared.tables.clone(), ground.map, recipe).map_err(bad)
     }
 
     fn recipe(&self) -> &Recipe {
@@ -217,7 +283,7 @@ impl Game for Ostibot {
     /// Every team has its gold (OB-GAME-2), and the first round begins.
     fn start(&self) -> State {
         let mut state = State::BLANK;
-        state.gold[..usize::from(self.seats())].fill(self.rules.starting_gold);
+        state.gold[..usize::from(self.seats())].fill(self.rules().starting_gold);
         Now { game: self, state: &mut state, out: &mut Ignored }.begin_round(1);
         state
     }
@@ -236,7 +302,7 @@ impl Game for Ostibot {
 
     /// The rule is in seconds (OB-GAME-6).
     fn limit_ms(&self, _: &State, _: Seat) -> u32 {
-        self.rules.timeout * 1_000
+        self.rules().timeout * 1_000
     }
 
     fn play(

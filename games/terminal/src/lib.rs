@@ -44,6 +44,8 @@ pub mod scene;
 mod scenes;
 mod sources;
 
+use std::sync::Arc;
+
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
     Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, Import, MapChoice, Outcome, Picture, Preset,
@@ -108,13 +110,19 @@ pub const INFO: GameInfo = GameInfo {
 /// The game with the rules of one match.
 #[derive(Debug)]
 pub struct Terminal {
-    rules: Rules,
+    rules: Arc<Rules>,
+    recipe: Recipe,
+}
+
+/// What the matches of one configuration share: its numbers, and a recipe that waits for its seed.
+pub struct Prepared {
+    rules: Arc<Rules>,
     recipe: Recipe,
 }
 
 impl Terminal {
     /// The rules of the match.
-    pub const fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
@@ -134,8 +142,9 @@ impl Game for Terminal {
     type Event = Event;
     type Reason = Refusal;
     type Dialect = Wire;
+    type Prepared = Prepared;
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+    fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
         match &setup.map {
             MapChoice::Default => {}
             MapChoice::Named(name) if name == ARENA => {}
@@ -157,9 +166,13 @@ impl Game for Terminal {
             map_name: ARENA.to_owned(),
             map: String::new(),
             seats: 2,
-            seed: setup.seed,
+            seed: 0,
         };
-        Ok(Self { rules: config.rules, recipe })
+        Ok(Prepared { rules: Arc::new(config.rules), recipe })
+    }
+
+    fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
+        Ok(Self { rules: prepared.rules.clone(), recipe: Recipe { seed, ..prepared.recipe.clone() } })
     }
 
     fn recipe(&self) -> &Recipe {

@@ -24,7 +24,7 @@ impl<'a> View<'a> {
     }
 
     /// The rules.
-    pub const fn rules(&self) -> &'a Rules {
+    pub fn rules(&self) -> &'a Rules {
         self.game.rules()
     }
 

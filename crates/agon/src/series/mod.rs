@@ -204,9 +204,11 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
     let folder = journal.path().with_file_name(replays_name(journal.path()));
     let relative = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let prepared =
+        setups.iter().map(|setup| game.prepare(&Setup { seats, ..setup.clone() })).collect::<Result<_, _>>();
     let series = Series {
         game,
-        setups,
+        prepared: prepared?,
         bots: entrants,
         clock: options.clock.clock()?,
         ponder: options.clock.ponder(),

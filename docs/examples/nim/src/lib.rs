@@ -123,8 +123,10 @@ impl Game for Nim {
     type Event = Took;
     type Reason = Refused;
     type Dialect = Lines;
+    /// The rules, and a recipe that waits for its seed.
+    type Prepared = (Rules, Recipe);
 
-    fn set_up(setup: &Setup) -> Result<Self, SetupError> {
+    fn prepare(setup: &Setup) -> Result<(Rules, Recipe), SetupError> {
         if setup.seats != 2 {
             let needs = "2 bots".to_owned();
             return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
@@ -141,9 +143,13 @@ impl Game for Nim {
             map_name: String::new(),
             map: String::new(),
             seats: setup.seats,
-            seed: setup.seed,
+            seed: 0,
         };
-        Ok(Self { rules, recipe })
+        Ok((rules, recipe))
+    }
+
+    fn begin((rules, recipe): &(Rules, Recipe), seed: i64) -> Result<Self, SetupError> {
+        Ok(Self { rules: rules.clone(), recipe: Recipe { seed, ..recipe.clone() } })
     }
 
     fn recipe(&self) -> &Recipe {
