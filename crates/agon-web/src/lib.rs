@@ -2,7 +2,7 @@
 //!
 //! A [`film`] is a match as the viewer needs it, one JSON line a step, computed again from the
 //! answers. It is the only way anything reaches the web app: a replay, a running match and an
-//! exported page are all films. The web app itself (`web/`) lies inside the program ([`app`]).
+//! exported page are all films. The web app itself (`web/`) is built into the binary ([`app`]).
 
 #![forbid(unsafe_code)]
 
