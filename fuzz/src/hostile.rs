@@ -3,7 +3,7 @@
 //! Each function must neither panic nor take long, whatever the bytes.
 
 use agon_bot::{Received, Wire as _};
-use agon_game::{Answer, AnyGame, Heard, Kit, RulesChoice, Seat, Session, Setup};
+use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
 
 /// Messages of a bot, at some game in some position. The first byte chooses the game and how many steps
@@ -84,6 +84,66 @@ pub fn manifest(bytes: &[u8]) {
             }
         }
         Err(why) => assert!(why.starts_with(':'), "an error points into the file: {why}"),
+    }
+}
+
+/// A map file of some game; the first byte chooses the game. What is no map says why; what is one can be played.
+pub fn maps(games: &[&dyn AnyGame], bytes: &[u8]) {
+    let Some((&choice, content)) = bytes.split_first() else { return };
+    map(games[usize::from(choice) % games.len()], "map.txt", content);
+}
+
+/// A map of Jungle Blitz as the image of the original.
+pub fn bmp(games: &[&dyn AnyGame], bytes: &[u8]) {
+    let game = games.iter().find(|game| game.info().name == "jungle-blitz").expect("a game of the list");
+    // Whatever it begins with, it is read as an image.
+    let image = [b"BM", bytes.get(2..).unwrap_or_default()].concat();
+    map(*game, "map.bmp", &image);
+}
+
+fn map(game: &dyn AnyGame, name: &str, content: &[u8]) {
+    if let Some(Err(why)) = game.check_map(name, content) {
+        assert!(!why.to_string().is_empty());
+    }
+    for seats in [game.info().seats.0, game.info().seats.1] {
+        let map = MapChoice::File(name.to_owned(), content.to_vec());
+        let Ok(mut session) = game.open(&Setup { map, seats, seed: 1, ..Setup::default() }) else { continue };
+        let again = session.recipe().setup();
+        for _ in 0..3 {
+            let answers: Vec<_> = session
+                .deciding()
+                .iter()
+                .map(|seat| (seat, Answer::Missing(agon_game::Absence::TimedOut)))
+                .collect();
+            if answers.is_empty() {
+                break;
+            }
+            session.ask(answers[0].0, &mut Vec::new());
+            session.play(&answers).expect("nobody answered");
+        }
+        let _ = (session.picture(None), session.scene());
+        // What a replay holds of a map is enough to play on it again.
+        game.open(&again).expect("a map that was read can be read again");
+    }
+}
+
+/// A journal of a series.
+pub fn journal(bytes: &[u8]) {
+    let mut entries = Vec::new();
+    match agon_contest::journal::read_from("journal.jsonl".as_ref(), bytes, |entry| entries.push(entry)) {
+        Ok(past) => {
+            assert_eq!(past.entries, entries.len() as u64);
+            entries.iter().for_each(|entry| assert!(past.header.command(entry).starts_with("agon play ")));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// A file that describes a tournament.
+pub fn contest(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Err(why) = agon_contest::config::ContestFile::parse(text) {
+        assert!(why.starts_with(':'), "an error points into the file: {why}");
     }
 }
 

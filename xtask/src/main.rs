@@ -1,6 +1,7 @@
 //! The project's chores: `cargo xtask test` runs every check, `cargo xtask dist` packs the program.
 
 mod dist;
+mod fuzz;
 mod long;
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -20,6 +21,9 @@ cargo xtask test [--require-golden] [--quick] [--only STEP]
 cargo xtask long NAME
     Runs a long proof; without a name it lists them.
 
+cargo xtask fuzz TARGET... [--minutes N]
+    Runs fuzz targets (or `all`), each for so many minutes, and adds what was run to fuzz/README.md.
+
 cargo xtask dist
     Packs the program for this kind of machine into one archive with its checksum.";
 
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => test(&arguments[1..]),
+        Some("fuzz") => fuzz::run(&root(), &arguments[1..]),
         Some("dist") => dist::run(&root()),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))

@@ -234,6 +234,9 @@ pub struct FaultCount {
     pub turn: String,
     /// What happened that first time.
     pub message: String,
+    /// The lines of the bot's standard error that say most about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stderr: Vec<String>,
 }
 
 /// Why a journal cannot be used.
@@ -452,7 +455,15 @@ pub fn read(path: &Path, each: impl FnMut(Entry)) -> Result<Past, JournalError> 
     read_from(path, BufReader::with_capacity(256 << 10, file), each)
 }
 
-fn read_from(path: &Path, mut file: impl BufRead, mut each: impl FnMut(Entry)) -> Result<Past, JournalError> {
+/// Reads the content of a journal; `path` stands in errors.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(
+    path: &Path,
+    mut file: impl BufRead,
+    mut each: impl FnMut(Entry),
+) -> Result<Past, JournalError> {
     let mut line = Vec::new();
     let mut next = |line: &mut Vec<u8>| -> Result<bool, JournalError> {
         line.clear();

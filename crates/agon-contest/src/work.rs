@@ -438,6 +438,7 @@ fn faults(record: &MatchRecord) -> Vec<FaultCount> {
                 count: record.counts[fault.seat.index()].faults.get(&fault.kind).copied().unwrap_or(1),
                 turn: fault.turn.clone(),
                 message: fault.message.chars().take(300).collect(),
+                stderr: fault.stderr.clone(),
             });
         }
     }

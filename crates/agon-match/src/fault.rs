@@ -17,6 +17,10 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What happened, what was expected and the likely cause, for the bot's author.
     pub message: String,
+    /// The lines of the bot's standard error in this step that say most about it ([`crate::trace::useful`]). Of each
+    /// kind only the first faults have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stderr: Vec<String>,
 }
 
 /// An order that the rules do not allow: a bad move, and no fault of the program.

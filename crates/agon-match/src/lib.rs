@@ -13,6 +13,7 @@ pub mod fault;
 pub mod player;
 pub mod record;
 pub mod recorder;
+pub mod trace;
 
 mod pulse;
 

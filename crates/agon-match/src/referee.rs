@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::Program;
-use agon_bot::program::Ending;
 use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Session};
 use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,7 +14,7 @@ use rustix::time::Timespec;
 use crate::arrival::{self, Awaited};
 use crate::pulse::Pulse;
 use crate::record::{MatchRecord, SeatCounts, SeatTime, Void};
-use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder};
+use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder, trace};
 
 mod asking;
 
@@ -23,6 +22,8 @@ mod asking;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// So many faults of each seat and kind are listed, so that none of them hides another.
 const LISTED_FAULTS: u64 = 300;
+/// So many of them say what the bot wrote on standard error.
+const QUOTED_FAULTS: usize = 3;
 /// So many rejected orders of each seat are listed.
 const LISTED_REJECTED: u64 = 500;
 /// No sentence of a fault is longer, in characters.
@@ -401,6 +402,7 @@ impl<'a> Referee<'a> {
             for ((seat, _), take) in answers.iter().zip(&mut takes) {
                 take.said = std::mem::take(&mut self.seats[seat.index()].said);
             }
+            self.quote_stderr(listed, &answers, &takes);
             let instead_of =
                 given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;
@@ -459,7 +461,7 @@ impl<'a> Referee<'a> {
             take.stderr.extend_from_slice(&said);
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {
-                    Cause::Gone { ending, unfinished, last_words: last_words(&take.stderr, ending) }
+                    Cause::Gone { ending, unfinished, last_words: trace::telling(&take.stderr, ending) }
                 }
                 cause => cause,
             };
@@ -512,19 +514,25 @@ impl<'a> Referee<'a> {
         *count
     }
 
+    /// Puts beside the faults from `first` on what their bots wrote in this step, where it may tell the author more.
+    /// Of each seat and kind only the first ones have it.
+    fn quote_stderr(&mut self, first: usize, answers: &[(Seat, PackedAnswer)], takes: &[Take]) {
+        for place in first..self.faults.len() {
+            let (before, rest) = self.faults.split_at_mut(place);
+            let fault = &mut rest[0];
+            let alike = before.iter().filter(|other| (other.seat, other.kind) == (fault.seat, fault.kind));
+            let take = answers.iter().zip(takes).find(|((seat, _), _)| *seat == fault.seat);
+            if let Some((_, take)) = take
+                && alike.count() < QUOTED_FAULTS
+            {
+                fault.stderr = trace::useful(&take.stderr);
+            }
+        }
+    }
+
     fn list_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
         let (step, turn) = (self.session.steps(), self.session.moment());
         let message = message.chars().take(LONGEST_SENTENCE).collect();
-        self.faults.push(Fault { seat, step, turn, kind, message });
+        self.faults.push(Fault { seat, step, turn, kind, message, stderr: Vec::new() });
     }
-}
-
-/// The line of a bot's standard error that tells most: the last one, but the first one where
-/// the program that should have started it complains.
-fn last_words(said: &[u8], ending: Ending) -> String {
-    let end = &said[said.len().saturating_sub(4_096)..];
-    let text = String::from_utf8_lossy(end);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = if matches!(ending, Ending::Code(126 | 127)) { lines.next() } else { lines.next_back() };
-    line.unwrap_or("").chars().take(200).collect()
 }

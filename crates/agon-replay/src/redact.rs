@@ -117,6 +117,9 @@ fn redact_faults(facts: &mut Value, keep: &[Seat]) -> usize {
         if keep.iter().any(|kept| u64::from(kept.number()) == seat) {
             continue;
         }
+        if fault.as_object_mut().and_then(|fault| fault.remove("stderr")).is_some() {
+            count += 1;
+        }
         if let Some(message) = fault.get_mut("message").filter(|message| message.as_str() != Some("")) {
             *message = Value::from("");
             count += 1;

@@ -128,7 +128,10 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
         writer.timing(Seat::new(0), Timing { wall_us: 12, cpu_us: None });
         writer.step(&answers, number as u64).expect("a vector takes all");
     }
-    let fault = |seat: u8| serde_json::json!({ "seat": seat, "kind": "crash", "message": format!("secret of {}", seat - 1) });
+    let fault = |seat: u8| {
+        let secret = format!("secret of {}", seat - 1);
+        serde_json::json!({ "seat": seat, "kind": "crash", "message": secret, "stderr": [secret] })
+    };
     let end = End {
         steps: 0,
         outcome: None,
@@ -139,7 +142,7 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
     let whole = writer.finish(end).expect("a vector takes all");
     let before = Replay::read(&whole).expect("a good replay");
     for (keep, secrets, gone) in
-        [(&[][..], [false, false], (240, 26)), (&[Seat::new(1)][..], [false, true], (120, 1))]
+        [(&[][..], [false, false], (240, 28)), (&[Seat::new(1)][..], [false, true], (120, 2))]
     {
         let (bytes, redacted) = agon_replay::redact(&whole, keep, &|_| None).expect("a good replay");
         assert_eq!((redacted.notes, redacted.sentences), gone);

@@ -151,6 +151,11 @@ impl Film {
             line.insert("rejected".to_owned(), rejected.into());
         }
         if !faults.is_empty() {
+            let mut faults = faults.to_vec();
+            if self.privacy == Privacy::Redacted {
+                // What a bot wrote on standard error belongs to it alone.
+                faults.iter_mut().filter_map(Value::as_object_mut).for_each(|fault| drop(fault.remove("stderr")));
+            }
             line.insert("faults".to_owned(), faults.into());
         }
         let (mut events, mut parts) = (Vec::new(), Vec::new());

@@ -1,38 +1,117 @@
-//! The corpora of the fuzz targets, and every cut and flipped bit of a small replay.
+//! Every fuzz target with every file of its corpus, and every cut and flipped bit of a small replay.
 
-use std::path::Path;
+#![allow(unused_attributes, reason = "targets are programs without `main`; here they are modules")]
+
+use std::path::{Path, PathBuf};
+
+// The targets call themselves and their library by these names.
+extern crate self as agon_fuzz;
+extern crate self as libfuzzer_sys;
+
+/// What libFuzzer makes a program of is a function here.
+#[macro_export]
+macro_rules! fuzz_target {
+    (|$bytes:ident: &[u8]| $body:expr) => {
+        pub fn run($bytes: &[u8]) {
+            $body
+        }
+    };
+}
 
 #[path = "../../../fuzz/src/hostile.rs"]
-mod hostile;
+pub mod hostile;
+
+#[path = "../../../fuzz/fuzz_targets/answers.rs"]
+mod answers;
+#[path = "../../../fuzz/fuzz_targets/bmp.rs"]
+mod bmp;
+#[path = "../../../fuzz/fuzz_targets/contest.rs"]
+mod contest;
+#[path = "../../../fuzz/fuzz_targets/deerhunt_frames.rs"]
+mod deerhunt_frames;
+#[path = "../../../fuzz/fuzz_targets/deerhunt_reply.rs"]
+mod deerhunt_reply;
+#[path = "../../../fuzz/fuzz_targets/journal.rs"]
+mod journal;
+#[path = "../../../fuzz/fuzz_targets/jungle_command.rs"]
+mod jungle_command;
+#[path = "../../../fuzz/fuzz_targets/jungle_register.rs"]
+mod jungle_register;
+#[path = "../../../fuzz/fuzz_targets/manifest.rs"]
+mod manifest;
+#[path = "../../../fuzz/fuzz_targets/maps.rs"]
+mod maps;
+#[path = "../../../fuzz/fuzz_targets/replay.rs"]
+mod replay;
+#[path = "../../../fuzz/fuzz_targets/terminal_answer.rs"]
+mod terminal_answer;
+#[path = "../../../fuzz/fuzz_targets/terminal_config.rs"]
+mod terminal_config;
+#[path = "../../../fuzz/fuzz_targets/terminal_replay.rs"]
+mod terminal_replay;
+
+/// All targets.
+const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("answers", answers::run),
+    ("bmp", bmp::run),
+    ("contest", contest::run),
+    ("deerhunt_frames", deerhunt_frames::run),
+    ("deerhunt_reply", deerhunt_reply::run),
+    ("journal", journal::run),
+    ("jungle_command", jungle_command::run),
+    ("jungle_register", jungle_register::run),
+    ("manifest", manifest::run),
+    ("maps", maps::run),
+    ("replay", replay::run),
+    ("terminal_answer", terminal_answer::run),
+    ("terminal_config", terminal_config::run),
+    ("terminal_replay", terminal_replay::run),
+];
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
 
 fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let files = std::fs::read_dir(&folder).expect("the corpus").flatten();
+    let files = std::fs::read_dir(fuzz().join("corpus").join(target)).expect("the corpus").flatten();
     let found: Vec<_> = files
         .map(|file| {
             (file.file_name().to_string_lossy().into_owned(), std::fs::read(file.path()).expect("a file"))
         })
         .collect();
-    assert!(found.len() >= 10, "the corpus of {target} is committed");
+    assert!(found.len() >= 9, "the corpus of {target} is committed");
     found
 }
 
-/// Names the file that fails.
-fn each(target: &str, body: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
-    for (name, bytes) in corpus(target) {
-        let done = std::panic::catch_unwind(|| body(&bytes));
-        assert!(done.is_ok(), "fuzz/corpus/{target}/{name} fails");
+#[test]
+fn every_target_holds_with_its_corpus() {
+    for (target, run) in TARGETS {
+        for (name, bytes) in corpus(target) {
+            let done = std::panic::catch_unwind(|| run(&bytes));
+            assert!(done.is_ok(), "fuzz/corpus/{target}/{name} fails");
+        }
     }
 }
 
 #[test]
-fn answers_of_bots() {
-    each("answers", |bytes| hostile::answers(agon_games::ALL, bytes));
+fn every_target_is_here_and_can_be_run() {
+    let folder = std::fs::read_dir(fuzz().join("fuzz_targets")).expect("a folder").flatten();
+    let mut files: Vec<String> =
+        folder.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect();
+    files.sort();
+    let names: Vec<&str> = TARGETS.iter().map(|target| target.0).collect();
+    assert_eq!(files, names);
+    let manifest = std::fs::read_to_string(fuzz().join("Cargo.toml")).expect("a manifest");
+    let account = std::fs::read_to_string(fuzz().join("README.md")).expect("a table");
+    for name in names {
+        let bin = format!("[[bin]]\nname = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"\n");
+        assert!(manifest.contains(&bin), "fuzz/Cargo.toml builds {name}");
+        assert!(account.contains(&format!("\n| `{name}` | ")), "fuzz/README.md counts {name}");
+    }
 }
 
 #[test]
-fn replays() {
-    each("replay", |bytes| hostile::replay(agon_games::ALL, bytes));
+fn every_cut_and_flipped_bit_of_a_replay() {
     let (_, smallest) = corpus("replay")
         .into_iter()
         .filter(|(name, _)| name.starts_with("good"))
@@ -40,26 +119,9 @@ fn replays() {
         .expect("a good one");
     assert!(agon_replay::Replay::read(&smallest).is_ok());
     for at in 0..smallest.len() {
-        hostile::replay(agon_games::ALL, &smallest[..at]);
+        replay::run(&smallest[..at]);
         let mut altered = smallest.clone();
         altered[at] ^= 1 << (at % 8);
-        hostile::replay(agon_games::ALL, &altered);
+        replay::run(&altered);
     }
-}
-
-#[test]
-fn manifests() {
-    each("manifest", hostile::manifest);
-}
-
-#[test]
-fn messages_of_jungle_blitz() {
-    each("jungle_register", |bytes| hostile::jungle_register(agon_games::ALL, bytes));
-    each("jungle_command", |bytes| hostile::jungle_command(agon_games::ALL, bytes));
-}
-
-#[test]
-fn replies_of_deerhunt() {
-    each("deerhunt_reply", |bytes| hostile::deerhunt_reply(agon_games::ALL, bytes));
-    each("deerhunt_frames", hostile::deerhunt_frames);
 }

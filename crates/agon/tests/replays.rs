@@ -1,5 +1,5 @@
 //! Replays on the command line: what a bot read is written again to the byte, what is altered or unreadable is
-//! told, and nothing that somebody wrote into a file steers the terminal.
+//! told, the bots' own words stand beside their faults, and nothing that somebody wrote into a file steers the terminal.
 
 mod common;
 
@@ -302,4 +302,71 @@ fn nothing_in_a_file_steers_the_terminal() {
             assert!(!text.contains(steers), "{command:?}: {text:?}");
         }
     }
+}
+
+#[test]
+fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
+    let folder = folder();
+    let answer = "def plan():\n    raise ValueError('no plan \\x1b[2J')\n\
+                  read(); size = read(); [read() for _ in range(int(size.split()[1]))]\n\
+                  while True:\n    count = read()\n    if not count: break\n    [read() for _ in range(int(count))]\n    \
+                  turn += 1\n    print('thinking', turn, file=sys.stderr)\n    sys.stderr.flush()\n    \
+                  if turn == 3: plan()\n    say('WAIT')\n";
+    fs::write(folder.path().join("bot.py"), recorder(answer)).expect("written");
+    let bot = "cmd:python3 bot.py read";
+    let play = ["play", "cultist-wars", bot, "builtin:idle", "--seed", "5", "--replay", "m.replay", "--no-timeouts"];
+    let commands: &[&[&str]] = &[
+        &play,
+        &["replay", "info", "m.replay"],
+        &["replay", "feed", "m.replay", bot, "--seat", "1"],
+        &["replay", "fork", "m.replay", bot, "--seat", "1", "--turn", "0", "--against", "builtin:idle"],
+        &["referee", "cultist-wars", "-p1", "python3 bot.py read", "-p2", "builtin:idle", "-d", "seed=5"],
+        &["gauntlet", "cultist-wars", bot, "builtin:idle", "-n", "2", "-q", "--seed", "5", "--journal", "j.jsonl"],
+        &["check", "cultist-wars", bot],
+    ];
+    for command in commands {
+        let said = agon(folder.path(), command);
+        let text = out(&said) + &err(&said);
+        for part in ["| ValueError: no plan \u{fffd}[2J", "|     raise ValueError('no plan"] {
+            assert!(text.contains(part), "{command:?}: {part}\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'), "{command:?}: {text}");
+    }
+    let show = |words: &[&str]| agon(folder.path(), &[&["replay", "show", "m.replay", "--stderr"], words].concat());
+    let all = out(&show(&["1"]));
+    assert!(all.starts_with("turn 0\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"), "{all}");
+    let third = replay_turn(&all);
+    let one = out(&show(&["1", "--turn", &third]));
+    assert!(one.starts_with("thinking 3\nTraceback") && all.ends_with(&one), "{one}");
+    assert!(err(&show(&["2"])).contains("nothing that the bot of seat 2 wrote"));
+    for (words, advice) in [(&["3"][..], "a seat from 1 to 2"), (&["0"], "a seat from 1 to 2"), (&["1", "--turn", "99"], "the last turn")] {
+        let said = show(words);
+        assert_eq!(said.status.code(), Some(2), "{words:?}");
+        assert!(err(&said).contains(advice), "{words:?}: {}", err(&said));
+    }
+    // What belongs to the bot alone goes when the replay is redacted.
+    assert!(agon(folder.path(), &["replay", "redact", "m.replay"]).status.success());
+    let public = agon(folder.path(), &["replay", "info", "--json", "m.public.replay"]);
+    assert!(public.status.success() && !out(&public).contains("no plan"), "{}", out(&public));
+}
+
+/// The last turn of which something is shown.
+fn replay_turn(all: &str) -> String {
+    let turns = all.lines().filter_map(|line| line.strip_prefix("turn "));
+    turns.last().expect("a turn").to_owned()
+}
+
+#[test]
+fn the_first_lines_of_a_trace_of_node_are_quoted() {
+    if std::process::Command::new("node").arg("--version").output().is_err() {
+        println!("SKIPPED: a trace of Node (node is not installed)");
+        return;
+    }
+    let folder = folder();
+    fs::write(folder.path().join("bot.js"), "function plan() {\n  throw new TypeError('no plan')\n}\nprocess.stdin.once('data', () => plan())\n").expect("written");
+    let said = agon(folder.path(), &["play", "cultist-wars", "cmd:node bot.js", "builtin:idle", "--no-timeouts", "--no-replay", "-q"]);
+    let text = out(&said);
+    assert!(text.contains("| TypeError: no plan\n  |     at plan ("), "{text}");
+    assert!(text.contains("bot.js:2\n  |   throw new TypeError('no plan')\n"), "{text}");
+    assert!(text.contains("it last wrote on stderr: `TypeError: no plan`"), "{text}");
 }

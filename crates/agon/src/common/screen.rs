@@ -1,6 +1,6 @@
 //! Text for people: colours where they are wanted, pictures of boards, times.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write};
 
 use agon_game::{Ink, Picture, Seat};
 
@@ -138,6 +138,11 @@ pub fn milliseconds(ms: f64) -> String {
 /// A score: whole numbers without a point.
 pub fn score(score: f64) -> String {
     if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") }
+}
+
+/// What a bot wrote on standard error beside a fault, below the line that tells the fault.
+pub fn quote(out: &mut impl Write, screen: Screen, stderr: &[String]) -> io::Result<()> {
+    stderr.iter().try_for_each(|line| writeln!(out, "  {} {}", screen.dim("|"), harmless(line)))
 }
 
 /// Text from elsewhere (a bot, a file that somebody gave), safe for a terminal: what would steer it, or turn the

@@ -348,6 +348,7 @@ fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult
             let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
             let kind = screen.bad(fault.kind.word());
             writeln!(out, "{bot}, {}: {kind}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+            screen::quote(out, screen, &fault.stderr)?;
         }
         if seat.more_faults > 0 {
             writeln!(out, "{} more faults of seat {} are not listed", seat.more_faults, seat.seat)?;

@@ -12,7 +12,7 @@ use agon_match::{Observer, StepReport};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::common::screen::{harmless, score};
+use crate::common::screen::{self, harmless, score};
 use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
 use crate::common::waiting::Waiting;
@@ -106,7 +106,10 @@ pub fn run(options: &RefereeOptions) -> Done {
         let (label, message) = (harmless(&labels[seat.index()]), harmless(message));
         eprintln!("player {seat} ({label}), {turn}: {message}");
     };
-    record.faults.iter().for_each(|fault| tell(fault.seat, &fault.turn, &fault.message));
+    for fault in &record.faults {
+        tell(fault.seat, &fault.turn, &fault.message);
+        screen::quote(&mut io::stderr(), screen::errors(), &fault.stderr)?;
+    }
     record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
     if let (Some(path), Some(answers)) = (&options.log, log.answers) {
         let result = record.result(session.as_ref(), &labels, None);

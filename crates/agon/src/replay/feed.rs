@@ -327,6 +327,10 @@ impl Observer for Beside<'_> {
         }
         for fault in report.faults {
             writeln!(out, "  {} {}", screen.bad(fault.kind.word()), harmless(&fault.message))?;
+            // With a turn all that it wrote is shown already.
+            if self.only.is_none() {
+                screen::quote(&mut out, screen, &fault.stderr)?;
+            }
         }
         Ok(())
     }

@@ -308,6 +308,7 @@ fn report(
                 fault.kind.word(),
                 screen::harmless(&fault.message)
             )?;
+            screen::quote(&mut out, screen, &fault.stderr)?;
         }
         seats::rejections(&mut out, screen, record, labels)?;
         writeln!(out, "\nReplay: {}", replay.display())?;

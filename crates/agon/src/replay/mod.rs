@@ -5,6 +5,7 @@ pub mod feed;
 pub mod fork;
 pub mod import;
 pub mod redact;
+mod show;
 pub mod verify;
 
 use std::io::{self, Write};
@@ -16,7 +17,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use crate::common::screen::{self, harmless, score};
-use crate::common::seats::{eyes, game_of};
+use crate::common::seats::game_of;
 use crate::common::{self, Done, Failure};
 use crate::replay::export::ExportOptions;
 use crate::replay::feed::FeedOptions;
@@ -77,10 +78,15 @@ Examples:
     #[command(after_help = "Examples:
   agon replay show FILE --turn 12              the board before turn 12
   agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
-  agon replay show FILE --turn 12 --frame all  every frame of turn 12")]
+  agon replay show FILE --turn 12 --frame all  every frame of turn 12
+  agon replay show FILE --stderr 2             all that the bot of seat 2 wrote on standard error
+  agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12")]
     Show {
         /// The replay.
         file: PathBuf,
+        /// All that the bot of this seat wrote on standard error; with --turn at that turn
+        #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
+        stderr: Option<u8>,
         /// The turn, from 0 for the start [default: the last]
         #[arg(long, short)]
         turn: Option<u32>,
@@ -106,9 +112,10 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Import(options) => import::run(options),
         ReplayCommand::Feed(options) => crate::replay::feed::run(options, None),
-        ReplayCommand::Show { file, turn, frame: None, view } => show(file, *turn, view),
-        ReplayCommand::Show { file, turn, frame: Some(frame), view } => {
-            show_frames(file, turn.unwrap_or_default() as usize, frame, view)
+        ReplayCommand::Show { file, turn, stderr: Some(seat), .. } => show::stderr(file, *seat, *turn),
+        ReplayCommand::Show { file, turn, frame: None, view, .. } => show::board(file, *turn, view),
+        ReplayCommand::Show { file, turn, frame: Some(frame), view, .. } => {
+            show::frames(file, turn.unwrap_or_default() as usize, frame, view)
         }
     }
 }
@@ -203,70 +210,13 @@ fn info(file: &Path, as_json: bool) -> Done {
                     text("kind"),
                     text("message")
                 )?;
+                let stderr = fault["stderr"].as_array().into_iter().flatten().take(10);
+                let stderr: Vec<String> = stderr.filter_map(|line| Some(line.as_str()?.to_owned())).collect();
+                screen::quote(&mut out, screen, &stderr)?;
             }
         }
     }
     let private = replay.notes.values().map(Vec::len).sum::<usize>();
     writeln!(out, "  private  {private} notes (stderr and raw answers of the bots)")?;
-    Ok(())
-}
-
-fn show(file: &Path, turn: Option<u32>, view: &str) -> Done {
-    let replay = read(file)?;
-    let mut session = open(&replay)?;
-    let eyes = eyes(view, replay.header.seats.len())?;
-    let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
-    if until > replay.steps.len() {
-        return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
-    }
-    for step in &replay.steps[..until] {
-        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
-    }
-    let screen = screen::output();
-    let mut out = io::stdout().lock();
-    write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
-    let next = match session.outcome() {
-        Some(outcome) => format!("over: {}", outcome.reason),
-        None => format!("before {}", session.moment()),
-    };
-    writeln!(out, "{}", screen.dim(&harmless(&next)))?;
-    Ok(())
-}
-
-/// Shows one frame within a turn, or all.
-fn show_frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
-    let replay = read(file)?;
-    let mut session = open(&replay)?;
-    let eyes = eyes(view, replay.header.seats.len())?;
-    if turn >= replay.steps.len() {
-        let last = replay.steps.len().saturating_sub(1);
-        return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
-    }
-    for (number, step) in replay.steps[..=turn].iter().enumerate() {
-        if number == turn {
-            session.keep_events();
-        }
-        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
-    }
-    let frames = session.frames(eyes);
-    let chosen = match frame.parse::<usize>() {
-        _ if frames.is_empty() => {
-            let info = session.info();
-            return Err(Failure::usage(format!("a {} of {} has no frames", info.step, info.title)));
-        }
-        Ok(number) if number < frames.len() => &frames[number..=number],
-        Err(_) if frame == "all" => &frames[..],
-        _ => {
-            let last = frames.len() - 1;
-            return Err(Failure::usage(format!(
-                "--frame {frame}: turn {turn} has the frames 0 to {last}, or all"
-            )));
-        }
-    };
-    let screen = screen::output();
-    let mut out = io::stdout().lock();
-    chosen
-        .iter()
-        .try_for_each(|picture| writeln!(out, "{}", screen.picture(picture).trim_end_matches('\n')))?;
     Ok(())
 }

@@ -328,6 +328,7 @@ pub fn faults(
             fault.kind == faulty.kind && faulty.first.bots[usize::from(fault.seat) - 1] == faulty.bot
         });
         let (turn, message) = first.map_or(("", ""), |fault| (&fault.turn, &fault.message));
+        let stderr = first.map_or(&[][..], |fault| &fault.stderr);
         let matches = if faulty.matches == 1 { "match" } else { "matches" };
         let what = screen.bad(&format!("{} × {}", faulty.count, faulty.kind));
         writeln!(
@@ -337,6 +338,7 @@ pub fn faults(
             screen::harmless(turn),
             screen::harmless(message)
         )?;
+        screen::quote(out, screen, stderr)?;
         writeln!(out, "  {}", screen::harmless(&header.command(&faulty.first)))?;
         if let Some(replay) = &faulty.first.replay {
             writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;

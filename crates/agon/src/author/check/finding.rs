@@ -29,6 +29,9 @@ pub struct Finding {
     /// In which situation and turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// What the bot wrote on standard error beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stderr: Vec<String>,
     /// What to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
@@ -53,7 +56,7 @@ pub enum Status {
 
 impl Finding {
     fn new(what: &'static str, status: Status, seen: impl Into<String>) -> Self {
-        Self { what, status, seen: seen.into(), rule: None, place: None, change: None, again: None }
+        Self { what, status, seen: seen.into(), rule: None, place: None, stderr: Vec::new(), change: None, again: None }
     }
 
     fn change(mut self, change: impl Into<String>) -> Self {
@@ -173,6 +176,7 @@ impl<'a> Report<'a> {
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
         let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
         finding.place = Some(self.place(number, &first.turn));
+        finding.stderr.clone_from(&first.stderr);
         finding.change = change(first.kind).map(str::to_owned);
         finding.again = self.again(number);
         finding
@@ -282,6 +286,7 @@ impl<'a> Report<'a> {
                 let mut finding =
                     Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
                 finding.place = Some(self.place(*number, &fault.turn));
+                finding.stderr.clone_from(&fault.stderr);
                 finding.change = change(fault.kind).map(str::to_owned);
                 finding.again = self.again(*number);
                 return Some(finding);

@@ -244,6 +244,7 @@ fn print(out: &mut impl io::Write, screen: Screen, finding: &Finding) -> io::Res
     };
     let rule = finding.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
     writeln!(out, "{sign} {:<22} {}{rule}", finding.what, screen::harmless(&finding.seen))?;
+    screen::quote(out, screen, &finding.stderr)?;
     for (word, text) in [("where", &finding.place), ("change", &finding.change), ("again", &finding.again)] {
         if let Some(text) = text {
             writeln!(out, "    {} {}", screen.dim(&format!("{word:<7}")), screen::harmless(text))?;
