@@ -47,7 +47,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     }
     build.env("RUSTFLAGS", FLAGS).env_remove("CARGO_ENCODED_RUSTFLAGS");
     if !build.status().with_context(|| format!("running {build:?}"))?.success() {
-        bail!("the targets cannot be built; they need a nightly compiler (rustup toolchain install nightly) and g++");
+        bail!(
+            "the targets cannot be built; they need a nightly compiler (rustup toolchain install nightly) and g++"
+        );
     }
     let mut good = true;
     for target in &wanted {
@@ -107,17 +109,19 @@ fn counted(text: &str, target: &str, minutes: f64, runs: u64, commit: &str) -> O
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let number = |cell: usize| cells.get(cell)?.replace(',', "").parse::<f64>().ok();
     let (minutes, runs) = (number(2)? + minutes, number(3)? + runs as f64);
-    Some(text.replacen(line, &format!("{start} {} | {runs:.0} | {commit} |", (minutes * 10.0).round() / 10.0), 1))
+    Some(text.replacen(
+        line,
+        &format!("{start} {} | {runs:.0} | {commit} |", (minutes * 10.0).round() / 10.0),
+        1,
+    ))
 }
 
 /// The targets: the files of `fuzz/fuzz_targets`.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let folder = root.join("fuzz/fuzz_targets");
     let files = std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
-    let mut names: Vec<String> = files
-        .flatten()
-        .filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()))
-        .collect();
+    let mut names: Vec<String> =
+        files.flatten().filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect();
     names.sort();
     Ok(names)
 }

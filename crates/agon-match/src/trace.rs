@@ -101,7 +101,8 @@ fn python<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
 
 /// Rust: where it panicked, and the message.
 fn rust<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
-    let start = lines.iter().rposition(|line| line.starts_with("thread '") && line.contains("panicked at"))?;
+    let start =
+        lines.iter().rposition(|line| line.starts_with("thread '") && line.contains("panicked at"))?;
     let is_note = |line: &&str| line.starts_with("note: ") || line.starts_with("stack backtrace:");
     let end = lines[start..].iter().position(is_note).map_or(lines.len(), |length| start + length);
     Some(lines[start..end].to_vec())
@@ -156,7 +157,8 @@ mod tests {
         );
         assert_eq!(telling(python.as_bytes(), code), "IndexError: list index out of range");
 
-        let rust = "x\nthread 'main' (7) panicked at src/main.rs:2:5:\nno plan\nnote: run with `RUST_BACKTRACE=1`\n";
+        let rust =
+            "x\nthread 'main' (7) panicked at src/main.rs:2:5:\nno plan\nnote: run with `RUST_BACKTRACE=1`\n";
         assert_eq!(useful(rust.as_bytes()), ["thread 'main' (7) panicked at src/main.rs:2:5:", "no plan"]);
         assert_eq!(useful(b"one\n\ntwo\nthree\nfour"), ["two", "three", "four"]);
         assert_eq!(useful(b""), Vec::<String>::new());
@@ -166,7 +168,9 @@ mod tests {
     #[test]
     fn much_or_hostile_output_gives_few_short_lines() {
         let many: String = (0..100_000).map(|number| format!("  at {number}\nCaused by: it\n")).collect();
-        for said in [many.as_bytes(), &[b'x'; 1 << 20], &[0xff; 100], b"\tat\n\tat x\n", b"Caused by: a\n\tat b"] {
+        for said in
+            [many.as_bytes(), &[b'x'; 1 << 20], &[0xff; 100], b"\tat\n\tat x\n", b"Caused by: a\n\tat b"]
+        {
             let lines = useful(said);
             assert!(!lines.is_empty() && lines.len() <= MOST, "{}", lines.len());
             assert!(lines.iter().all(|line| line.chars().count() <= LONGEST));

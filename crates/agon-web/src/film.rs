@@ -154,7 +154,10 @@ impl Film {
             let mut faults = faults.to_vec();
             if self.privacy == Privacy::Redacted {
                 // What a bot wrote on standard error belongs to it alone.
-                faults.iter_mut().filter_map(Value::as_object_mut).for_each(|fault| drop(fault.remove("stderr")));
+                faults
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(|fault| drop(fault.remove("stderr")));
             }
             line.insert("faults".to_owned(), faults.into());
         }

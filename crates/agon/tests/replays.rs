@@ -314,14 +314,27 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
                   if turn == 3: plan()\n    say('WAIT')\n";
     fs::write(folder.path().join("bot.py"), recorder(answer)).expect("written");
     let bot = "cmd:python3 bot.py read";
-    let play = ["play", "cultist-wars", bot, "builtin:idle", "--seed", "5", "--replay", "m.replay", "--no-timeouts"];
+    let play =
+        ["play", "cultist-wars", bot, "builtin:idle", "--seed", "5", "--replay", "m.replay", "--no-timeouts"];
     let commands: &[&[&str]] = &[
         &play,
         &["replay", "info", "m.replay"],
         &["replay", "feed", "m.replay", bot, "--seat", "1"],
         &["replay", "fork", "m.replay", bot, "--seat", "1", "--turn", "0", "--against", "builtin:idle"],
         &["referee", "cultist-wars", "-p1", "python3 bot.py read", "-p2", "builtin:idle", "-d", "seed=5"],
-        &["gauntlet", "cultist-wars", bot, "builtin:idle", "-n", "2", "-q", "--seed", "5", "--journal", "j.jsonl"],
+        &[
+            "gauntlet",
+            "cultist-wars",
+            bot,
+            "builtin:idle",
+            "-n",
+            "2",
+            "-q",
+            "--seed",
+            "5",
+            "--journal",
+            "j.jsonl",
+        ],
         &["check", "cultist-wars", bot],
     ];
     for command in commands {
@@ -332,14 +345,22 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
         }
         assert!(!text.contains('\u{1b}'), "{command:?}: {text}");
     }
-    let show = |words: &[&str]| agon(folder.path(), &[&["replay", "show", "m.replay", "--stderr"], words].concat());
+    let show =
+        |words: &[&str]| agon(folder.path(), &[&["replay", "show", "m.replay", "--stderr"], words].concat());
     let all = out(&show(&["1"]));
-    assert!(all.starts_with("turn 0\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"), "{all}");
+    assert!(
+        all.starts_with("turn 0\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"),
+        "{all}"
+    );
     let third = replay_turn(&all);
     let one = out(&show(&["1", "--turn", &third]));
     assert!(one.starts_with("thinking 3\nTraceback") && all.ends_with(&one), "{one}");
     assert!(err(&show(&["2"])).contains("nothing that the bot of seat 2 wrote"));
-    for (words, advice) in [(&["3"][..], "a seat from 1 to 2"), (&["0"], "a seat from 1 to 2"), (&["1", "--turn", "99"], "the last turn")] {
+    for (words, advice) in [
+        (&["3"][..], "a seat from 1 to 2"),
+        (&["0"], "a seat from 1 to 2"),
+        (&["1", "--turn", "99"], "the last turn"),
+    ] {
         let said = show(words);
         assert_eq!(said.status.code(), Some(2), "{words:?}");
         assert!(err(&said).contains(advice), "{words:?}: {}", err(&said));
@@ -363,8 +384,15 @@ fn the_first_lines_of_a_trace_of_node_are_quoted() {
         return;
     }
     let folder = folder();
-    fs::write(folder.path().join("bot.js"), "function plan() {\n  throw new TypeError('no plan')\n}\nprocess.stdin.once('data', () => plan())\n").expect("written");
-    let said = agon(folder.path(), &["play", "cultist-wars", "cmd:node bot.js", "builtin:idle", "--no-timeouts", "--no-replay", "-q"]);
+    fs::write(
+        folder.path().join("bot.js"),
+        "function plan() {\n  throw new TypeError('no plan')\n}\nprocess.stdin.once('data', () => plan())\n",
+    )
+    .expect("written");
+    let said = agon(
+        folder.path(),
+        &["play", "cultist-wars", "cmd:node bot.js", "builtin:idle", "--no-timeouts", "--no-replay", "-q"],
+    );
     let text = out(&said);
     assert!(text.contains("| TypeError: no plan\n  |     at plan ("), "{text}");
     assert!(text.contains("bot.js:2\n  |   throw new TypeError('no plan')\n"), "{text}");

@@ -56,7 +56,16 @@ pub enum Status {
 
 impl Finding {
     fn new(what: &'static str, status: Status, seen: impl Into<String>) -> Self {
-        Self { what, status, seen: seen.into(), rule: None, place: None, stderr: Vec::new(), change: None, again: None }
+        Self {
+            what,
+            status,
+            seen: seen.into(),
+            rule: None,
+            place: None,
+            stderr: Vec::new(),
+            change: None,
+            again: None,
+        }
     }
 
     fn change(mut self, change: impl Into<String>) -> Self {
