@@ -64,7 +64,7 @@ fn last_trace(lines: &[&str]) -> Option<(usize, usize)> {
     Some((head, last + 1))
 }
 
-/// `	... 3 more`
+/// What Java leaves out: `... 3 more`.
 fn is_more(line: &str) -> bool {
     line.trim_start().starts_with("... ") && line.ends_with(" more")
 }
