@@ -148,7 +148,7 @@ mod tests {
 
     fn fault(seat: u8, kind: &str) -> FaultCount {
         let (turn, message) = (String::new(), String::new());
-        FaultCount { seat, kind: kind.to_owned(), count: 1, turn, message }
+        FaultCount { seat, kind: kind.to_owned(), count: 1, turn, message, stderr: Vec::new() }
     }
 
     #[test]

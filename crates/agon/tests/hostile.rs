@@ -1,6 +1,7 @@
 //! Every fuzz target with every file of its corpus, and every cut and flipped bit of a small replay.
 
 #![allow(unused_attributes, reason = "targets are programs without `main`; here they are modules")]
+#![allow(clippy::duplicate_mod, reason = "each program of Terminal brings the same file")]
 
 use std::path::{Path, PathBuf};
 
@@ -50,8 +51,11 @@ mod terminal_config;
 #[path = "../../../fuzz/fuzz_targets/terminal_replay.rs"]
 mod terminal_replay;
 
+/// What a target does with an input.
+type Run = fn(&[u8]);
+
 /// All targets.
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+const TARGETS: &[(&str, Run)] = &[
     ("answers", answers::run),
     ("bmp", bmp::run),
     ("contest", contest::run),
