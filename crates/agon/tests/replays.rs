@@ -373,8 +373,8 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
 
 /// The last turn of which something is shown.
 fn replay_turn(all: &str) -> String {
-    let turns = all.lines().filter_map(|line| line.strip_prefix("turn "));
-    turns.last().expect("a turn").to_owned()
+    let mut turns = all.lines().filter_map(|line| line.strip_prefix("turn "));
+    turns.next_back().expect("a turn").to_owned()
 }
 
 #[test]
