@@ -44,7 +44,9 @@ fn heard(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8
                 assert!(session.say(seat, &order, &mut said), "an order that was heard can be said");
                 return Answer::Given { order, think_ms: 1 };
             }
-            Heard::Malformed(why) => return Answer::Malformed { why, think_ms: 1 },
+            Heard::Failed { why, .. } | Heard::Malformed(why) => {
+                return Answer::Malformed { why, think_ms: 1 };
+            }
             Heard::Close(_) => return Answer::Missing(agon_game::Absence::Gone),
         }
     }
@@ -266,7 +268,7 @@ fn heard_twice(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<
         session.ask(seat, &mut Vec::new());
         let again = session.hear(seat, &said);
         assert!(
-            matches!(&again, Heard::Answer(other) if other == order),
+            matches!(&again, Heard::Answer(other) | Heard::Failed { order: Some(other), .. } if other == order),
             "{} is heard as {again:?}",
             String::from_utf8_lossy(&said)
         );

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
 
-use crate::{family, scratch, sys};
+use crate::{scratch, sys, tree};
 
 /// The variable that marks everything a run starts.
 pub const MARK: &str = "AGON_RUN";
@@ -69,7 +69,7 @@ fn run() -> &'static Run {
                 .stderr(Stdio::null());
             // It must outlive a signal to our process group.
             command.process_group(0);
-            family::start(&mut command, "").ok()
+            tree::start(&mut command, "").ok()
         });
         sys::at_exit(leave);
         Run { mark, _guard: guard, matches: AtomicU64::new(1) }

@@ -13,21 +13,21 @@ pub mod program;
 pub mod script;
 pub mod wire;
 
-pub mod door;
+pub mod listener;
 pub mod peer;
 pub mod tcp;
 pub mod websocket;
 
-pub mod family;
 pub mod guard;
 pub mod scratch;
 pub mod spawn;
 pub mod sys;
+pub mod tree;
 
 pub use build::Build;
-pub use family::{Excess, Limits, Usage};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program, StartError};
 pub use script::{Js, Script};
+pub use tree::{Excess, Limits, Usage};
 pub use wire::{Received, Wire};

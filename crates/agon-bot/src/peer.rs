@@ -12,11 +12,86 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 
-use crate::{family, sys};
+use crate::{sys, tree};
 
-/// The socket of the peer `theirs` of our end `ours`; none when it is not on this machine.
-pub fn socket(theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
-    Connections::default().socket(theirs, ours)
+/// A program that was started for a seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Its first process.
+    pub root: Pid,
+    /// What the environment of all its processes holds under [`tree::MARK`].
+    pub mark: String,
+}
+
+/// Whom a connection comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A process of the bot with this mark, which this program or another run of it has started.
+    Bot(String),
+    /// Another process of our own user.
+    OurUser,
+    /// Nobody we know: why, to go after "it".
+    Stranger(String),
+}
+
+impl Caller {
+    /// Whom the connection between `theirs` and our end `ours` comes from. `owners` are programs whose processes
+    /// are known as theirs without a mark, too.
+    pub fn find<'a>(
+        theirs: SocketAddr,
+        ours: SocketAddr,
+        owners: impl Iterator<Item = &'a Owner> + Clone,
+    ) -> Self {
+        let Some(peer) = Connections::default().peer(theirs, ours) else {
+            return Self::Stranger("comes from another machine, or has gone away again".to_owned());
+        };
+        // Looking through one tree is cheap, and nearly always enough.
+        if let Some(owner) = owners.clone().find(|owner| is_below(peer.socket, owner.root)) {
+            return Self::Bot(owner.mark.clone());
+        }
+        // A mark of another user's process may be forged.
+        if peer.user != rustix::process::geteuid().as_raw() {
+            return Self::Stranger(format!("belongs to another user of this machine (id {})", peer.user));
+        }
+        let mut holders = processes().filter(|pid| holds(*pid, peer.socket)).peekable();
+        if holders.peek().is_none() {
+            return Self::Stranger("belongs to a process that hides what it has open".to_owned());
+        }
+        let mark_of = |pid| {
+            let session = sys::stat(pid).map(|stat| stat.session);
+            let leads = |owner: &&Owner| session == Some(owner.root.as_raw_nonzero().get());
+            let known = || owners.clone().find(leads).map(|owner| owner.mark.clone());
+            sys::variable(pid, tree::MARK).or_else(known)
+        };
+        holders.find_map(mark_of).map_or(Self::OurUser, Self::Bot)
+    }
+
+    /// Whether a seat may be taken: that of the program `owner`, or without one that of anybody of our user, or
+    /// of `any_user`.
+    ///
+    /// # Errors
+    /// Why not, to go after "it".
+    pub fn may_take(&self, owner: Option<&Owner>, any_user: bool) -> Result<(), String> {
+        match (self, owner) {
+            (Self::Bot(mark), Some(owner)) if *mark == owner.mark => Ok(()),
+            (Self::Bot(_), _) => Err("is another bot's, which tried to take this place".to_owned()),
+            (Self::OurUser, Some(_)) => {
+                Err("is no process of the bot that was started for this place".to_owned())
+            }
+            (Self::OurUser, None) => Ok(()),
+            (Self::Stranger(_), None) if any_user => Ok(()),
+            (Self::Stranger(why), None) => Err(format!("{why}; --any-user lets it in")),
+            (Self::Stranger(why), Some(_)) => Err(why.clone()),
+        }
+    }
+}
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Peer {
+    socket: u64,
+    /// Whose it is.
+    user: u32,
 }
 
 /// The system's tables of connections, read once when they are needed.
@@ -27,7 +102,8 @@ struct Connections {
 }
 
 impl Connections {
-    fn socket(&self, theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
+    /// The other end; none when it is not on this machine, or nobody holds it any more.
+    fn peer(&self, theirs: SocketAddr, ours: SocketAddr) -> Option<Peer> {
         // A socket of the sixth version may also talk to the fourth; then it stands in the other table.
         let find = |table: &OnceCell<String>, file: &str, mapped: bool| {
             let text = table.get_or_init(|| std::fs::read_to_string(file).unwrap_or_default());
@@ -35,7 +111,10 @@ impl Connections {
             text.lines().find_map(|line| {
                 let mut words = line.split_ascii_whitespace().skip(1);
                 let found = words.next() == Some(&theirs) && words.next() == Some(&ours);
-                found.then(|| words.nth(6)?.parse().ok()).flatten().filter(|socket| *socket != 0)
+                let mut number = |skipped| words.nth(skipped)?.parse().ok();
+                let peer = found.then(|| (number(4), number(1)));
+                let (user, socket) = peer.and_then(|(user, socket)| Some((user?, socket?)))?;
+                (socket != 0).then_some(Peer { socket, user: user as u32 })
             })
         };
         let fourth = theirs.ip().to_canonical().is_ipv4();
@@ -61,7 +140,7 @@ fn entry(address: SocketAddr, sixth: bool) -> String {
 }
 
 /// Whether a process holds a socket.
-pub fn holds(pid: Pid, socket: u64) -> bool {
+fn holds(pid: Pid, socket: u64) -> bool {
     let name = format!("socket:[{socket}]");
     files(pid).any(|file| file.as_os_str() == &*name)
 }
@@ -74,19 +153,13 @@ fn files(pid: Pid) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Whether a socket is held by a process or one below it.
-pub fn is_below(socket: u64, root: Pid) -> bool {
+fn is_below(socket: u64, root: Pid) -> bool {
     sys::tree(root).into_iter().any(|pid| holds(pid, socket))
 }
 
-/// The mark of the bot that holds a socket; none when who holds it is no bot that this program, or
-/// another run of it, has started, or cannot be seen.
-pub fn mark(socket: u64) -> Option<String> {
-    processes().filter(|pid| holds(*pid, socket)).find_map(|pid| sys::variable(pid, family::MARK))
-}
-
-/// As [`mark`], for the peers of many connections (theirs, ours) at once: one look at all processes.
+/// The marks of the bots that hold the other ends of many connections (theirs, ours); one look at all processes.
 pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
-    let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, family::MARK)?)));
+    let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, tree::MARK)?)));
     let holders: HashMap<PathBuf, String> =
         marked.flat_map(|(pid, mark)| files(pid).map(move |file| (file, mark.clone()))).collect();
     if holders.is_empty() {
@@ -94,7 +167,9 @@ pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
     }
     let connections = Connections::default();
     let holder = |socket| holders.get(Path::new(&format!("socket:[{socket}]"))).cloned();
-    ends.iter().map(|(theirs, ours)| connections.socket(*theirs, *ours).and_then(holder)).collect()
+    ends.iter()
+        .map(|(theirs, ours)| connections.peer(*theirs, *ours).and_then(|peer| holder(peer.socket)))
+        .collect()
 }
 
 fn processes() -> impl Iterator<Item = Pid> {
@@ -155,15 +230,46 @@ mod tests {
         let theirs = TcpStream::connect(address).expect("a connection");
         let (_ours, peer) = listener.accept().expect("somebody");
         let own = rustix::process::getpid();
-        let found = socket(peer, address).expect("it stands in the table");
-        assert!(holds(own, found) && is_below(found, own));
+        let found = Connections::default().peer(peer, address).expect("it stands in the table");
+        assert!(holds(own, found.socket) && is_below(found.socket, own));
+        assert_eq!(found.user, rustix::process::geteuid().as_raw());
         let init = Pid::from_raw(1).expect("a process");
-        assert!(!holds(init, found));
+        assert!(!holds(init, found.socket));
+        let owner = |root, mark: &str| Owner { root, mark: mark.to_owned() };
+        let caller = |owners: &[Owner]| Caller::find(peer, address, owners.iter());
+        assert_eq!(caller(&[owner(own, "mine")]), Caller::Bot("mine".to_owned()));
+        assert_eq!(caller(&[]), Caller::OurUser);
         let (pid, _) = holder(address.port()).expect("we listen there");
         assert_eq!(pid, own.as_raw_nonzero().get());
         let why = cannot_listen(address, &TcpListener::bind(address).expect_err("in use"));
         assert!(why.contains(&format!("(process {pid})")) && why.contains("--port"), "{why}");
         drop(theirs);
+    }
+
+    #[test]
+    fn a_place_is_for_its_own_bot_or_for_our_user() {
+        let root = rustix::process::getpid();
+        let owner = Owner { root, mark: "1.2.1".to_owned() };
+        let bot = |mark: &str| Caller::Bot(mark.to_owned());
+        let stranger = || Caller::Stranger("belongs to another user of this machine (id 7)".to_owned());
+        assert_eq!(bot("1.2.1").may_take(Some(&owner), false), Ok(()));
+        assert_eq!(Caller::OurUser.may_take(None, false), Ok(()));
+        assert_eq!(stranger().may_take(None, true), Ok(()));
+        for (caller, owner, any_user) in [
+            (bot("1.2.2"), Some(&owner), true),
+            (bot("1.2.1"), None, true),
+            (Caller::OurUser, Some(&owner), true),
+            (stranger(), Some(&owner), true),
+        ] {
+            assert!(caller.may_take(owner, any_user).is_err(), "{caller:?}");
+        }
+        let why = stranger().may_take(None, false).expect_err("a stranger");
+        assert_eq!(why, "belongs to another user of this machine (id 7); --any-user lets it in");
+        // Nobody is at the other end.
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let nobody = Caller::find("192.0.2.1:9".parse().expect("an address"), address, std::iter::empty());
+        assert!(matches!(nobody, Caller::Stranger(_)), "{nobody:?}");
     }
 
     #[test]
@@ -177,8 +283,8 @@ mod tests {
             return;
         };
         let (_ours, peer) = listener.accept().expect("somebody");
-        let found = socket(peer, address).expect("it stands in the table");
-        assert!(holds(rustix::process::getpid(), found));
+        let found = Connections::default().peer(peer, address).expect("it stands in the table");
+        assert!(holds(rustix::process::getpid(), found.socket));
         drop(theirs);
     }
 }

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::family::{self, Family, Used};
 use crate::launch::{Launch, first_line};
+use crate::peer::Owner;
 use crate::spawn::Started;
+use crate::tree::{self, ProcessTree, Used};
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys};
 
@@ -24,7 +25,7 @@ pub const STDERR_PER_MATCH: usize = 4 << 20;
 
 /// A bot as a running program. It dies, with all it started, when this value is dropped.
 pub struct Program {
-    family: Family,
+    tree: ProcessTree,
     wire: Box<dyn Wire>,
     stderr: Option<File>,
     /// What came on standard error since it was last taken.
@@ -104,7 +105,7 @@ impl Program {
             .env("PYTHONUNBUFFERED", "1")
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .env(guard::MARK, guard::mark())
-            .env(family::MARK, &mark);
+            .env(tree::MARK, &mark);
         if let Some(folder) = &folder {
             command.env("TMPDIR", folder);
         }
@@ -116,23 +117,23 @@ impl Program {
             cannot_start(launch, &error)
         })?;
         let Started { pid, input, output, error: stderr } = process;
-        let mut family = Family::new(pid, mark);
+        let mut tree = ProcessTree::new(pid, mark);
         let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
             true => HungUp::new().map(|wire| Box::new(wire) as _),
             false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
         };
         let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
-            family.end();
+            tree.end();
             StartError::NoRoom(error.to_string())
         })?;
         let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
-        Ok(Self { family, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
+        Ok(Self { tree, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
     }
 
     /// A bot that was started elsewhere and dialled in.
     pub fn elsewhere(wire: Box<dyn Wire>) -> Self {
         Self {
-            family: Family::unknown(),
+            tree: ProcessTree::unknown(),
             wire,
             stderr: None,
             said: Vec::new(),
@@ -185,17 +186,17 @@ impl Program {
 
     /// Its first process.
     pub fn root(&self) -> rustix::process::Pid {
-        self.family.root()
+        self.tree.root()
     }
 
-    /// The mark that all its processes carry in their environment, as [`family::MARK`].
-    pub fn mark(&self) -> &str {
-        self.family.mark()
+    /// How its processes are known.
+    pub fn owner(&self) -> Owner {
+        Owner { root: self.tree.root(), mark: self.tree.mark().to_owned() }
     }
 
     /// Its processes.
-    pub fn family(&mut self) -> &mut Family {
-        &mut self.family
+    pub fn tree(&mut self) -> &mut ProcessTree {
+        &mut self.tree
     }
 
     /// Reads what is on its standard error: at most a bounded amount, so that a flood cannot hold us.
@@ -234,10 +235,10 @@ impl Program {
 
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
     pub fn ending(&mut self, patience: Duration) -> Ending {
-        if !patience.is_zero() && !self.family.is_over() {
-            sys::wait(self.family.root(), patience);
+        if !patience.is_zero() && !self.tree.is_over() {
+            sys::wait(self.tree.root(), patience);
         }
-        match self.family.status() {
+        match self.tree.status() {
             None => Ending::Runs,
             Some(status) => {
                 status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code)
@@ -248,7 +249,7 @@ impl Program {
     /// Ends the bot and everything it started, and says what all of them used together.
     pub fn end(&mut self) -> Used {
         self.wire.close();
-        let used = self.family.end();
+        let used = self.tree.end();
         self.folder.take().into_iter().for_each(scratch::give_back);
         used
     }
@@ -264,14 +265,14 @@ impl Drop for Program {
 /// elsewhere may still hold it open for writing.
 fn start_patiently(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
-        match family::start_bot(command, cpu, joined, mark) {
+        match tree::start_bot(command, cpu, joined, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return done,
         }
     }
-    family::start_bot(command, cpu, joined, mark)
+    tree::start_bot(command, cpu, joined, mark)
 }
 
 /// The file of a program; a name without a folder is looked up by the system and not here.

@@ -32,8 +32,9 @@ pub fn may_execute(file: &Path) -> bool {
 }
 
 /// Makes the calling process, which is about to become a bot, what a bot's process must be: a session of
-/// its own, killed when the thread that started it dies, no new privileges, no core dumps, none of our
-/// open files, on the given CPUs, and the first to go when the machine runs out of memory.
+/// its own, killed when the thread that started it dies, the parent of all orphans below it, no new privileges,
+/// no core dumps, none of our open files, on the given CPUs, and the first to go when the machine runs out of
+/// memory.
 ///
 /// # Safety
 /// To be called between the start of a process and `exec` only. It makes plain system calls with
@@ -43,6 +44,8 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
     unsafe {
         libc::setsid();
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // So that what it starts in the background stays in its tree, where it is seen.
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &none);
@@ -185,10 +188,18 @@ pub fn own_children() -> Vec<Pid> {
 
 /// All processes below `pid`, itself first.
 pub fn tree(pid: Pid) -> Vec<Pid> {
+    tree_without(pid, |_| false)
+}
+
+/// The same without looking below those that are known to be `barren`.
+pub fn tree_without(pid: Pid, barren: impl Fn(Pid) -> bool) -> Vec<Pid> {
     let mut found = vec![pid];
-    let mut next = 0;
-    while next < found.len() && found.len() < MOST_PROCESSES {
-        found.extend(children(found[next]));
+    let (mut next, mut looked_at) = (0, 0);
+    while next < found.len() && looked_at < MOST_PROCESSES {
+        if !barren(found[next]) {
+            found.extend(children(found[next]));
+            looked_at += 1;
+        }
         next += 1;
     }
     found
@@ -210,6 +221,33 @@ pub fn is_runnable(process: Pid, thread: Pid) -> bool {
     let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
     let text = std::fs::read(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
     behind_name(&text).is_some_and(|mut words| words.next() == Some("R"))
+}
+
+/// The name of a process: that of its file, or one it has chosen, of at most 15 bytes.
+pub fn name(process: Pid) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.as_raw_nonzero())).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// The system call that a thread is in, also one that is stopped; none when that cannot be known.
+pub fn system_call(process: Pid, thread: Pid) -> Option<libc::c_long> {
+    let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
+    let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?;
+    text.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Whether a system call sends a signal. What is outside of any (-1) may have sent it just before.
+pub fn sends_signals(call: libc::c_long) -> bool {
+    let calls = [
+        -1,
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_tgkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_rt_tgsigqueueinfo,
+        libc::SYS_pidfd_send_signal,
+    ];
+    calls.contains(&call)
 }
 
 /// What a line of `/proc` says behind the name of the program. That may hold anything; the last bracket ends it.

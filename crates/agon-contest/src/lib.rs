@@ -12,8 +12,6 @@
 pub mod order;
 pub mod plan;
 
-pub mod format;
-
 pub mod desk;
 pub mod journal;
 pub mod origin;
@@ -27,7 +25,6 @@ mod whole;
 
 pub use config::ContestFile;
 pub use desk::{Desk, End, Faulty, Progress};
-pub use format::{Form, FormatId};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
 pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};

@@ -5,15 +5,15 @@ use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
 use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, place,
-    seat_player,
+    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms, place,
+    play_on, seat_player,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 use xxhash_rust::xxh3::Xxh3;
@@ -23,7 +23,7 @@ use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
 use crate::whole;
 
-/// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
+/// The worker that plays an unfair match again waits so long first, and twice as long before the third try: what
 /// kept the machine busy is often over soon.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A series keeps no more than this of replays, in bytes.
@@ -141,6 +141,7 @@ pub fn run(
     stop: &AtomicBool,
     mut show: impl FnMut(&Desk) -> io::Result<()>,
 ) -> io::Result<()> {
+    let disturbed: Vec<AtomicU32> = series.bots.iter().map(|_| AtomicU32::new(0)).collect();
     let kept = AtomicU64::new(size_of_folder(&series.replays.0));
     let each = series.cpus_a_match(desk.header().seats);
     // Claimed until the end: another run of this program takes other CPUs where there are.
@@ -150,7 +151,7 @@ pub fn run(
     let file = desk.journal_file()?;
     std::thread::scope(|scope| {
         for cpus in &places {
-            let worker = Worker { series, desk, cpus, kept: &kept };
+            let worker = Worker { series, desk, cpus, kept: &kept, disturbed: &disturbed };
             // What a bot is started by must outlive it: this thread plays whole matches.
             scope.spawn(move || worker.work());
         }
@@ -201,13 +202,15 @@ struct Worker<'a> {
     desk: &'a Desk,
     cpus: &'a [usize],
     kept: &'a AtomicU64,
+    /// How many matches each bot has made void.
+    disturbed: &'a [AtomicU32],
 }
 
 impl Worker<'_> {
     fn work(&self) {
         sys::stay_on(self.cpus);
         while let Some(job) = self.desk.take() {
-            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1).min(4)) {
+            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1)) {
                 return;
             }
             let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
@@ -226,12 +229,20 @@ impl Worker<'_> {
 
     fn play(&self, job: &Job) -> Result<Played, Trouble> {
         let mut table = Table::new(self.series, self.desk.header(), job)?;
-        let record = table.play(self.cpus, self.desk.halt())?;
+        let bots = &job.block.games[job.game];
+        let disturbed: Vec<u32> =
+            bots.iter().map(|&bot| self.disturbed[bot].load(Ordering::Relaxed)).collect();
+        let record = table.play(self.cpus, self.desk.halt(), &disturbed)?;
         match record.void.clone() {
             None => {}
             Some(Void::Stopped) => return Ok(Played::Stopped),
             Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
             Some(Void::HostLate(why)) => return Ok(Played::Unfair { why, culprit: None }),
+            Some(Void::Disturbed { by, why }) => {
+                let culprit = job.block.games[job.game][by.index()];
+                self.disturbed[culprit].fetch_add(1, Ordering::Relaxed);
+                return Ok(Played::Unfair { why, culprit: Some(culprit) });
+            }
         }
         self.check_started(&table, &record)?;
         table.entry(&record, job.tries, self.kept).map(|entry| Played::Whole(Box::new(entry)))
@@ -291,7 +302,7 @@ impl<'a> Table<'a> {
         self.bots().nth(seat.index()).map_or("", |bot| &bot.label)
     }
 
-    fn play(&mut self, cpus: &[usize], halt: &AtomicBool) -> Result<MatchRecord, Trouble> {
+    fn play(&mut self, cpus: &[usize], halt: &AtomicBool, disturbed: &[u32]) -> Result<MatchRecord, Trouble> {
         let failed = |error: io::Error| Trouble::Own(format!("a replay cannot be kept in memory: {error}"));
         if self.series.keep != Keep::None {
             let header = self.replay_header();
@@ -309,15 +320,8 @@ impl<'a> Table<'a> {
             })?);
         }
         let (clock, ponder) = (self.series.clock, self.series.ponder);
-        Ok(agon_match::play(
-            self.session.as_mut(),
-            &mut players,
-            &labels,
-            clock,
-            ponder,
-            &mut self.watch,
-            halt,
-        ))
+        let terms = Terms { disturbed, ..Terms::new(clock, ponder, halt) };
+        Ok(play_on(self.session.as_mut(), &mut players, &labels, &mut self.watch, &terms))
     }
 
     fn replay_header(&self) -> ReplayHeader {

@@ -73,6 +73,14 @@ pub enum Heard<O> {
     Answer(O),
     /// The whole answer, in a form that cannot be an answer.
     Malformed(String),
+    /// The bot says itself that it has failed, as a script does that threw. What it orders nevertheless is played;
+    /// without an order it has not answered, as if that had been [`Malformed`](Heard::Malformed).
+    Failed {
+        /// What it says, after "it": a sentence.
+        why: String,
+        /// What it orders all the same.
+        order: Option<O>,
+    },
     /// Not an answer and without effect; the sentence (if any) becomes a fault of the bot.
     Ignore(Option<String>),
     /// The protocol says that the connection is closed for this; the bot is gone.

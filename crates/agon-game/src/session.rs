@@ -405,12 +405,14 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {
+        let pack = |order| {
+            let mut bytes = Vec::new();
+            self.game.pack(&order, &mut bytes);
+            bytes
+        };
         match self.dialect.hear(&self.game, seat, message) {
-            Heard::Answer(order) => {
-                let mut bytes = Vec::new();
-                self.game.pack(&order, &mut bytes);
-                Heard::Answer(bytes)
-            }
+            Heard::Answer(order) => Heard::Answer(pack(order)),
+            Heard::Failed { why, order } => Heard::Failed { why, order: order.map(pack) },
             Heard::More => Heard::More,
             Heard::Malformed(why) => Heard::Malformed(why),
             Heard::Ignore(why) => Heard::Ignore(why),

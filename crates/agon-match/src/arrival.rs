@@ -10,15 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::manifest::Manifest;
+use agon_bot::peer::Caller;
 use agon_bot::program::Ending;
-use agon_bot::tcp::{Framed, Listener};
-use agon_bot::{BotName, Kind, Launch, Program, StartError, Wire, door, peer, scratch};
+use agon_bot::tcp::{self, Framed};
+use agon_bot::{BotName, Kind, Launch, Program, StartError, Usage, Wire, listener, scratch};
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
 use rustix::time::Timespec;
 
 use crate::player::SeatError;
+use crate::pulse::Pulse;
 use crate::record::Void;
 use crate::{Clock, Observer, Player};
 
@@ -27,6 +29,8 @@ use crate::{Clock, Observer, Player};
 pub const ELSEWHERE_MS: u32 = 500_000;
 /// How often those who watch are told that we wait, and connections are tended.
 const BEAT: Duration = Duration::from_millis(200);
+/// Where the machine kept a bot waiting for more than this part of its time, it is not to blame.
+const TOO_LATE: u32 = 10;
 /// Last words of a program that ended too soon, in characters.
 const LAST_WORDS: usize = 300;
 
@@ -35,18 +39,20 @@ pub struct Expected {
     program: Option<Program>,
     /// Becomes readable when the program ends.
     end: Option<OwnedFd>,
-    door: Door,
+    listener: Listener,
     /// The rulebook's limit; none for a bot that runs elsewhere.
     limit_ms: Option<u32>,
     longest: usize,
+    /// What it had used when it was started.
+    started: Usage,
     /// What went wrong on the way.
     trouble: Option<String>,
 }
 
 /// Where it will come in.
-enum Door {
-    Tcp(Listener),
-    WebSocket(door::Seat),
+enum Listener {
+    Tcp(tcp::Listener),
+    WebSocket(listener::Seat),
 }
 
 /// A bot that is waited for, as observers see it.
@@ -77,9 +83,10 @@ pub fn expect(
     let longest = session.info().longest_message;
     let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
     let title = session.info().title;
-    let expected = |program: Option<Program>, door, limit_ms| {
+    let expected = |mut program: Option<Program>, listener, limit_ms| {
+        let started = program.as_mut().map(|program| program.tree().look()).unwrap_or_default();
         let end = program.as_ref().and_then(|program| pidfd_open(program.root(), PidfdFlags::empty()).ok());
-        let expected = Expected { program, end, door, limit_ms, longest, trouble: None };
+        let expected = Expected { program, end, listener, limit_ms, longest, started, trouble: None };
         Ok(Some(Player::Expected(Box::new(expected))))
     };
     let start = |launch: Launch| match Program::start(&launch, seat.number(), cpu, longest) {
@@ -90,44 +97,44 @@ pub fn expect(
     match (way(session, name).map_err(wrong)?, session.kit()) {
         (Way::Lines, _) => Ok(None),
         (Way::Elsewhere, Kit::Tcp(_)) => {
-            let listener = match door::address(name.port().map_err(wrong)?, None) {
-                Some(address) => Listener::at(address),
-                None => Listener::open(),
+            let listener = match listener::address(name.port().map_err(wrong)?, None) {
+                Some(address) => tcp::Listener::at(address),
+                None => tcp::Listener::open(),
             };
-            expected(None, Door::Tcp(listener.map_err(SeatError::Machine)?), None)
+            expected(None, Listener::Tcp(listener.map_err(SeatError::Machine)?), None)
         }
         (Way::Elsewhere, Kit::WebSocket(kit)) => {
             let port = name.port().map_err(wrong)?;
-            let door = door::Seat::for_anybody(&kit, port, longest).map_err(SeatError::Machine)?;
-            expected(None, Door::WebSocket(door), None)
+            let waiting = listener::Seat::for_anybody(&kit, port, longest).map_err(SeatError::Machine)?;
+            expected(None, Listener::WebSocket(waiting), None)
         }
         (Way::Client(folder), Kit::Tcp(kit)) => {
-            let listener = Listener::open().map_err(SeatError::Machine)?;
+            let listener = tcp::Listener::open().map_err(SeatError::Machine)?;
             let launch = client(&kit, &folder, listener.address()).map_err(SeatError::Machine)?;
             match start(launch)? {
-                Ok(program) => expected(Some(program), Door::Tcp(listener), Some(kit.connect_ms)),
+                Ok(program) => expected(Some(program), Listener::Tcp(listener), Some(kit.connect_ms)),
                 Err(absent) => Ok(Some(absent)),
             }
         }
         (Way::Dials, Kit::Tcp(kit)) => {
-            let listener = Listener::open().map_err(SeatError::Machine)?;
+            let listener = tcp::Listener::open().map_err(SeatError::Machine)?;
             let mut launch = launch(name)?;
             tell_address(&mut launch, listener.address());
             match start(launch)? {
-                Ok(program) => expected(Some(program), Door::Tcp(listener), Some(kit.connect_ms)),
+                Ok(program) => expected(Some(program), Listener::Tcp(listener), Some(kit.connect_ms)),
                 Err(absent) => Ok(Some(absent)),
             }
         }
         (Way::Dials, Kit::WebSocket(kit)) => {
-            let door = door::Seat::for_program(&kit, longest).map_err(SeatError::Machine)?;
+            let waiting = listener::Seat::for_program(&kit, longest).map_err(SeatError::Machine)?;
             let mut launch = launch(name)?;
             launch.dials_in = true;
-            launch.environment.push((kit.token.to_owned(), door.token().to_owned()));
-            launch.environment.push(("AGON_ADDRESS".to_owned(), door.address()));
+            launch.environment.push((kit.token.to_owned(), waiting.token().to_owned()));
+            launch.environment.push(("AGON_ADDRESS".to_owned(), waiting.address()));
             match start(launch)? {
                 Ok(program) => {
-                    door.belongs_to(program.root(), program.mark());
-                    expected(Some(program), Door::WebSocket(door), Some(kit.connect_ms))
+                    waiting.belongs_to(program.owner());
+                    expected(Some(program), Listener::WebSocket(waiting), Some(kit.connect_ms))
                 }
                 Err(absent) => Ok(Some(absent)),
             }
@@ -234,7 +241,7 @@ fn tell_address(launch: &mut Launch, address: SocketAddr) {
 /// What bots said when they came is put into `greetings`.
 ///
 /// # Errors
-/// When the user stops the match.
+/// When the user stops the match, or the machine was late when somebody did not come.
 pub(crate) fn gather(
     session: &mut dyn Session,
     players: &mut [Player],
@@ -245,6 +252,7 @@ pub(crate) fn gather(
 ) -> Result<(), Void> {
     let began = Instant::now();
     let mut beat = began;
+    let mut pulse = Pulse::new();
     loop {
         let mut missing = Vec::new();
         for (seat, player) in Seat::first(players.len() as u8).zip(players.iter_mut()) {
@@ -252,7 +260,24 @@ pub(crate) fn gather(
             let limit = expected.limit(clock);
             if let Some(wire) = expected.arrived(session, seat, greetings) {
                 *player = Player::Program(Box::new(expected.seated(wire)));
-            } else if let Some(why) = expected.given_up(limit.filter(|limit| began.elapsed() >= *limit)) {
+                continue;
+            }
+            let waited = began.elapsed();
+            // What the machine took, it has more.
+            let late = match limit.filter(|limit| waited >= *limit) {
+                Some(_) => expected.machine_was_late(&pulse),
+                None => Duration::ZERO,
+            };
+            let limit = limit.map(|limit| limit + late);
+            let is_over = limit.filter(|limit| waited >= *limit);
+            if let Some(why) = expected.given_up(is_over) {
+                if let Some(limit) = is_over.filter(|limit| late > *limit / TOO_LATE) {
+                    return Err(Void::HostLate(format!(
+                        "seat {seat} {why}; this machine kept it waiting for {:.1} s of {:.1}",
+                        late.as_secs_f64(),
+                        limit.as_secs_f64()
+                    )));
+                }
                 *player = Player::Absent(why);
             } else {
                 let (address, elsewhere) = (expected.address(), expected.program.is_none());
@@ -278,28 +303,31 @@ pub(crate) fn gather(
             }
         }
         let ends = missing.iter().filter_map(|awaited| Some(began + awaited.limit?));
-        wait(players, ends.chain([beat]).min().expect("one beat"))?;
+        wait(players, ends.chain([beat]).min().expect("one beat"), &mut pulse)?;
     }
 }
 
-/// Sleeps until something happens at a door or with a program that is expected.
-fn wait(players: &mut [Player], until: Instant) -> Result<(), Void> {
+/// Sleeps until something happens at a port or with a program that is expected.
+fn wait(players: &mut [Player], until: Instant, pulse: &mut Pulse) -> Result<(), Void> {
     let mut descriptors = Vec::new();
     for player in &*players {
         if let Player::Expected(expected) = player {
             let stderr = expected.program.as_ref().and_then(Program::stderr);
             let end = expected.end.as_ref().map(std::os::fd::AsFd::as_fd);
-            let watched = [Some(expected.door.reads()), stderr, end];
+            let watched = [Some(expected.listener.reads()), stderr, end];
             let polls = watched.into_iter().flatten();
             descriptors.extend(polls.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)));
         }
     }
-    let patience = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+    pulse.awake(Duration::ZERO);
+    let meant = until.saturating_duration_since(Instant::now());
+    let patience = Timespec::try_from(meant).ok();
     match poll(&mut descriptors, patience.as_ref()) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(Void::OwnFault(format!("waiting for bots to connect failed: {error}"))),
     }
     drop(descriptors);
+    pulse.awake(meant);
     for player in players {
         if let Player::Expected(expected) = player
             && let Some(program) = &mut expected.program
@@ -316,10 +344,17 @@ impl Expected {
         clock.limit_to_connect(self.limit_ms.unwrap_or(ELSEWHERE_MS))
     }
 
+    /// For how long this machine kept it from starting.
+    fn machine_was_late(&mut self, pulse: &Pulse) -> Duration {
+        let program = self.program.as_mut();
+        let queued = program.map(|program| Usage::kept_waiting(&self.started, &program.tree().look()));
+        pulse.stood_still() + queued.unwrap_or_default()
+    }
+
     fn address(&self) -> String {
-        match &self.door {
-            Door::Tcp(listener) => listener.address().to_string(),
-            Door::WebSocket(door) => door.address(),
+        match &self.listener {
+            Listener::Tcp(listener) => listener.address().to_string(),
+            Listener::WebSocket(waiting) => waiting.address(),
         }
     }
 
@@ -330,17 +365,21 @@ impl Expected {
         seat: Seat,
         greetings: &mut Vec<(Seat, Vec<u8>)>,
     ) -> Option<Box<dyn Wire>> {
-        match &mut self.door {
-            Door::Tcp(listener) => {
-                let (stream, theirs) = listener.accept()?;
-                if let Some(why) = stranger(self.program.as_ref(), theirs, listener.address()) {
-                    self.trouble = Some(why);
+        match &mut self.listener {
+            Listener::Tcp(port) => {
+                let (stream, theirs) = port.accept()?;
+                let owner = self.program.as_ref().map(Program::owner);
+                // Not the address where we listen: that may stand for all of this machine's.
+                let ours = stream.local_addr().ok()?;
+                let caller = Caller::find(theirs, ours, owner.iter());
+                if let Err(why) = caller.may_take(owner.as_ref(), listener::any_user()) {
+                    self.trouble = Some(format!("it {why}"));
                     return None;
                 }
                 Some(Box::new(Framed::new(stream, self.longest).ok()?))
             }
-            Door::WebSocket(door) => {
-                let (wire, greeting) = door.take()?;
+            Listener::WebSocket(waiting) => {
+                let (wire, greeting) = waiting.take()?;
                 // It gives the team its name.
                 session.hear(seat, &greeting);
                 greetings.push((seat, greeting));
@@ -362,8 +401,8 @@ impl Expected {
     /// Why it will not come, when that is known or the limit has passed.
     fn given_up(&mut self, late: Option<Duration>) -> Option<String> {
         let address = self.address();
-        if let Door::WebSocket(door) = &mut self.door {
-            self.trouble = door.trouble().or(self.trouble.take());
+        if let Listener::WebSocket(waiting) = &mut self.listener {
+            self.trouble = waiting.trouble().or(self.trouble.take());
         }
         let Some(program) = &mut self.program else {
             let seconds = late?.as_secs();
@@ -393,25 +432,14 @@ impl Expected {
     }
 }
 
-impl Door {
+impl Listener {
     /// Becomes readable when somebody may be there.
     fn reads(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(listener) => listener.reads(),
-            Self::WebSocket(door) => door.reads(),
+            Self::WebSocket(waiting) => waiting.reads(),
         }
     }
-}
-
-/// Why who connects is not whom we wait for; none when it is, or when nobody can say.
-fn stranger(program: Option<&Program>, theirs: SocketAddr, ours: SocketAddr) -> Option<String> {
-    let socket = peer::socket(theirs, ours)?;
-    if program.is_some_and(|program| peer::is_below(socket, program.root())) {
-        return None;
-    }
-    let mark = peer::mark(socket)?;
-    let is_own = program.is_some_and(|program| program.mark() == mark);
-    (!is_own).then(|| "another bot tried to take its place".to_owned())
 }
 
 /// The last line somebody wrote, shortened.

@@ -44,7 +44,14 @@ pub enum Cause {
     /// So often an answer was there before its question.
     Unasked(u32),
     /// It computed while its opponent was to move.
-    Pondered(Duration),
+    Pondered {
+        /// CPU time that it used then.
+        used: Duration,
+        /// CPU time of its own turns until then.
+        own: Duration,
+    },
+    /// It kept others from playing: what was seen.
+    Disturbed(String),
 }
 
 /// What kept a late answer.
@@ -80,7 +87,8 @@ impl Cause {
             Self::Deaf => FaultKind::Deaf,
             Self::Unasked(_) => FaultKind::Stray,
             Self::Greedy(..) => FaultKind::Resources,
-            Self::Pondered(_) => FaultKind::Pondering,
+            Self::Pondered { .. } => FaultKind::Pondering,
+            Self::Disturbed(_) => FaultKind::Disturbing,
         }
     }
 
@@ -129,7 +137,8 @@ impl Cause {
             Self::Greedy(Excess::Memory(5 << 30), Limits { memory: 4 << 30, processes: 512 }),
             Self::Greedy(Excess::Processes(513), Limits { memory: 4 << 30, processes: 512 }),
             Self::Unasked(12),
-            Self::Pondered(Duration::from_micros(3_400)),
+            Self::Pondered { used: Duration::from_micros(12_300), own: Duration::from_micros(20_100) },
+            Self::Disturbed("at turn 12 a signal of seat 2 stopped seat 1".to_owned()),
         ]
     }
 }
@@ -178,11 +187,16 @@ impl fmt::Display for Cause {
                  over answers the next question",
                 if *times == 1 { "turn" } else { "turns" }
             ),
-            Self::Pondered(used) => write!(
+            Self::Pondered { used, own } => write!(
                 f,
-                "used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do too; from now on it is \
-                 stopped between its turns (--ponder allow lets it)",
-                used.as_secs_f64() * 1e3
+                "used {:.1} ms of CPU while its opponent was to move, and {:.1} ms in its own turns; from now on it is stopped \
+                 between its turns (--ponder allow lets it)",
+                used.as_secs_f64() * 1e3,
+                own.as_secs_f64() * 1e3
+            ),
+            Self::Disturbed(what) => write!(
+                f,
+                "kept others from playing, and is put out, as this is the third match that it disturbed: {what}"
             ),
         }
     }

@@ -65,11 +65,15 @@ pub enum FaultKind {
     Resources,
     /// It computed in its opponent's time.
     Pondering,
+    /// It said itself that it failed, as a script does that throws.
+    Exception,
+    /// It kept others from playing.
+    Disturbing,
 }
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Timeout,
         Self::Crash,
         Self::NeverStarted,
@@ -79,9 +83,12 @@ impl FaultKind {
         Self::Deaf,
         Self::Resources,
         Self::Pondering,
+        Self::Exception,
+        Self::Disturbing,
     ];
 
-    /// Whether no answer, or none that can be played, came by it.
+    /// Whether no answer, or none that can be played, came by it. (An exception may come with an answer, but it
+    /// is none that its author meant.)
     pub fn breaks(self) -> bool {
         !matches!(self, Self::Stray | Self::Pondering)
     }
@@ -98,6 +105,8 @@ impl FaultKind {
             Self::Deaf => "input not read",
             Self::Resources => "too much memory or processes",
             Self::Pondering => "computed in the opponent's time",
+            Self::Exception => "exception",
+            Self::Disturbing => "disturbed others",
         }
     }
 }

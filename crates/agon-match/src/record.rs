@@ -1,6 +1,7 @@
 //! What is known after a match.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use agon_game::{Outcome, Seat};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct MatchRecord {
     pub times: Vec<SeatTime>,
     /// How many steps were played.
     pub steps: u32,
+    /// Whether all bots were here, so that there was a match.
+    pub began: bool,
     /// Wall time of the match in microseconds.
     pub wall_us: u64,
     /// What could not be measured.
@@ -35,10 +38,44 @@ pub struct MatchRecord {
 pub enum Void {
     /// This machine was too slow to be fair: play again.
     HostLate(String),
+    /// The bot of a seat took the machine from another one: play again. The third match that it makes void like
+    /// this goes on without it instead, where the caller counts (see [`Terms::disturbed`](crate::Terms::disturbed)).
+    Disturbed {
+        /// Who did.
+        by: Seat,
+        /// What was seen, as a sentence.
+        why: String,
+    },
     /// The program itself failed: report it.
     OwnFault(String),
     /// The user stopped it.
     Stopped,
+}
+
+impl Void {
+    /// Why the machine, or a bot that disturbed another one, made it void: it may go well when it is played again.
+    pub fn unfair(&self) -> Option<&str> {
+        match self {
+            Self::HostLate(why) | Self::Disturbed { why, .. } => Some(why),
+            Self::OwnFault(_) | Self::Stopped => None,
+        }
+    }
+
+    /// The seat that caused it, where that is known.
+    pub fn culprit(&self) -> Option<Seat> {
+        if let Self::Disturbed { by, .. } = self { Some(*by) } else { None }
+    }
+}
+
+impl fmt::Display for Void {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HostLate(why) => write!(f, "void: this machine was too busy to be fair ({why})"),
+            Self::Disturbed { by, why } => write!(f, "void: seat {by} disturbed another bot ({why})"),
+            Self::OwnFault(why) => write!(f, "void: agon itself failed ({why}); please report it"),
+            Self::Stopped => f.write_str("stopped before its end"),
+        }
+    }
 }
 
 /// How often a seat did something wrong.
@@ -64,6 +101,8 @@ pub struct SeatTime {
     pub answers: u32,
     /// Wall time of all answers, in milliseconds.
     pub wall_ms: f64,
+    /// The part of it that counts against the limit: without the time that this machine kept the bot waiting.
+    pub charged_ms: f64,
     /// CPU time of all answers, in milliseconds; none where unknown.
     pub cpu_ms: Option<f64>,
     /// CPU time outside of answers (starting, and the turns of others), in milliseconds; none where unknown.
@@ -169,11 +208,7 @@ impl MatchRecord {
 
     /// Why the match does not count, as a sentence.
     pub fn void_sentence(&self) -> Option<String> {
-        self.void.as_ref().map(|void| match void {
-            Void::HostLate(why) => format!("void: this machine was too busy to be fair ({why})"),
-            Void::OwnFault(why) => format!("void: agon itself failed ({why}); please report it"),
-            Void::Stopped => "stopped before its end".to_owned(),
-        })
+        self.void.as_ref().map(Void::to_string)
     }
 
     /// The result object.

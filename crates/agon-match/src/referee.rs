@@ -17,6 +17,8 @@ use crate::record::{MatchRecord, SeatCounts, SeatTime, Void};
 use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder, trace};
 
 mod asking;
+mod waiting;
+mod watching;
 
 /// So long bots may take, all together, to read how it ended and to end by themselves.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -95,6 +97,8 @@ impl When {
 pub struct Take {
     /// Wall time, from the end of the question to the end of the answer.
     pub wall: Duration,
+    /// The part of it that counts: without the time that the machine kept the bot waiting.
+    pub charged: Duration,
     /// CPU time of the bot's processes; none where unknown.
     pub cpu: Option<Duration>,
     /// The answer as it came, where it differs from the canonical one.
@@ -109,6 +113,32 @@ pub struct Take {
     pub timed: bool,
 }
 
+/// So many matches a bot may make void by disturbing others; in the last of them it is put out instead.
+pub const MOST_DISTURBANCES: u32 = 3;
+
+/// How a match is played, beside its rules.
+pub struct Terms<'a> {
+    /// How limits are applied.
+    pub clock: Clock,
+    /// What happens to bots that compute in their opponent's time.
+    pub ponder: Ponder,
+    /// Ends the match early, from another thread or a signal handler.
+    pub stop: &'a AtomicBool,
+    /// Answers for the first steps: the bots are asked and heard as always, and then these are played instead of
+    /// theirs. So bots come into a position that others have made.
+    pub given: &'a [Vec<(Seat, PackedAnswer)>],
+    /// How many matches the bot of each seat has made void before ([`Void::culprit`]); empty for none. Counted by
+    /// the caller, who also plays these matches again.
+    pub disturbed: &'a [u32],
+}
+
+impl<'a> Terms<'a> {
+    /// Without given answers or earlier disturbances.
+    pub fn new(clock: Clock, ponder: Ponder, stop: &'a AtomicBool) -> Self {
+        Self { clock, ponder, stop, given: &[], disturbed: &[] }
+    }
+}
+
 /// Plays a match to its end. Afterwards no program of it is alive.
 ///
 /// `stop` ends it early, from another thread or a signal handler.
@@ -121,32 +151,28 @@ pub fn play(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> MatchRecord {
-    play_on(session, players, names, clock, ponder, observer, stop, &[])
+    play_on(session, players, names, observer, &Terms::new(clock, ponder, stop))
 }
 
-/// As [`play`], but the first steps are `given`: the bots are asked and heard as always, and then these
-/// answers are played instead of theirs. So bots come into a position that others have made.
-#[expect(clippy::too_many_arguments, reason = "those of `play` and one more")]
+/// As [`play`], on other [`Terms`].
 pub fn play_on(
     session: &mut dyn Session,
     players: &mut [Player],
     names: &[String],
-    clock: Clock,
-    ponder: Ponder,
     observer: &mut dyn Observer,
-    stop: &AtomicBool,
-    given: &[Vec<(Seat, PackedAnswer)>],
+    terms: &Terms<'_>,
 ) -> MatchRecord {
     let [before, _] = session.pauses_ms();
     let mut greetings = Vec::new();
-    let gathered = arrival::gather(session, players, clock, observer, stop, &mut greetings)
-        .and_then(|()| pause(before, stop));
+    let gathered = arrival::gather(session, players, terms.clock, observer, terms.stop, &mut greetings)
+        .and_then(|()| pause(before, terms.stop));
     let began = Instant::now();
-    let mut referee = Referee::new(session, players, clock, ponder, stop);
+    let mut referee = Referee::new(session, players, terms);
     for (seat, text) in greetings {
         referee.seats[seat.index()].said.push(Said { when: When::First, text });
     }
-    let void = gathered.and_then(|()| referee.run(observer, given)).err();
+    let has_begun = gathered.is_ok();
+    let void = gathered.and_then(|()| referee.run(observer)).err();
     let mut notes = referee.notes();
     let Referee { faults, rejected, mut seats, .. } = referee;
     let wall = began.elapsed();
@@ -175,6 +201,7 @@ pub fn play_on(
         times: seats.iter().map(|seat| seat.time).collect(),
         counts: seats.into_iter().map(|seat| seat.counts).collect(),
         steps: session.steps(),
+        began: has_begun,
         wall_us: wall.as_micros() as u64,
         notes,
     }
@@ -200,7 +227,7 @@ fn part(players: &mut [Player]) {
         if let Player::Program(program) = player
             && program.dials_in()
         {
-            program.family().go_on();
+            program.tree().go_on();
             program.wire().close();
             dialled.push(program);
         }
@@ -233,7 +260,7 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
             message.clear();
             session.end(seat, facts, &mut message);
             if !message.is_empty() {
-                program.family().go_on();
+                program.tree().go_on();
                 program.wire().send(&message);
                 told.push(program);
             }
@@ -264,9 +291,7 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
 struct Referee<'a> {
     session: &'a mut dyn Session,
     players: &'a mut [Player],
-    clock: Clock,
-    ponder: Ponder,
-    stop: &'a AtomicBool,
+    terms: &'a Terms<'a>,
     seats: Vec<SeatState>,
     faults: Vec<Fault>,
     rejected: Vec<RejectedOrder>,
@@ -298,8 +323,9 @@ struct SeatState {
     between: Duration,
     /// CPU time of processes that had come and gone by its first answer: a launcher's, as of Python versions.
     launching: Duration,
-    /// CPU time in its opponents' turns, less a little for each.
+    /// CPU time in its opponents' turns, less a little for each; and the most that was.
     pondered: Duration,
+    most_pondered: Duration,
     /// Whether it is stopped between its turns.
     ponders: bool,
 }
@@ -313,20 +339,12 @@ enum Leaving {
 }
 
 impl<'a> Referee<'a> {
-    fn new(
-        session: &'a mut dyn Session,
-        players: &'a mut [Player],
-        clock: Clock,
-        ponder: Ponder,
-        stop: &'a AtomicBool,
-    ) -> Self {
+    fn new(session: &'a mut dyn Session, players: &'a mut [Player], terms: &'a Terms<'a>) -> Self {
         let seats = players.iter().map(|_| SeatState::default()).collect();
         Self {
             session,
             players,
-            clock,
-            ponder,
-            stop,
+            terms,
             seats,
             faults: Vec::new(),
             rejected: Vec::new(),
@@ -352,6 +370,7 @@ impl<'a> Referee<'a> {
                 notes.push(format!("the CPU time of seat {seat} could not be measured in every turn"));
             }
         }
+        notes.extend(self.pondering_notes());
         notes
     }
 
@@ -363,7 +382,8 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn run(&mut self, observer: &mut dyn Observer, given: &[Vec<(Seat, PackedAnswer)>]) -> Result<(), Void> {
+    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Void> {
+        let given = self.terms.given;
         for seat in Seat::first(self.players.len() as u8) {
             if let Player::Absent(why) = &self.players[seat.index()] {
                 let cause = Cause::NotStarted(why.clone());
@@ -373,7 +393,7 @@ impl<'a> Referee<'a> {
         }
         let mut listed = 0;
         while !self.session.deciding().is_empty() {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.terms.stop.load(Ordering::Relaxed) {
                 return Err(Void::Stopped);
             }
             let step = self.session.steps();
@@ -421,7 +441,7 @@ impl<'a> Referee<'a> {
         }
         // Whoever stops us may have ended the bots first: a service manager sends its signal to everybody.
         let crashed = self.faults.iter().any(|fault| fault.kind == FaultKind::Crash);
-        if crashed && self.stop.load(Ordering::Relaxed) {
+        if crashed && self.terms.stop.load(Ordering::Relaxed) {
             return Err(Void::Stopped);
         }
         for seat in Seat::first(self.players.len() as u8) {
@@ -456,8 +476,10 @@ impl<'a> Referee<'a> {
             program.end();
             // Who runs elsewhere may still send: its connection is dropped, so that it is told.
             let _ = program.hang_up(Duration::ZERO);
+            // Nobody asked who was put out for disturbing others.
             let place = answers.iter().position(|(other, _)| *other == seat);
-            let take = &mut takes[place.expect("it was asked")];
+            let mut unasked = Take::default();
+            let take = place.map_or(&mut unasked, |place| &mut takes[place]);
             take.stderr.extend_from_slice(&said);
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use agon_bot::family::{self, Limits};
+use agon_bot::tree::{self, Limits};
 use agon_bot::{BotName, sys};
 use agon_game::{AnyGame, Face, Seat, Session, Setup};
 use agon_match::record::Void;
@@ -238,6 +238,7 @@ const ODD: &[Odd] = &[
         Shell("for i in 1 2 3 4 5 6 7 8 9; do (true &); done; while true; do question; echo WAIT; done"),
         PlaysBusily,
     ),
+    odd("leaves more zombies than it may have processes", C(ZOMBIES), PlaysBusily),
     odd(
         "changes its session",
         Shell(
@@ -281,6 +282,23 @@ int main(void) {
         for (;;) pause();
     }
     for (;;) pause();
+}";
+
+/// Starts a process that ends at once, and another one, and never waits for any.
+const ZOMBIES: &str = "
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void) {
+    char line[1000];
+    for (int i = 0; i < 9; i++) if (!fgets(line, sizeof line, stdin)) return 0;
+    for (;;) {
+        if (!fgets(line, sizeof line, stdin)) return 0;
+        for (int units = atoi(line); units > 0; units--) if (!fgets(line, sizeof line, stdin)) return 0;
+        for (int i = 0; i < 4; i++) if (fork() == 0) _exit(0);
+        if (write(1, \"WAIT\\n\", 5) != 5) return 0;
+    }
 }";
 
 const EATER: &str = "
@@ -348,8 +366,8 @@ fn match_of(bots: [&str; 2]) -> (MatchRecord, Vec<String>) {
             let mut player =
                 seat_player(session.as_mut(), name, seat, None, Clock::ORIGINAL).expect("it can be seated");
             if let Player::Program(program) = &mut player {
-                program.family().limits = Limits { memory: 200 << 20, processes: 60 };
-                marks.push(program.family().mark().to_owned());
+                program.tree().limits = Limits { memory: 200 << 20, processes: 60 };
+                marks.push(program.tree().mark().to_owned());
             }
             players.push(player);
         }
@@ -398,7 +416,7 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
     }
     // Nothing of it is alive, whether it carries its mark or runs what only it runs.
     for mark in marks {
-        let alive = sys::marked(&format!("{}={mark}", family::MARK));
+        let alive = sys::marked(&format!("{}={mark}", tree::MARK));
         if !alive.is_empty() {
             return Some(format!("still alive: {alive:?}"));
         }

@@ -107,7 +107,7 @@ impl<'a> Asked<'a> {
             for part in &parts {
                 match self.session.hear(seat, part) {
                     Heard::More | Heard::Ignore(_) => {}
-                    Heard::Answer(_) | Heard::Malformed(_) | Heard::Close(_) => return,
+                    Heard::Answer(_) | Heard::Failed { .. } | Heard::Malformed(_) | Heard::Close(_) => return,
                 }
             }
         }

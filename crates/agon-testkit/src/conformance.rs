@@ -113,7 +113,9 @@ fn said<G: Game>(game: &G, dialect: &mut G::Dialect, seat: Seat, order: &G::Orde
         heard = dialect.hear(game, seat, part);
     }
     match heard {
-        Heard::Answer(again) => assert_eq!(again, *order, "{}: {}", String::from_utf8_lossy(&message), at()),
+        Heard::Answer(again) | Heard::Failed { order: Some(again), .. } => {
+            assert_eq!(again, *order, "{}: {}", String::from_utf8_lossy(&message), at())
+        }
         other => panic!("`{}` is heard as {other:?}: {}", String::from_utf8_lossy(&message), at()),
     }
 }
@@ -184,7 +186,9 @@ fn hostile_messages<G: Game>(setup: &Setup) {
             dialect.ask(&game, *seat, &game.view(&state, *seat), &mut Vec::new());
             for _ in 0..10 {
                 let message = hostile(&game, &dialect, *seat, answer.order(), &mut chance);
-                if let Heard::Answer(order) = dialect.hear(&game, *seat, &message) {
+                if let Heard::Answer(order) | Heard::Failed { order: Some(order), .. } =
+                    dialect.hear(&game, *seat, &message)
+                {
                     packed(&game, &order, &|| format!("after {:?}", String::from_utf8_lossy(&message)));
                     *answer = Answer::Given { order, think_ms: chance.below(100_000) };
                 }

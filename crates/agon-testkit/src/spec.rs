@@ -60,8 +60,12 @@ pub trait Adapter {
         for message in text.split("\\n") {
             match dialect.hear(game, seat, message.as_bytes()) {
                 Heard::More | Heard::Ignore(_) => {}
-                Heard::Answer(order) => return Answer::Given { order, think_ms: 0 },
-                Heard::Malformed(why) => return Answer::Malformed { why, think_ms: 0 },
+                Heard::Answer(order) | Heard::Failed { order: Some(order), .. } => {
+                    return Answer::Given { order, think_ms: 0 };
+                }
+                Heard::Malformed(why) | Heard::Failed { why, order: None } => {
+                    return Answer::Malformed { why, think_ms: 0 };
+                }
                 Heard::Close(_) => return Answer::Missing(Absence::Gone),
             }
         }

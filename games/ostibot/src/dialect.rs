@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A bot that knows it has failed (the host of a script that threw) says so instead: `{"failed":"why"}`.
-//! That is no answer, and a fault with that sentence.
+//! That is no answer, and a fault with that sentence. An `error` in an answer is such a fault, too, but the answer
+//! counts.
 //!
 //! The dialect keeps the `state` of each seat word for word and sends it with the next question.
 
@@ -77,9 +78,10 @@ impl Dialect<Ostibot> for Talk {
         // follow one question behind.
         if let Some(owed) = self.owed[seat.index()].checked_sub(1) {
             self.owed[seat.index()] = owed;
-            return Heard::Ignore(Some(
-                "an answer came after it was given up, and is not looked at".to_owned(),
-            ));
+            // A host that gave a script up says so late where the machine is slow: that is told already.
+            let failed = matches!(read(message), Err(Unread::Failed(_)));
+            let why = "an answer came after it was given up, and is not looked at";
+            return Heard::Ignore((!failed).then(|| why.to_owned()));
         }
         self.answered[seat.index()] = true;
         match read(message) {
@@ -87,9 +89,15 @@ impl Dialect<Ostibot> for Talk {
                 if let Some(state) = state {
                     self.states[seat.index()] = Some(state);
                 }
-                Heard::Answer(order)
+                match &order.error {
+                    Some(error) => {
+                        Heard::Failed { why: format!("it reports an error: {error}"), order: Some(order) }
+                    }
+                    None => Heard::Answer(order),
+                }
             }
-            Err(why) => Heard::Malformed(why),
+            Err(Unread::Malformed(why)) => Heard::Malformed(why),
+            Err(Unread::Failed(why)) => Heard::Failed { why, order: None },
         }
     }
 
@@ -126,20 +134,27 @@ fn even_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// Reads an answer: the order and the state to keep. The error is a sentence for the bot's author.
-fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), String> {
+/// Why there is no answer in a line: a sentence for the bot's author.
+enum Unread {
+    Malformed(String),
+    /// The bot says that it failed.
+    Failed(String),
+}
+
+/// Reads an answer: the order and the state to keep.
+fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), Unread> {
     let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(&b'{') {
-        return Err("the answer must be a JSON object like {\"actions\":[]}".to_owned());
+        return Err(Unread::Malformed("the answer must be a JSON object like {\"actions\":[]}".to_owned()));
     }
     let returned: Returned<'_> = serde_json::from_slice(message)
-        .map_err(|error| format!("the answer is no JSON object as asked for: {error}"))?;
+        .map_err(|error| Unread::Malformed(format!("the answer is no JSON object as asked for: {error}")))?;
     if let Some(why) = returned.failed {
-        return Err(why.chars().take(LONGEST_NOTE).collect());
+        return Err(Unread::Failed(why.chars().take(LONGEST_NOTE).collect()));
     }
     let state = returned.state.map(RawValue::get);
     if let Some(size) = state.map(str::len).filter(|&size| size > LARGEST_STATE) {
-        return Err(format!("`state` has {size} bytes; at most {LARGEST_STATE} are kept"));
+        return Err(Unread::Malformed(format!("`state` has {size} bytes; at most {LARGEST_STATE} are kept")));
     }
     // Line breaks can stand only between the tokens of JSON, and would end the line it is sent in.
     let state = state.map(|text| text.replace(['\n', '\r'], " ").into());

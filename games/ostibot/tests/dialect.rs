@@ -14,8 +14,8 @@ fn match_for_two() -> Ostibot {
 fn hear(message: &str) -> Result<Order, String> {
     let game = match_for_two();
     match Talk::new(&game).hear(&game, Seat::new(0), message.as_bytes()) {
-        Heard::Answer(order) => Ok(order),
-        Heard::Malformed(why) => Err(why),
+        Heard::Answer(order) | Heard::Failed { order: Some(order), .. } => Ok(order),
+        Heard::Malformed(why) | Heard::Failed { why, .. } => Err(why),
         other => panic!("{other:?}"),
     }
 }
@@ -124,6 +124,20 @@ fn a_bot_may_say_that_it_failed() {
     assert_eq!(hear(&format!("{{\"failed\":\"{long}\"}}")), Err("x".repeat(LONGEST_NOTE)));
 }
 
+/// What failed is told as that, with what was ordered all the same.
+#[test]
+fn an_error_that_a_bot_reports_is_heard() {
+    let game = match_for_two();
+    let hear = |line: &str| Talk::new(&game).hear(&game, Seat::new(0), line.as_bytes());
+    let threw = hear(r#"{"failed":"play threw RangeError: no"}"#);
+    assert_eq!(threw, Heard::Failed { why: "play threw RangeError: no".to_owned(), order: None });
+    let Heard::Failed { why, order: Some(order) } = hear(r#"{"actions":[],"error":"no path"}"#) else {
+        panic!("it is heard")
+    };
+    assert_eq!((why.as_str(), order.error.as_deref()), ("it reports an error: no path", Some("no path")));
+    assert!(matches!(hear(r#"{"actions":[]}"#), Heard::Answer(_)));
+}
+
 /// Lines come in the order of the questions: what comes for one that was given up answers no other.
 #[test]
 fn an_answer_that_comes_too_late_is_dropped() {
@@ -137,6 +151,10 @@ fn an_answer_that_comes_too_late_is_dropped() {
     ask(&mut talk, first);
     assert!(matches!(talk.hear(&game, first, b"{\"state\":1}"), Heard::Ignore(Some(_))));
     assert_eq!(talk.state(first), None);
+    // The late word of a host that gave up is no output of the bot.
+    talk.missed(&game, first, &late);
+    ask(&mut talk, first);
+    assert_eq!(talk.hear(&game, first, br#"{"failed":"too slow"}"#), Heard::Ignore(None));
     assert!(matches!(talk.hear(&game, first, b"{\"state\":2}"), Heard::Answer(_)));
     assert_eq!(talk.state(first), Some("2"));
     // One that came, but after the limit, is not owed any more. Nor is that of a seat that is gone.

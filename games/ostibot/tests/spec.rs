@@ -103,8 +103,10 @@ impl Adapter for Spec {
             text.replace("(1 MiB)", &"x".repeat(1 << 20)).replace("(1000 actions)", &"{},".repeat(1000));
         if text.starts_with(['{', '[', '"']) {
             return match dialect.hear(game, seat, message.as_bytes()) {
-                Heard::Answer(order) => Answer::Given { order, think_ms: 0 },
-                Heard::Malformed(why) => Answer::Malformed { why, think_ms: 0 },
+                Heard::Answer(order) | Heard::Failed { order: Some(order), .. } => {
+                    Answer::Given { order, think_ms: 0 }
+                }
+                Heard::Malformed(why) | Heard::Failed { why, .. } => Answer::Malformed { why, think_ms: 0 },
                 other => panic!("{text} is heard as {other:?}"),
             };
         }

@@ -234,7 +234,7 @@ fn wire_answer(game: &Terminal, dialect: &mut Wire, seat: Seat, text: &str) -> A
                 answer = Answer::Given { order, think_ms: 0 };
                 break;
             }
-            Heard::Malformed(why) => {
+            Heard::Malformed(why) | Heard::Failed { why, .. } => {
                 answer = Answer::Malformed { why, think_ms: 0 };
                 break;
             }

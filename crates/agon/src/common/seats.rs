@@ -111,10 +111,10 @@ impl ReplayFile {
         self.kept
     }
 
-    /// Keeps what a match left, if there was one: a match that was stopped before its first step, or that is
-    /// void and played again, leaves nothing.
+    /// Keeps what a match left, if there was one: a match for which not all bots came, or that is void and played
+    /// again, leaves nothing.
     pub fn keep(&mut self, record: &MatchRecord, again: bool) {
-        self.kept |= !again && (record.void.is_none() || record.steps > 0);
+        self.kept |= !again && record.began;
     }
 }
 

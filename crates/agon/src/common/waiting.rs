@@ -18,9 +18,13 @@ const MOST_TOLD: usize = 20;
 #[derive(Args, Debug, Clone, Default)]
 pub struct PortOptions {
     /// Where bots dial in that connect by themselves; an address other than this machine's own (127.0.0.1)
-    /// lets others reach the port [default: the game's usual port]
+    /// lets others reach the port, with --any-user [default: the game's usual port]
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place, help_heading = "Match")]
     port: Option<Place>,
+    /// Lets bots of other users of this machine, and of other machines, take the seats `tcp:` and `ws:`; without
+    /// it only this user's
+    #[arg(long, help_heading = "Match")]
+    any_user: bool,
 }
 
 /// A port, perhaps at an address.
@@ -42,7 +46,10 @@ impl PortOptions {
     /// Bots dial in there from now on.
     pub fn apply(&self) {
         if let Some((ip, port)) = self.port {
-            agon_bot::door::use_address(ip, port);
+            agon_bot::listener::use_address(ip, port);
+        }
+        if self.any_user {
+            agon_bot::listener::let_any_user_in();
         }
     }
 }

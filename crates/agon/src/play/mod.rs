@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_game::{Seat, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Terms, play_on};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -107,6 +107,8 @@ pub fn run(options: &PlayOptions) -> Done {
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
     let mut viewer = options.live.then(|| Viewer::start(None)).transpose()?;
+    // How many of these tries each bot has made void.
+    let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut players = seat_all(session.as_mut(), &names, clock, options.wanted.clock.ponder(), false)?;
@@ -134,15 +136,10 @@ pub fn run(options: &PlayOptions) -> Done {
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
-            agon_match::play(
-                session.as_mut(),
-                &mut players,
-                &labels,
-                clock,
-                options.wanted.clock.ponder(),
-                &mut Together(&mut observers),
-                stop,
-            )
+            let ponder = options.wanted.clock.ponder();
+            let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };
+            let mut observer = Together(&mut observers);
+            play_on(session.as_mut(), &mut players, &labels, &mut observer, &terms)
         };
         drop(players);
         screen.leave()?;
@@ -152,7 +149,10 @@ pub fn run(options: &PlayOptions) -> Done {
         if let Some(camera) = camera {
             camera.finish(&record);
         }
-        let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        let late = record.void.as_ref().is_some_and(|void| void.unfair().is_some());
+        if let Some(seat) = record.void.as_ref().and_then(agon_match::record::Void::culprit) {
+            disturbed[seat.index()] += 1;
+        }
         if let Some(file) = &mut file {
             file.keep(&record, late && attempt < TRIES);
         }

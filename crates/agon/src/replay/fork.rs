@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_game::{PackedAnswer, Seat, Session};
-use agon_match::{MatchRecord, Observer, Recorder, StepReport, play_on};
+use agon_match::{MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
 use agon_replay::Replay;
 use clap::Args;
 use serde::Serialize;
@@ -98,20 +98,12 @@ pub fn run(options: &ForkOptions) -> Done {
         let header = header(session.as_ref(), &names, &labels_since, &clock.to_string());
         let (mut file, recorder) = ReplayFile::begin(options.replay.as_deref(), &header)?;
         let mut compare = Compare { seat, old: &old, recorder, asked: 0, same: 0, first: None, chosen: None };
-        let record = play_on(
-            session.as_mut(),
-            &mut players,
-            &labels,
-            clock,
-            options.clock.ponder(),
-            &mut compare,
-            stop,
-            &given,
-        );
+        let terms = Terms { given: &given, ..Terms::new(clock, options.clock.ponder(), stop) };
+        let record = play_on(session.as_mut(), &mut players, &labels, &mut compare, &terms);
         drop(players);
         let Compare { recorder, asked, same, first, chosen, .. } = compare;
         recorder.finish(session.as_mut(), &record)?;
-        let late = matches!(record.void, Some(agon_match::record::Void::HostLate(_)));
+        let late = record.void.as_ref().is_some_and(|void| void.unfair().is_some());
         file.keep(&record, late && attempt < TRIES);
         if late && attempt < TRIES {
             continue;

@@ -97,7 +97,6 @@ pub fn run(options: &SprtOptions) -> Done {
         bots: about.bots.iter().chain(&options.field).cloned().collect(),
         games: options.games,
         chosen: options.games.is_some(),
-        format: None,
         test: Some(TestId {
             model: options.model,
             elo0: options.elo0,

@@ -8,7 +8,9 @@ use agon_bot::program::Ending;
 use agon_bot::{BotName, Kind};
 use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session, Transport};
 use agon_match::record::Void;
-use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, play_on, seat_player};
+use agon_match::{
+    Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, Terms, play_on, seat_player,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -36,7 +38,7 @@ pub struct Seen {
 /// The time of one answer.
 #[derive(Clone, Debug)]
 pub struct Time {
-    /// How long it took, in milliseconds of wall time.
+    /// How long it took, in milliseconds, without what the machine took.
     pub ms: f64,
     /// The limit.
     pub limit_ms: f64,
@@ -80,22 +82,14 @@ pub fn play(
             enough: &enough,
             recorder: Recorder::new(Vec::new(), &header)?,
         };
-        let record = play_on(
-            session.as_mut(),
-            &mut players,
-            &labels,
-            clock,
-            Ponder::Stop,
-            &mut watch,
-            &enough,
-            &situation.given,
-        );
+        let terms = Terms { given: &situation.given, ..Terms::new(clock, Ponder::Stop, &enough) };
+        let record = play_on(session.as_mut(), &mut players, &labels, &mut watch, &terms);
         let Watch { times, answers, recorder, until, .. } = watch;
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::Check);
         }
         match &record.void {
-            Some(Void::HostLate(why)) => {
+            Some(Void::HostLate(why) | Void::Disturbed { why, .. }) => {
                 late.clone_from(why);
                 continue;
             }
@@ -134,7 +128,7 @@ impl Observer for Watch<'_> {
                 self.answers.extend(answer.order().into_iter().flatten());
                 let first = self.times.is_empty();
                 let (ms, limit_ms) =
-                    (take.wall.as_secs_f64() * 1e3, take.limit.unwrap_or_default().as_secs_f64() * 1e3);
+                    (take.charged.as_secs_f64() * 1e3, take.limit.unwrap_or_default().as_secs_f64() * 1e3);
                 self.times.push(Time { ms, limit_ms, step: step.step, first });
             }
         }

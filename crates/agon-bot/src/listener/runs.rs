@@ -21,10 +21,11 @@ use rustix::net::{
 };
 use rustix::process::Pid;
 
-use super::{Door, LONGEST_GREETING, NEWS, News, Owner};
+use super::{LONGEST_GREETING, Listener, NEWS, News};
+use crate::peer::{Caller, Owner};
 use crate::websocket::Connection;
 use crate::wire::{Received, Wire as _};
-use crate::{family, peer, sys};
+use crate::{peer, sys, tree};
 
 /// So many other runs may share a port.
 const MOST_GUESTS: usize = 512;
@@ -66,6 +67,7 @@ struct Link {
 struct Wanted {
     number: u64,
     token: String,
+    any_user: bool,
     owner: Option<Owner>,
 }
 
@@ -146,7 +148,9 @@ impl Company {
         if let Role::Guest { host } = &self.role {
             for one in news {
                 let text = match one {
-                    News::Waits { number, token } => format!("waits {number} {token}"),
+                    News::Waits { number, token, any_user } => {
+                        format!("waits {number} {token} {}", if *any_user { "any-user" } else { "own-user" })
+                    }
                     News::Belongs { number, owner } => {
                         format!("belongs {number} {} {}", owner.root.as_raw_nonzero(), owner.mark)
                     }
@@ -159,7 +163,7 @@ impl Company {
     }
 
     /// Hears the others: what a host passes to our seats comes back as `(connection, first message, seat)`.
-    pub(super) fn listen(&mut self, door: &Arc<Door>) -> Vec<(Connection, Vec<u8>, u64)> {
+    pub(super) fn listen(&mut self, own: &Arc<Listener>) -> Vec<(Connection, Vec<u8>, u64)> {
         let mut arrivals = Vec::new();
         match &mut self.role {
             Role::Host { meet, guests } => {
@@ -176,7 +180,7 @@ impl Company {
                 let mut message = vec![0; LONGEST];
                 loop {
                     match take(host, &mut message, RecvFlags::DONTWAIT) {
-                        Ok((0, _)) | Err(None) => break self.succeed(door),
+                        Ok((0, _)) | Err(None) => break self.succeed(own),
                         Ok((length, Some(socket))) => {
                             arrivals.extend(received(&message[..length], socket));
                         }
@@ -190,7 +194,7 @@ impl Company {
     }
 
     /// The host has gone: one of us hosts the port from now on, the others are its guests.
-    fn succeed(&mut self, door: &Arc<Door>) {
+    fn succeed(&mut self, own: &Arc<Listener>) {
         loop {
             if let Ok(meet) = open(self.address) {
                 self.role = Role::Host { meet: Some(meet), guests: Vec::new() };
@@ -199,10 +203,10 @@ impl Company {
             }
             if let Ok((host, _)) = visit(self.address) {
                 self.role = Role::Guest { host };
-                let inner = door.lock();
+                let inner = own.lock();
                 let mut news = Vec::new();
                 for (number, place) in inner.free() {
-                    news.push(News::Waits { number, token: place.token.clone() });
+                    news.push(News::Waits { number, token: place.token.clone(), any_user: place.any_user });
                     if let Some(owner) = place.owner.clone() {
                         news.push(News::Belongs { number, owner });
                     }
@@ -215,7 +219,7 @@ impl Company {
         }
     }
 
-    fn wanted(&self) -> impl Iterator<Item = (Guest, &Wanted)> {
+    fn wanted(&self) -> impl Iterator<Item = (Guest, &Wanted)> + Clone {
         let guests = match &self.role {
             Role::Host { guests, .. } => guests.as_slice(),
             Role::Guest { .. } => &[],
@@ -225,14 +229,21 @@ impl Company {
         })
     }
 
-    /// The seat of another run that a token stands for.
-    pub(super) fn with_token(&self, token: &str) -> Option<Guest> {
-        self.wanted().find(|(_, wanted)| wanted.token == token).map(|(guest, _)| guest)
+    /// The seat of another run that a token stands for, and its program.
+    pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>)> {
+        let found = self.wanted().find(|(_, wanted)| wanted.token == token);
+        found.map(|(guest, wanted)| (guest, wanted.owner.as_ref()))
     }
 
-    /// The seat of another run whose program is meant.
-    pub(super) fn with_owner(&self, is_meant: impl Fn(&Owner) -> bool) -> Option<Guest> {
-        self.wanted().find(|(_, wanted)| wanted.owner.as_ref().is_some_and(&is_meant)).map(|(guest, _)| guest)
+    /// The programs that other runs wait for.
+    pub(super) fn owners(&self) -> impl Iterator<Item = &Owner> + Clone {
+        self.wanted().filter_map(|(_, wanted)| wanted.owner.as_ref())
+    }
+
+    /// The seat of another run whose program has this mark.
+    pub(super) fn with_mark(&self, mark: &str) -> Option<Guest> {
+        let is_meant = |wanted: &Wanted| wanted.owner.as_ref().is_some_and(|owner| owner.mark == mark);
+        self.wanted().find(|(_, wanted)| is_meant(wanted)).map(|(guest, _)| guest)
     }
 
     /// Whether another run waits for a program that it is just starting.
@@ -240,9 +251,11 @@ impl Company {
         self.wanted().any(|(_, wanted)| !wanted.token.is_empty() && wanted.owner.is_none())
     }
 
-    /// The first seat of another run that takes anybody.
-    pub(super) fn for_anybody(&self) -> Option<Guest> {
-        self.with_token("")
+    /// The first seat of another run that takes anybody, and this caller.
+    pub(super) fn for_anybody(&self, caller: &Caller) -> Option<Guest> {
+        let takes =
+            |wanted: &Wanted| wanted.token.is_empty() && caller.may_take(None, wanted.any_user).is_ok();
+        self.wanted().find(|(_, wanted)| takes(wanted)).map(|(guest, _)| guest)
     }
 
     /// Passes a connection to another run, with what was read from it.
@@ -282,7 +295,8 @@ impl Link {
         match what {
             "waits" if self.waiting.len() < 10_000 => {
                 let token = words.next().unwrap_or("").to_owned();
-                self.waiting.push(Wanted { number, token, owner: None });
+                let any_user = words.next() == Some("any-user");
+                self.waiting.push(Wanted { number, token, any_user, owner: None });
             }
             "belongs" => {
                 let root = Pid::from_raw(words.next()?.parse().ok()?)?;
@@ -307,7 +321,7 @@ extern "C" fn leave() {
 }
 
 fn name(address: SocketAddr) -> rustix::io::Result<SocketAddrUnix> {
-    SocketAddrUnix::new_abstract_name(format!("agon-door-{address}").as_bytes())
+    SocketAddrUnix::new_abstract_name(format!("agon-listener-{address}").as_bytes())
 }
 
 fn new_socket() -> rustix::io::Result<OwnedFd> {
@@ -352,7 +366,7 @@ fn welcome(meet: &OwnedFd, listener: &TcpListener) -> Option<Link> {
 /// Whether the other end belongs to our user and is no bot.
 fn is_one_of_us(socket: &OwnedFd) -> bool {
     socket_peercred(socket).is_ok_and(|other| {
-        other.uid == rustix::process::getuid() && sys::variable(other.pid, family::MARK).is_none()
+        other.uid == rustix::process::getuid() && sys::variable(other.pid, tree::MARK).is_none()
     })
 }
 

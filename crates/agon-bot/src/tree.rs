@@ -1,10 +1,11 @@
 //! The processes of a bot: what they use, stopping them, ending them.
 //!
-//! A bot may start further processes. Those it waits for, those it leaves behind and those it
-//! hides are all ended with it: its descendants while they hang together, and its orphans, which
-//! the system gives to us, by the mark in their environment or by their session.
+//! A bot may start further processes. Its first process adopts those whose own parent has ended, so that
+//! they all hang together while it lives, and count as the bot's. What it leaves behind when it ends becomes ours,
+//! and is known by the mark in its environment or by its session. What bears neither is nobody's, and is ended
+//! when it is seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, RwLock};
@@ -23,6 +24,10 @@ static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
 /// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
 static STARTING: RwLock<()> = RwLock::new(());
 
+/// Programs that compile and collect garbage in threads of their own, by the names of their processes.
+const RUNTIMES: [&str; 5] = ["java", "dotnet", "mono", "node", "julia"];
+/// So long that takes at the start.
+const WARM_UP: Duration = Duration::from_secs(2);
 /// So long we wait for a killed process to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -83,17 +88,20 @@ pub enum Excess {
 }
 
 /// The processes of a bot.
-pub struct Family {
+pub struct ProcessTree {
     /// What they may take together.
     pub limits: Limits,
     root: Pid,
     mark: String,
-    /// Those below the root, as last seen.
+    /// Those below the root that live, as last seen.
     others: Vec<Other>,
+    /// Those that have ended and were not waited for, as last seen. They take nothing, and a bot may leave many.
+    zombies: HashSet<Pid>,
     /// CPU time of those that were seen and are gone.
     gone: Duration,
     /// The thread that computes most, as last seen.
     busiest: Option<(Pid, Counters)>,
+    started: Instant,
     stopped: bool,
     ended: Option<Used>,
 }
@@ -156,8 +164,8 @@ impl Usage {
     }
 }
 
-impl Family {
-    /// The family of the process `root`, which leads a session of its own and was started with `mark`.
+impl ProcessTree {
+    /// The processes of the process `root`, which leads a session of its own and was started with `mark`.
     pub fn new(root: Pid, mark: String) -> Self {
         let busiest = Counters::of(root, root).map(|counters| (root, counters));
         Self {
@@ -165,22 +173,26 @@ impl Family {
             root,
             mark,
             others: Vec::new(),
+            zombies: HashSet::new(),
             gone: Duration::ZERO,
             busiest,
+            started: Instant::now(),
             stopped: false,
             ended: None,
         }
     }
 
-    /// The family of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    /// The processes of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
     pub fn unknown() -> Self {
         Self {
             limits: Limits::default(),
             root: rustix::process::getpid(),
             mark: String::new(),
             others: Vec::new(),
+            zombies: HashSet::new(),
             gone: Duration::ZERO,
             busiest: None,
+            started: Instant::now(),
             stopped: false,
             ended: Some(Used::default()),
         }
@@ -212,22 +224,32 @@ impl Family {
         if self.ended.is_some() {
             return;
         }
-        let mut found = sys::tree(self.root).split_off(1);
+        end_hidden();
+        let zombies = std::mem::take(&mut self.zombies);
+        // They have no children, and one look at each is enough.
+        let tree = |root| sys::tree_without(root, |pid| zombies.contains(&pid));
+        let mut found = tree(self.root).split_off(1);
         for (orphan, stat) in orphans() {
             if self.has(orphan, &stat) {
-                found.extend(sys::tree(orphan));
+                found.extend(tree(orphan));
             }
         }
-        self.others.retain(|other| {
-            let stays = found.contains(&other.pid);
-            self.gone += if stays { Duration::ZERO } else { other.cpu.saturating_sub(other.before) };
+        let is_zombie =
+            |pid: &Pid| zombies.contains(pid) || sys::stat(*pid).is_some_and(|stat| stat.state == b'Z');
+        let (ended, mut live): (HashSet<Pid>, HashSet<Pid>) = found.into_iter().partition(is_zombie);
+        self.zombies = ended;
+        self.others.retain_mut(|other| {
+            let stays = live.remove(&other.pid);
+            if !stays {
+                // A zombie still says what it has used.
+                other.cpu = sys::cpu_time(other.pid).unwrap_or(other.cpu).max(other.cpu);
+                self.gone += other.cpu.saturating_sub(other.before);
+            }
             stays
         });
-        for pid in found {
-            if self.others.iter().all(|other| other.pid != pid) {
-                let cpu = sys::cpu_time(pid).unwrap_or_default();
-                self.others.push(Other { pid, before: cpu, cpu });
-            }
+        for pid in live {
+            let cpu = sys::cpu_time(pid).unwrap_or_default();
+            self.others.push(Other { pid, before: cpu, cpu });
         }
         let busiest = self
             .all()
@@ -297,6 +319,26 @@ impl Family {
         }
         let memory = self.all().map(sys::memory).sum();
         (memory > self.limits.memory).then_some(Excess::Memory(memory))
+    }
+
+    /// Whether it has just been started and runs in a runtime that goes on compiling and collecting in threads of
+    /// its own for a while.
+    pub fn is_warming_up(&self) -> bool {
+        let is_runtime = |pid| sys::name(pid).is_some_and(|name| RUNTIMES.contains(&name.as_str()));
+        self.started.elapsed() < WARM_UP && self.all().any(is_runtime)
+    }
+
+    /// Whether the first process was stopped, and certainly by none of its own: it runs alone, and was doing
+    /// something else than sending a signal.
+    pub fn was_stopped_by_others(&mut self) -> bool {
+        self.survey();
+        let signals = |thread| sys::system_call(self.root, thread).is_none_or(sys::sends_signals);
+        self.others.is_empty() && !self.is_over() && !sys::threads(self.root).into_iter().any(signals)
+    }
+
+    /// Lets the known processes go on that somebody else has stopped.
+    pub fn wake(&self) {
+        self.signal(Signal::CONT);
     }
 
     /// Whether the first process was stopped, and not by us.
@@ -414,6 +456,19 @@ fn orphans() -> Vec<(Pid, sys::Stat)> {
     let own = sys::stat(rustix::process::getpid()).map_or(0, |stat| stat.session);
     let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
     stats.filter(|(_, stat)| stat.session != own).collect()
+}
+
+/// Ends orphans that hide from the bot they belong to, since nobody can be charged for what they use.
+fn end_hidden() {
+    let hidden = || {
+        let orphans = orphans().into_iter().filter(|(_, stat)| stat.state != b'Z');
+        orphans.filter(|(orphan, stat)| is_nobodys(*orphan, stat)).map(|(orphan, _)| orphan)
+    };
+    if hidden().next().is_some() {
+        // Nothing is just being started, which would look the same.
+        let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
+        hidden().for_each(sys::kill_group);
+    }
 }
 
 /// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.

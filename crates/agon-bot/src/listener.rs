@@ -3,30 +3,30 @@
 //! One thread owns the port for as long as this program runs. It shakes hands, reads the first
 //! message of a client, and hands the connection to the seat that waits for it: by the token in
 //! the message, else by the process that connects, else to the first seat that takes anybody. A
-//! connected seat has its connection to itself; nothing that happens at the door reaches it.
+//! connected seat has its connection to itself; nothing that happens at the port reaches it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_game::WebSocketKit;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use rustix::process::Pid;
 use rustix::time::Timespec;
 use tungstenite::HandshakeError;
 use tungstenite::handshake::MidHandshake;
 use tungstenite::handshake::server::{NoCallback, ServerHandshake};
 
-use crate::peer;
+use crate::peer::{self, Caller, Owner};
 use crate::websocket::{self, Connection, Stream};
 use crate::wire::{Received, Wire as _};
 
-mod shared;
+mod runs;
 
-use shared::Company;
+use runs::Company;
 
 /// How long a client may take to shake hands, and then to its first message.
 const TO_REGISTER: Duration = Duration::from_secs(5);
@@ -39,6 +39,19 @@ const LONGEST_GREETING: usize = 16 << 10;
 /// What is answered to a browser.
 const NO_PAGE: &str = "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: close\r\n\
                        Content-Type: text/plain\r\nContent-Length: 54\r\n\r\nBots connect here, over WebSocket. There is no page.\r\n\r\n";
+
+/// Whether seats that take anybody take bots of other users, too; set by `--any-user`.
+static ANY_USER: AtomicBool = AtomicBool::new(false);
+
+/// Lets bots of other users and of other machines take the seats that take anybody.
+pub fn let_any_user_in() {
+    ANY_USER.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`let_any_user_in`] was called.
+pub fn any_user() -> bool {
+    ANY_USER.load(Ordering::Relaxed)
+}
 
 /// Where bots dial in instead of the usual port of this machine; set by `--port`.
 static ADDRESS: OnceLock<(Option<IpAddr>, u16)> = OnceLock::new();
@@ -57,7 +70,7 @@ pub fn address(named: Option<u16>, usual: Option<u16>) -> Option<SocketAddr> {
 
 /// A seat that waits for its bot.
 pub struct Seat {
-    door: Arc<Door>,
+    listener: Arc<Listener>,
     number: u64,
     token: String,
     event: Arc<OwnedFd>,
@@ -82,12 +95,13 @@ impl Seat {
 
     fn open(kit: &WebSocketKit, port: Option<u16>, longest: usize, token: String) -> Result<Self, String> {
         let address = address(port, Some(kit.port)).expect("there is a usual port");
-        let door = Door::at(address, kit.register)?;
+        let listener = Listener::at(address, kit.register)?;
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|error| format!("too many open files ({error})"))?;
         let event = Arc::new(event);
         let place = Place {
             token: token.clone(),
+            any_user: any_user(),
             owner: None,
             longest,
             event: Arc::clone(&event),
@@ -95,8 +109,8 @@ impl Seat {
             arrival: None,
             trouble: None,
         };
-        let number = door.add(place);
-        Ok(Self { door, number, token, event })
+        let number = listener.add(place);
+        Ok(Self { listener, number, token, event })
     }
 
     /// The token that stands for this seat; empty when anybody may have it.
@@ -106,12 +120,12 @@ impl Seat {
 
     /// What bots dial.
     pub fn address(&self) -> String {
-        format!("ws://{}", self.door.address)
+        format!("ws://{}", self.listener.address)
     }
 
-    /// The program of this seat was started: its first process, and the mark of all of them.
-    pub fn belongs_to(&self, root: Pid, mark: &str) {
-        self.door.change(self.number, |place| place.owner = Some(Owner { root, mark: mark.to_owned() }));
+    /// The program of this seat was started.
+    pub fn belongs_to(&self, owner: Owner) {
+        self.listener.change(self.number, |place| place.owner = Some(owner));
     }
 
     /// Becomes readable when there is something to take, or trouble.
@@ -122,19 +136,19 @@ impl Seat {
     /// The connection of the bot and its first message, when it is here.
     pub fn take(&self) -> Option<(Connection, Vec<u8>)> {
         let _ = rustix::io::read(&self.event, &mut [0; 8]);
-        let mut inner = self.door.lock();
+        let mut inner = self.listener.lock();
         inner.places.get_mut(&self.number)?.arrival.take()
     }
 
     /// What went wrong when its bot tried to connect.
     pub fn trouble(&self) -> Option<String> {
-        self.door.lock().places.get_mut(&self.number)?.trouble.clone()
+        self.listener.lock().places.get_mut(&self.number)?.trouble.clone()
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.door.remove(self.number);
+        self.listener.remove(self.number);
     }
 }
 
@@ -146,17 +160,12 @@ fn new_token() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The process of a seat's program, and the mark of all it starts.
-#[derive(Clone, Debug)]
-struct Owner {
-    root: Pid,
-    mark: String,
-}
-
-/// What the door knows of a seat.
+/// What the listener knows of a seat.
 struct Place {
     /// Empty when anybody may have it.
     token: String,
+    /// Whether "anybody" means other users, too.
+    any_user: bool,
     owner: Option<Owner>,
     longest: usize,
     event: Arc<OwnedFd>,
@@ -173,7 +182,7 @@ impl Place {
 }
 
 /// A port, and who waits behind it.
-struct Door {
+struct Listener {
     address: SocketAddr,
     register: fn(&[u8]) -> Result<Option<String>, String>,
     inner: Mutex<Inner>,
@@ -201,45 +210,46 @@ impl Inner {
         self.free().filter_map(|(number, place)| Some((number, place.owner.clone()?))).collect()
     }
 
-    /// The first of them that takes anybody.
-    fn for_anybody(&self) -> Option<u64> {
-        self.free().find(|(_, place)| place.token.is_empty()).map(|(number, _)| number)
+    /// The first of them that takes anybody, and this caller.
+    fn for_anybody(&self, caller: &Caller) -> Option<u64> {
+        let takes = |place: &Place| place.token.is_empty() && caller.may_take(None, place.any_user).is_ok();
+        self.free().find(|(_, place)| takes(place)).map(|(number, _)| number)
     }
 }
 
 /// What became of a seat of ours.
 enum News {
-    Waits { number: u64, token: String },
+    Waits { number: u64, token: String, any_user: bool },
     Belongs { number: u64, owner: Owner },
     Left { number: u64 },
 }
 
-/// The doors of this program; they stay open as long as it runs.
-static DOORS: Mutex<Option<HashMap<SocketAddr, Arc<Door>>>> = Mutex::new(None);
+/// The listeners of this program; they stay as long as it runs.
+static LISTENERS: Mutex<Option<HashMap<SocketAddr, Arc<Listener>>>> = Mutex::new(None);
 
-impl Door {
-    /// The door at an address; opens it.
+impl Listener {
+    /// The listener at an address; opens it.
     fn at(
         address: SocketAddr,
         register: fn(&[u8]) -> Result<Option<String>, String>,
     ) -> Result<Arc<Self>, String> {
-        let mut doors = DOORS.lock().unwrap_or_else(|poison| poison.into_inner());
-        let doors = doors.get_or_insert_default();
-        if let Some(door) = doors.get(&address) {
-            return Ok(Arc::clone(door));
+        let mut all = LISTENERS.lock().unwrap_or_else(|poison| poison.into_inner());
+        let all = all.get_or_insert_default();
+        if let Some(listener) = all.get(&address) {
+            return Ok(Arc::clone(listener));
         }
         let company = Company::join(address)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|error| format!("too many open files ({error})"))?;
-        let door = Arc::new(Self { address, register, inner: Mutex::default(), wake });
-        let own = Arc::clone(&door);
-        let keeper = move || Keeper { door: own, company, clients: Vec::new() }.run();
+        let listener = Arc::new(Self { address, register, inner: Mutex::default(), wake });
+        let own = Arc::clone(&listener);
+        let keeper = move || Keeper { listener: own, company, clients: Vec::new() }.run();
         std::thread::Builder::new()
             .name(format!("port {}", address.port()))
             .spawn(keeper)
             .map_err(|error| format!("cannot start a thread ({error})"))?;
-        doors.insert(address, Arc::clone(&door));
-        Ok(door)
+        all.insert(address, Arc::clone(&listener));
+        Ok(listener)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -250,7 +260,7 @@ impl Door {
         let mut inner = self.lock();
         let number = inner.next;
         inner.next += 1;
-        inner.news.push(News::Waits { number, token: place.token.clone() });
+        inner.news.push(News::Waits { number, token: place.token.clone(), any_user: place.any_user });
         inner.places.insert(number, place);
         drop(inner);
         self.wake();
@@ -314,15 +324,15 @@ enum Whose {
     /// A seat of ours.
     Ours(u64),
     /// A seat of another program.
-    Others(shared::Guest),
+    Others(runs::Guest),
     /// It may turn out in a moment.
     Unclear,
     Nobody(String),
 }
 
-/// The thread that keeps a door.
+/// The thread that accepts clients.
 struct Keeper {
-    door: Arc<Door>,
+    listener: Arc<Listener>,
     company: Company,
     clients: Vec<Client>,
 }
@@ -330,14 +340,14 @@ struct Keeper {
 impl Keeper {
     fn run(mut self) {
         loop {
-            let news = std::mem::take(&mut self.door.lock().news);
+            let news = std::mem::take(&mut self.listener.lock().news);
             self.company.tell(&news);
             self.company.note_clients(self.clients.len());
             let ready = self.wait();
             if ready.woken {
-                let _ = rustix::io::read(&self.door.wake, &mut [0; 8]);
+                let _ = rustix::io::read(&self.listener.wake, &mut [0; 8]);
             }
-            for (connection, greeting, number) in self.company.listen(&self.door) {
+            for (connection, greeting, number) in self.company.listen(&self.listener) {
                 self.deliver(number, connection, greeting);
             }
             let now = Instant::now();
@@ -360,7 +370,7 @@ impl Keeper {
 
     /// Sleeps until something happens.
     fn wait(&self) -> Ready {
-        let mut descriptors = vec![PollFd::new(&self.door.wake, PollFlags::IN)];
+        let mut descriptors = vec![PollFd::new(&self.listener.wake, PollFlags::IN)];
         if let Some(listener) = self.company.listener() {
             descriptors.push(PollFd::new(listener, PollFlags::IN));
         }
@@ -477,7 +487,7 @@ impl Keeper {
                     }
                 }
                 Stage::Known(mut connection, greeting) => {
-                    let token = (self.door.register)(&greeting);
+                    let token = (self.listener.register)(&greeting);
                     let may_wait = client.since.elapsed() < NEWS && self.company.may_tell();
                     match token.map(|token| self.whose(token.as_deref(), client.theirs, client.here)) {
                         Err(why) => {
@@ -515,41 +525,56 @@ impl Keeper {
 
     /// For whom a client is that has registered.
     fn whose(&self, token: Option<&str>, theirs: SocketAddr, here: SocketAddr) -> Whose {
-        let inner = self.door.lock();
-        if let Some(token) = token {
-            let ours =
-                inner.free().find(|(_, place)| place.token == token).map(|(number, _)| Whose::Ours(number));
-            let others = || self.company.with_token(token).map(Whose::Others);
-            let unknown = "its token stands for no seat that waits here".to_owned();
-            return ours.or_else(others).unwrap_or(Whose::Nobody(unknown));
-        }
-        let (ours, anybody) = (inner.owners(), inner.for_anybody());
+        let inner = self.listener.lock();
+        let owners = inner.owners();
         let unclear = self.company.is_unclear()
             || inner.free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());
+        // The lock is not held while its process is looked for.
         drop(inner);
-        // A program of ours has its own seat and no other.
-        if let Some(socket) = peer::socket(theirs, here) {
-            let find = |has: &dyn Fn(&Owner) -> bool| {
-                let ours = ours.iter().find(|(_, owner)| has(owner)).map(|(number, _)| Whose::Ours(*number));
-                ours.or_else(|| self.company.with_owner(has).map(Whose::Others))
+        let all = owners.iter().map(|(_, owner)| owner).chain(self.company.owners());
+        let caller = Caller::find(theirs, here, all);
+        let inner = self.listener.lock();
+        if let Some(token) = token {
+            // Who knows a token is of our user, since nobody else can read it. A bot has the token of its own
+            // seat; that of another it has stolen.
+            let may = |owner: Option<&Owner>| match (&caller, owner) {
+                (Caller::Bot(_), Some(_)) => caller.may_take(owner, false),
+                (Caller::Stranger(_), _) => caller.may_take(None, any_user()),
+                _ => Ok(()),
             };
-            if let Some(whose) = find(&|owner| peer::is_below(socket, owner.root)) {
-                return whose;
-            }
-            if let Some(mark) = peer::mark(socket) {
-                let taken = || Whose::Nobody("its seat is taken, or its match is over".to_owned());
-                let later = || if unclear { Whose::Unclear } else { taken() };
-                return find(&|owner| owner.mark == mark).unwrap_or_else(later);
-            }
+            let ours = inner.free().find(|(_, place)| place.token == token);
+            let ours = ours.map(|(number, place)| may(place.owner.as_ref()).map(|()| Whose::Ours(number)));
+            let others = || {
+                let (guest, owner) = self.company.with_token(token)?;
+                Some(may(owner).map(|()| Whose::Others(guest)))
+            };
+            let unknown = || Ok(Whose::Nobody("its token stands for no seat that waits here".to_owned()));
+            return ours
+                .or_else(others)
+                .unwrap_or_else(unknown)
+                .unwrap_or_else(|why| Whose::Nobody(it(&why)));
         }
-        let others = || self.company.for_anybody().map(Whose::Others);
-        let nobody = "no seat waits for it".to_owned();
-        anybody.map(Whose::Ours).or_else(others).unwrap_or(Whose::Nobody(nobody))
+        // A program of ours has its own seat and no other.
+        if let Caller::Bot(mark) = &caller {
+            let ours = inner.owners().into_iter().find(|(_, owner)| owner.mark == *mark);
+            let others = || self.company.with_mark(mark).map(Whose::Others);
+            let taken = || match unclear {
+                true => Whose::Unclear,
+                false => Whose::Nobody("its seat is taken, or its match is over".to_owned()),
+            };
+            return ours.map(|(number, _)| Whose::Ours(number)).or_else(others).unwrap_or_else(taken);
+        }
+        let others = || self.company.for_anybody(&caller).map(Whose::Others);
+        let nobody = || match caller.may_take(None, any_user()) {
+            Err(why) => Whose::Nobody(it(&why)),
+            Ok(()) => Whose::Nobody("no seat waits for it".to_owned()),
+        };
+        inner.for_anybody(&caller).map(Whose::Ours).or_else(others).unwrap_or_else(nobody)
     }
 
     /// Gives a connection to a seat. When the seat is gone meanwhile, the connection is closed.
     fn deliver(&self, number: u64, mut connection: Connection, greeting: Vec<u8>) {
-        let mut inner = self.door.lock();
+        let mut inner = self.listener.lock();
         if let Some(place) = inner.places.get_mut(&number).filter(|place| !place.is_served) {
             connection.set_longest(place.longest);
             place.is_served = true;
@@ -561,11 +586,12 @@ impl Keeper {
     /// Sends a client away. The seat of its bot learns why; of a client that is no bot of ours, the first seat
     /// that takes anybody.
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
-        // The door is not held while its process is looked for.
-        let owners = self.door.lock().owners();
+        // The lock is not held while its process is looked for.
+        let owners = self.listener.lock().owners();
         let own = owned_by(client, &owners);
-        let mut inner = self.door.lock();
-        let number = own.or_else(|| inner.for_anybody());
+        let mut inner = self.listener.lock();
+        // Also of a stranger: who waits wonders why nobody is let in.
+        let number = own.or_else(|| inner.for_anybody(&Caller::OurUser));
         if let Some(place) = number.and_then(|number| inner.places.get_mut(&number)) {
             place.trouble = Some(why.to_owned());
             place.ring();
@@ -580,10 +606,16 @@ fn owned_by(client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
     if owners.is_empty() {
         return None;
     }
-    let socket = peer::socket(client.theirs, client.here)?;
-    let mark = peer::mark(socket);
-    let is_own = |owner: &Owner| mark.as_ref() == Some(&owner.mark) || peer::is_below(socket, owner.root);
-    owners.iter().find(|(_, owner)| is_own(owner)).map(|(number, _)| *number)
+    let Caller::Bot(mark) = Caller::find(client.theirs, client.here, owners.iter().map(|(_, owner)| owner))
+    else {
+        return None;
+    };
+    owners.iter().find(|(_, owner)| owner.mark == mark).map(|(number, _)| *number)
+}
+
+/// What a [`Caller`] says, as a sentence.
+fn it(why: &str) -> String {
+    format!("it {why}")
 }
 
 /// Which of many clients have to go, by the marks of their bots, the oldest first: the older half of those that

@@ -1,0 +1,273 @@
+//! A seat that was asked: what it is doing, and when its time is over.
+//!
+//! | doing | what happens | doing then | by |
+//! |---|---|---|---|
+//! | – | it is asked, and its input takes the whole question | `Thinking` | [`Waiting::new`] |
+//! | – | it is asked, and its input is full | `Reading` | [`Waiting::new`] |
+//! | any | it takes too much of the machine, or never reads | `Leaving` | [`Waiting::must_go`] |
+//! | `Reading` | its input has taken the rest; the clock starts | `Thinking` | [`Waiting::has_read`] |
+//! | `Reading`, `Thinking` | its time is over, but the machine took some of it | same, `PutOff` | [`Waiting::put_off`] |
+//! | `Reading`, `Thinking` | its time is over, but it may wait for a CPU right now | same, `Queued` | [`Waiting::look_again`] |
+//! | `Reading`, `Thinking` | it answers | – | `Referee::answered` |
+//! | `Reading`, `Thinking` | its time is over | – | `Referee::timed_out` |
+//! | `Leaving` | its turn comes | – | `Referee::gone` |
+
+use std::time::{Duration, Instant};
+
+use agon_bot::Usage;
+use agon_game::Seat;
+
+use crate::clock::TOLERANCE;
+use crate::pulse::BEAT;
+use crate::{Cause, Clock};
+
+/// A seat that was asked and has not answered.
+pub(super) struct Waiting {
+    /// Its place in the list of answers.
+    pub index: usize,
+    pub seat: Seat,
+    pub doing: Doing,
+    /// The rulebook's limit; none where no clock is kept.
+    limit: Option<Duration>,
+    /// When the clock started: when the question was handed over. Where it did not fit into the bot's input, it
+    /// starts again when the last of it was taken.
+    asked: Instant,
+    pub heard: Heard,
+    pub used: Used,
+}
+
+/// What a seat is doing that was asked.
+pub(super) enum Doing {
+    /// Its input has not taken the whole question yet.
+    Reading(Respite),
+    /// It has the question.
+    Thinking(Respite),
+    /// It has to go, for this reason.
+    Leaving(Cause),
+}
+
+/// What a seat is given beyond its limit.
+#[derive(Clone, Copy)]
+pub(super) enum Respite {
+    None,
+    /// The limit is put off by so much, because the machine was late.
+    PutOff(Duration),
+    /// Beyond that we look for so long whether it waits for a CPU at this moment: a wait is counted by the
+    /// system when it is over.
+    Queued {
+        put_off: Duration,
+        grace: Duration,
+        /// CPU time it had used when we looked last.
+        cpu: Option<Duration>,
+    },
+}
+
+impl Respite {
+    /// All of it together.
+    fn length(self) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::PutOff(by) => by,
+            Self::Queued { put_off, grace, .. } => put_off + grace,
+        }
+    }
+}
+
+/// What came from a seat since it was asked.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// Whether something that nobody had asked for was here before the question.
+    pub early: bool,
+    /// How many of the messages that were here then were not looked at yet.
+    pub ahead: usize,
+    /// How many messages were no answer.
+    pub stray: u32,
+    /// How many parts of an answer came.
+    pub parts: u32,
+    /// The answer as it came.
+    pub raw: Vec<u8>,
+}
+
+/// What was used while a seat was waited for.
+pub(super) struct Used {
+    /// What it had used when it was asked; only what is cheap to know.
+    pub before: Usage,
+    /// What it had used at the first beat.
+    pub first_beat: Option<Usage>,
+    pub beats: u32,
+    /// For how long the machine had stood still when it was asked.
+    pub stood_still: Duration,
+    /// CPU time that other bots took in its turn, by seat.
+    pub stolen: Vec<(Seat, Duration)>,
+}
+
+impl Used {
+    /// From the state of things when a seat is asked.
+    pub fn new(before: Usage, stood_still: Duration) -> Self {
+        Self { before, first_beat: None, beats: 0, stood_still, stolen: Vec::new() }
+    }
+
+    /// Notes CPU time that another seat took.
+    pub fn steal(&mut self, thief: Seat, cpu: Duration) {
+        match self.stolen.iter_mut().find(|(seat, _)| *seat == thief) {
+            Some((_, sum)) => *sum += cpu,
+            None => self.stolen.push((thief, cpu)),
+        }
+    }
+}
+
+impl Waiting {
+    /// A seat that is asked now; `is_read`: whether its input took the whole question.
+    pub fn new(
+        index: usize,
+        seat: Seat,
+        limit: Option<Duration>,
+        asked: Instant,
+        is_read: bool,
+        used: Used,
+    ) -> Self {
+        let doing = if is_read { Doing::Thinking(Respite::None) } else { Doing::Reading(Respite::None) };
+        Self { index, seat, doing, limit, asked, heard: Heard::default(), used }
+    }
+
+    /// It has to go; the first reason counts.
+    pub fn must_go(&mut self, cause: Cause) {
+        if !matches!(self.doing, Doing::Leaving(_)) {
+            self.doing = Doing::Leaving(cause);
+        }
+    }
+
+    /// Why it has to go; none while it may stay. Asked once.
+    pub fn leaves(&mut self) -> Option<Cause> {
+        match std::mem::replace(&mut self.doing, Doing::Thinking(Respite::None)) {
+            Doing::Leaving(cause) => Some(cause),
+            other => {
+                self.doing = other;
+                None
+            }
+        }
+    }
+
+    /// Whether its input has not taken the whole question yet.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.doing, Doing::Reading(_))
+    }
+
+    /// Its input has taken the rest of the question. The time that took is not thinking time; until now the limit
+    /// ran from the beginning, so that reading slowly gains one limit at most.
+    pub fn has_read(&mut self) {
+        if let Doing::Reading(respite) = self.doing {
+            (self.doing, self.asked) = (Doing::Thinking(respite), Instant::now());
+        }
+    }
+
+    /// How long ago the clock started.
+    pub fn wall(&self) -> Duration {
+        self.asked.elapsed()
+    }
+
+    /// The rulebook's limit; none where no clock is kept.
+    pub fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
+    /// CPU time that others took in its turn, all together.
+    pub fn stolen(&self) -> Duration {
+        self.used.stolen.iter().map(|(_, cpu)| *cpu).sum()
+    }
+
+    /// How long it may take at most, by the clock and by what others took from it.
+    pub fn allowance(&self, clock: Clock) -> Option<Duration> {
+        let tolerance = if clock.tolerant { TOLERANCE } else { Duration::ZERO };
+        Some(self.limit? + tolerance + self.stolen())
+    }
+
+    /// When its time is over, unless it is put off then.
+    pub fn deadline(&self, clock: Clock) -> Option<Instant> {
+        Some(self.asked + self.allowance(clock)? + self.respite().length())
+    }
+
+    /// What it is given beyond its limit.
+    pub fn respite(&self) -> Respite {
+        match self.doing {
+            Doing::Reading(respite) | Doing::Thinking(respite) => respite,
+            Doing::Leaving(_) => Respite::None,
+        }
+    }
+
+    /// Its limit is put off: the machine was late by so much in all.
+    pub fn put_off(&mut self, by: Duration) {
+        self.give(Respite::PutOff(by));
+    }
+
+    /// Its time is over, but it seems to wait for a CPU: we look again a beat later.
+    pub fn look_again(&mut self, allowance: Duration, cpu: Option<Duration>) {
+        let put_off = match self.respite() {
+            Respite::None => Duration::ZERO,
+            Respite::PutOff(by) | Respite::Queued { put_off: by, .. } => by,
+        };
+        let grace = self.wall().saturating_sub(allowance + put_off) + BEAT;
+        self.give(Respite::Queued { put_off, grace, cpu });
+    }
+
+    fn give(&mut self, more: Respite) {
+        if let Doing::Reading(respite) | Doing::Thinking(respite) = &mut self.doing {
+            *respite = more;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn asked(is_read: bool) -> Waiting {
+        let used = Used::new(Usage::default(), Duration::ZERO);
+        Waiting::new(0, Seat::new(0), Some(MS(50)), Instant::now(), is_read, used)
+    }
+
+    #[test]
+    fn the_clock_starts_again_once_when_the_question_was_read() {
+        let mut one = asked(false);
+        let before = one.deadline(Clock::ORIGINAL);
+        assert!(one.is_reading());
+        one.has_read();
+        let then = one.deadline(Clock::ORIGINAL);
+        assert!(!one.is_reading() && then > before);
+        one.has_read();
+        assert_eq!(one.deadline(Clock::ORIGINAL), then);
+    }
+
+    #[test]
+    fn each_respite_replaces_the_one_before() {
+        let mut one = asked(true);
+        let limit = one.deadline(Clock::ORIGINAL).expect("a limit");
+        one.put_off(MS(20));
+        assert_eq!(one.deadline(Clock::ORIGINAL), Some(limit + MS(20)));
+        one.look_again(MS(50), None);
+        assert!(one.deadline(Clock::ORIGINAL) >= Some(limit + MS(20) + BEAT));
+        one.put_off(MS(30));
+        assert_eq!(one.deadline(Clock::ORIGINAL), Some(limit + MS(30)));
+    }
+
+    #[test]
+    fn what_others_take_is_added_to_the_limit() {
+        let mut one = asked(true);
+        one.used.steal(Seat::new(1), MS(2));
+        one.used.steal(Seat::new(2), MS(1));
+        one.used.steal(Seat::new(1), MS(3));
+        assert_eq!(one.used.stolen, [(Seat::new(1), MS(5)), (Seat::new(2), MS(1))]);
+        assert_eq!(one.allowance(Clock::ORIGINAL), Some(MS(56)));
+    }
+
+    #[test]
+    fn the_first_reason_to_go_counts() {
+        let mut one = asked(true);
+        assert_eq!(one.leaves(), None);
+        one.must_go(Cause::Deaf);
+        one.must_go(Cause::ManyParts);
+        assert_eq!(one.leaves(), Some(Cause::Deaf));
+    }
+}

@@ -1,0 +1,210 @@
+//! Looking after the bots while one thinks: what they take of the machine, whether one computes in another's time,
+//! for how long the machine kept one from answering, and whose fault that was.
+
+use std::time::Duration;
+
+use agon_bot::Usage;
+use agon_bot::tree::ProcessTree;
+use agon_game::{Absence, Seat};
+
+use super::waiting::Waiting;
+use super::{Leaving, MOST_DISTURBANCES, Referee};
+use crate::record::Void;
+use crate::{Cause, Player, Ponder};
+
+/// A bot that has used more CPU than this in its opponents' turns thinks there, and is stopped, if it is also
+/// more than a quarter of what it used in its own.
+const THINKS: Duration = Duration::from_millis(5);
+/// More than this is worth a word.
+const PONDER_NOTE: Duration = Duration::from_millis(1);
+/// So much in each turn is tidying up after an answer; what is more adds up over the turns.
+const TIDYING: Duration = Duration::from_micros(100);
+/// After so many beats, descendants of a bot are looked for again.
+const SURVEY_BEATS: u32 = 16;
+/// After so many beats of its own turns, and when its processes were looked for, we look whether a bot takes
+/// too much of the machine.
+const EXCESS_BEATS: u32 = 4;
+
+impl Referee<'_> {
+    /// Books the CPU time that a seat has used since its last answer. From the time that it thinks in its
+    /// opponent's turn it is stopped there. How much it used since it was last booked.
+    pub(super) fn note_pondering(&mut self, seat: Seat, cpu: Option<Duration>) -> Duration {
+        let counts = self.session.info().alternating && self.terms.ponder == Ponder::Stop;
+        let state = &mut self.seats[seat.index()];
+        let used = cpu.unwrap_or_default().saturating_sub(state.cpu_then.unwrap_or_default());
+        state.between += used;
+        state.cpu_then = cpu;
+        // Before its first answer it is only starting.
+        if !counts || state.time.answers == 0 || used.is_zero() && state.pondered.is_zero() {
+            return used;
+        }
+        let pondered = (state.pondered + used).saturating_sub(TIDYING);
+        let own = Duration::from_secs_f64(state.time.cpu_ms.unwrap_or_default() / 1e3);
+        if pondered > PONDER_NOTE && self.program(seat).tree().is_warming_up() {
+            return used;
+        }
+        let state = &mut self.seats[seat.index()];
+        state.pondered = pondered;
+        state.most_pondered = state.most_pondered.max(pondered);
+        if pondered > THINKS && pondered > own / 4 && !state.ponders {
+            state.ponders = true;
+            self.fault(seat, &Cause::Pondered { used: pondered, own });
+        }
+        used
+    }
+
+    /// What is worth a word of the seats that computed a little in their opponents' turns.
+    pub(super) fn pondering_notes(&self) -> impl Iterator<Item = String> {
+        let seats = Seat::first(self.players.len() as u8).zip(&self.seats);
+        let tidied = seats.filter(|(_, state)| state.most_pondered > PONDER_NOTE && !state.ponders);
+        tidied.map(|(seat, state)| {
+            format!(
+                "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is no \
+                 fault",
+                state.most_pondered.as_secs_f64() * 1e3
+            )
+        })
+    }
+
+    /// Looks after the bots while one thinks: what it takes of the machine, and whether another one
+    /// computes in its time.
+    pub(super) fn beat(&mut self, waiting: &mut [Waiting]) {
+        for one in &mut *waiting {
+            let seat = &mut self.seats[one.seat.index()];
+            seat.beats = seat.beats.wrapping_add(1);
+            let is_due = seat.beats.is_multiple_of(EXCESS_BEATS);
+            let tree = self.program(one.seat).tree();
+            one.used.beats += 1;
+            let surveys = one.used.beats.is_multiple_of(SURVEY_BEATS);
+            let begins = one.used.first_beat.is_none();
+            if begins {
+                one.used.first_beat = Some(tree.look());
+            } else if surveys {
+                tree.survey();
+            }
+            if (begins || surveys || is_due)
+                && let Some(cause) = excess_of(tree)
+            {
+                one.must_go(cause);
+            }
+        }
+        let first = waiting.iter().any(|one| one.used.beats == 1);
+        if !self.session.info().alternating || self.terms.ponder == Ponder::Allow {
+            return;
+        }
+        for seat in Seat::first(self.players.len() as u8) {
+            let idle = self.seats[seat.index()].out.is_none() && waiting.iter().all(|one| one.seat != seat);
+            let Player::Program(program) = &mut self.players[seat.index()] else { continue };
+            if !idle || self.seats[seat.index()].ponders {
+                continue;
+            }
+            if first {
+                program.tree().survey();
+            }
+            let cpu = program.tree().cpu_time();
+            let used = self.note_pondering(seat, cpu);
+            for one in &mut *waiting {
+                one.used.steal(seat, used);
+            }
+            if self.seats[seat.index()].ponders {
+                self.program(seat).tree().stop();
+            }
+        }
+    }
+
+    /// For how long this machine kept a seat from answering.
+    pub(super) fn machine_was_late(&mut self, one: &Waiting) -> Duration {
+        let stood_still = self.pulse.stood_still().saturating_sub(one.used.stood_still);
+        let tree = self.program(one.seat).tree();
+        let before = &one.used.before;
+        let queued = match &one.used.first_beat {
+            Some(beat) => Usage::kept_waiting(before, beat) + Usage::kept_waiting(beat, &tree.look()),
+            None => Usage::kept_waiting(before, &tree.glance()),
+        };
+        stood_still + queued + self.pulse.queued()
+    }
+
+    /// The same as far as it is cheap to know; nothing for an answer that came before the first beat.
+    pub(super) fn kept_waiting(&mut self, one: &Waiting) -> Duration {
+        let Some(beat) = &one.used.first_beat else { return Duration::ZERO };
+        let now = self.program(one.seat).tree().glance();
+        Usage::kept_waiting(&one.used.before, beat) + Usage::kept_waiting(beat, &now)
+    }
+
+    /// This machine, or another bot, kept a seat from answering for so long that nobody can say how long it
+    /// thought.
+    ///
+    /// # Errors
+    /// The match is void, unless its third disturbance puts the disturber out: then it goes on.
+    pub(super) fn disturbed(
+        &mut self,
+        one: &mut Waiting,
+        wall: Duration,
+        late: Duration,
+    ) -> Result<(), Void> {
+        let moment = self.session.moment();
+        let (ms, limit) = (|time: Duration| time.as_secs_f64() * 1e3, one.limit().unwrap_or_default());
+        let thief = one.used.stolen.iter().max_by_key(|(_, cpu)| *cpu).filter(|(_, cpu)| *cpu >= late / 2);
+        let Some(&(by, cpu)) = thief else {
+            return Err(Void::HostLate(format!(
+                "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting",
+                one.seat,
+                ms(wall),
+                ms(limit),
+                ms(late)
+            )));
+        };
+        let why = format!(
+            "at {moment} processes of seat {by} used {:.1} ms of CPU, for which seat {} had to wait",
+            ms(cpu),
+            one.seat
+        );
+        self.blame(by, why)?;
+        one.put_off(late);
+        Ok(())
+    }
+
+    /// A seat was found stopped by a signal that neither we nor its own processes sent. Whether it goes on.
+    ///
+    /// # Errors
+    /// As [`disturbed`](Self::disturbed).
+    pub(super) fn stopped(&mut self, one: &mut Waiting) -> Result<bool, Void> {
+        let tree = self.program(one.seat).tree();
+        if !tree.stopped_itself() || !tree.was_stopped_by_others() {
+            return Ok(false);
+        }
+        let mut others = Seat::first(self.players.len() as u8).filter(|seat| {
+            let player = &self.players[seat.index()];
+            *seat != one.seat && matches!(player, Player::Program(program) if !program.is_elsewhere())
+        });
+        // Of several, nobody knows who it was.
+        let (Some(by), None) = (others.next(), others.next()) else { return Ok(false) };
+        let moment = self.session.moment();
+        self.blame(by, format!("at {moment} a signal of seat {by} stopped seat {}", one.seat))?;
+        self.program(one.seat).tree().wake();
+        one.put_off(one.wall());
+        Ok(true)
+    }
+
+    /// Puts a seat out that has disturbed as many matches as a bot may.
+    ///
+    /// # Errors
+    /// Before that the match is void.
+    fn blame(&mut self, by: Seat, why: String) -> Result<(), Void> {
+        let before = self.terms.disturbed.get(by.index()).copied().unwrap_or(0);
+        if before + 1 < MOST_DISTURBANCES {
+            return Err(Void::Disturbed { by, why });
+        }
+        if self.seats[by.index()].out.is_none() {
+            self.seats[by.index()].out = Some(Absence::Gone);
+            self.program(by).end();
+            self.leaving.push((by, Leaving::Sent(Cause::Disturbed(why))));
+        }
+        Ok(())
+    }
+}
+
+/// What a bot takes too much of.
+pub(super) fn excess_of(tree: &ProcessTree) -> Option<Cause> {
+    tree.excess().map(|excess| Cause::Greedy(excess, tree.limits))
+}
