@@ -316,12 +316,16 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
     let bot = "cmd:python3 bot.py read";
     let play =
         ["play", "cultist-wars", bot, "builtin:idle", "--seed", "5", "--replay", "m.replay", "--no-timeouts"];
+    // A busy machine must not make late answers of it.
+    let referee =
+        ["referee", "cultist-wars", "-p1", "python3 bot.py read", "-p2", "builtin:idle", "-d", "seed=5"];
+    let fork = ["replay", "fork", "m.replay", bot, "--seat", "1", "--turn", "0", "--against", "builtin:idle"];
     let commands: &[&[&str]] = &[
         &play,
         &["replay", "info", "m.replay"],
-        &["replay", "feed", "m.replay", bot, "--seat", "1"],
-        &["replay", "fork", "m.replay", bot, "--seat", "1", "--turn", "0", "--against", "builtin:idle"],
-        &["referee", "cultist-wars", "-p1", "python3 bot.py read", "-p2", "builtin:idle", "-d", "seed=5"],
+        &["replay", "feed", "m.replay", bot, "--seat", "1", "--no-timeouts"],
+        &[&fork[..], &["--no-timeouts"]].concat(),
+        &[&referee[..], &["--no-timeouts"]].concat(),
         &[
             "gauntlet",
             "cultist-wars",
@@ -332,10 +336,11 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
             "-q",
             "--seed",
             "5",
+            "--no-timeouts",
             "--journal",
             "j.jsonl",
         ],
-        &["check", "cultist-wars", bot],
+        &["check", "cultist-wars", bot, "--time-scale", "50"],
     ];
     for command in commands {
         let said = agon(folder.path(), command);
