@@ -34,6 +34,7 @@ pub mod repeats;
 pub mod sprt;
 
 pub mod sequential;
+pub mod stopping;
 pub mod twin;
 
 // Many bots:
@@ -58,6 +59,7 @@ pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey}
 pub use scale::{Place, Scale};
 pub use sequential::{Decision, Sequential, Status};
 pub use sprt::{Model, Sprt, SprtError};
+pub use stopping::{Corrected, Length, lengths};
 pub use twin::{Twin, twin_block};
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};

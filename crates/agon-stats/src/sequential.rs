@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, BlockError, Estimate, Repeats, Sprt, Tally};
+use crate::{Block, BlockError, Corrected, Estimate, Repeats, Sprt, Tally, stopping};
 
 /// What to do after a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Status {
     pub counts: Vec<u64>,
     /// Elo with its interval, from the blocks that count.
     pub estimate: Estimate,
+    /// The difference, corrected for having stopped when the results looked clearest; nothing before a decision.
+    #[serde(default)]
+    pub corrected: Option<Corrected>,
     /// The share of drawn games; nothing before the first.
     pub draw_ratio: Option<f64>,
     /// How many more blocks the test takes if it goes on as it went; nothing while the LLR
@@ -60,6 +63,8 @@ pub struct Sequential {
     fed: u64,
     repeats_in_a_row: u64,
     decision: Decision,
+    /// How many blocks counted when the decision fell.
+    decided_after: u64,
 }
 
 /// So many repeated blocks in a row are needed at least before a test says that there are no new ones.
@@ -70,7 +75,7 @@ impl Sequential {
     pub fn new(sprt: Sprt) -> Self {
         let tally = Tally::new(sprt.shape()).expect("a test has a shape that was checked");
         let (repeats, decision) = (Repeats::default(), Decision::Continue);
-        Self { sprt, tally, repeats, fed: 0, repeats_in_a_row: 0, decision }
+        Self { sprt, tally, repeats, fed: 0, repeats_in_a_row: 0, decision, decided_after: 0 }
     }
 
     /// Takes in a finished block. A block that repeats its start is counted as fed and changes nothing else,
@@ -89,6 +94,7 @@ impl Sequential {
         self.fed += 1;
         if self.decision == Decision::Continue {
             self.decision = self.decide();
+            self.decided_after = self.distinct();
         }
         Ok(self.decision)
     }
@@ -114,6 +120,7 @@ impl Sequential {
             blocks: self.fed,
             counts: self.tally.counts().to_vec(),
             estimate: Estimate::new(&self.tally, 0.95),
+            corrected: stopping::corrected(&self.sprt, &self.tally, self.decision, self.decided_after),
             draw_ratio: self.tally.games().and_then(|games| games.draw_ratio()),
             expected_blocks: self.expected_blocks(llr),
         }

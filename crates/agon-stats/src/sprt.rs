@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::elo::{normalized_scale, score_of_elo};
 use crate::empirical::{excess_llr, mean_llr};
-use crate::{BlockError, Shape, Tally, WinDrawLoss};
+use crate::{BlockError, Decision, Shape, Tally, WinDrawLoss};
 
 /// In what units the hypotheses are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +107,36 @@ impl Sprt {
         Ok(Self { model, elo0, elo1, alpha, beta, shape })
     }
 
+    /// The units of the hypotheses.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// `elo0` and `elo1`.
+    pub fn hypotheses(&self) -> (f64, f64) {
+        (self.elo0, self.elo1)
+    }
+
+    /// Both hypotheses as an excess of the mean over one half, in standard deviations of a block of `tally`. Nothing
+    /// where that is not known.
+    pub(crate) fn excess(&self, tally: &Tally) -> Option<(f64, f64)> {
+        let deviation = tally.moments().variance.sqrt();
+        let scores = |score: &dyn Fn(f64) -> f64| {
+            ((score(self.elo0) - 0.5) / deviation, (score(self.elo1) - 0.5) / deviation)
+        };
+        Some(match self.model {
+            Model::Normalized => {
+                let root = f64::from(self.shape.games).sqrt() / normalized_scale();
+                (self.elo0 * root, self.elo1 * root)
+            }
+            Model::Logistic => scores(&score_of_elo),
+            Model::Bayesian => {
+                let drawish = Drawish::of(&tally.games()?);
+                scores(&|elo| drawish.score(elo))
+            }
+        })
+    }
+
     /// How the blocks of this test are built.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -115,6 +145,18 @@ impl Sprt {
     /// The LLR at which H0 and at which H1 is accepted (Wald's bounds).
     pub fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
+    }
+
+    /// What these blocks, looked at once, decide; nothing where [`Self::llr`] gives nothing.
+    pub fn decide(&self, tally: &Tally) -> Option<Decision> {
+        let ((lower, upper), llr) = (self.bounds(), self.llr(tally)?);
+        Some(if llr >= upper {
+            Decision::AcceptH1
+        } else if llr <= lower {
+            Decision::AcceptH0
+        } else {
+            Decision::Continue
+        })
     }
 
     /// The log-likelihood ratio of `tally`: positive speaks for H1. Nothing only where the bayesian

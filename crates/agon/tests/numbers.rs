@@ -56,3 +56,91 @@ fn ratings_keep_their_anchors_and_their_groups_apart() {
     assert!(twice.status.code() == Some(2) && err(&twice).contains("given twice"), "{}", err(&twice));
     assert!(!folder.path().join("site").exists(), "nothing was written");
 }
+
+#[test]
+fn a_test_from_counts_says_what_fastchess_says() {
+    let folder = folder();
+    let counts = |counts: &str, more: &[&str]| {
+        json(folder.path(), &[&["sprt", "--counts", counts, "--json"][..], more].concat())
+    };
+    let pairs = counts("379/10170/21828/10640/343", &["--elo1", "2"]);
+    assert_eq!(format!("{:.4}", pairs["llr"].as_f64().expect("an LLR")), "2.9455");
+    assert_eq!((&pairs["decision"], &pairs["games"]), (&"accept_h1".into(), &86_720.into()));
+    let far = counts("4250/0/0", &["--elo1", "10"]);
+    assert!((far["llr"].as_f64().expect("an LLR") / 120.56 - 1.0).abs() < 0.01, "{far}");
+    assert_eq!(counts("10/12/8", &["--model", "bayesian"])["decision"], "undecided");
+    let shown = out(&agon(folder.path(), &["sprt", "--counts", "10/200/15"]));
+    assert!(shown.starts_with("H0 accepted") && shown.contains("LLR"), "{shown}");
+}
+
+#[test]
+fn a_test_from_a_journal_counts_its_blocks() {
+    let folder = folder();
+    gauntlet(folder.path(), "one.jsonl", ["builtin:greedy", "builtin:random"]);
+    let read = json(folder.path(), &["sprt", "cultist-wars", "--from", "one.jsonl", "--json"]);
+    assert_eq!((&read["games"], &read["elo1"]), (&8.into(), &20.0.into()), "{read}");
+    let blocks: u64 = read["counts"].as_array().expect("counts").iter().filter_map(Value::as_u64).sum();
+    assert_eq!(blocks, 4);
+}
+
+#[test]
+fn a_plan_shows_how_long_it_takes() {
+    let folder = folder();
+    let plan = json(folder.path(), &["sprt", "--plan", "--json"]);
+    let rows = plan.as_array().expect("rows");
+    let number = |row: usize, key: &str| rows[row][key].as_f64().expect("a number");
+    assert_eq!((rows.len(), number(0, "elo"), number(12, "elo")), (13, -20.0, 40.0));
+    assert!((number(4, "accepts") - 0.05).abs() < 0.01 && (number(8, "accepts") - 0.95).abs() < 0.01);
+    assert!(rows.iter().all(|row| row["at_most"].as_f64() > row["expected"].as_f64()));
+    let shown = out(&agon(folder.path(), &["sprt", "--plan", "--elo1", "50"]));
+    assert!(shown.contains("+40") && shown.contains("-20"), "{shown}");
+}
+
+/// Bad input: exit code 2 with a sentence, nothing played, nothing written.
+#[test]
+fn what_makes_no_test_is_refused() {
+    let folder = folder();
+    let path = folder.path();
+    gauntlet(path, "one.jsonl", ["builtin:greedy", "builtin:random"]);
+    let text = std::fs::read_to_string(path.join("one.jsonl")).expect("a journal");
+    std::fs::write(path.join("torn.jsonl"), text.replace("\"steps\"", "\"stops\"")).expect("written");
+    std::fs::write(path.join("no.jsonl"), "hello\n").expect("written");
+    let before = std::fs::read_dir(path).expect("a folder").count();
+    let (play, counts) = (["sprt", "cultist-wars", "builtin:greedy", "builtin:random"], ["sprt", "--counts"]);
+    let cases: &[(&[&str], &[&str], &str)] = &[
+        (&counts, &["1/2"], "neither three counts nor five"),
+        (&counts, &["1/2/3/4"], "neither three counts nor five"),
+        (&counts, &["-1/2/3"], "whole number"),
+        (&counts, &["1.5/2/3"], "whole number"),
+        (&counts, &["a/b/c"], "whole number"),
+        (&counts, &[""], "whole number"),
+        (&counts, &["0/0/0"], "no game"),
+        (&counts, &["18446744073709551615/1/1"], "nobody plays that many"),
+        (&counts, &["99999999999999999999999/1/1"], "whole number"),
+        (&counts, &["1/2/3/4/5", "--model", "bayesian"], "bayesian"),
+        (&counts, &["1/2/3", "--elo0", "5", "--elo1", "5"], "elo0 must be below elo1"),
+        (&counts, &["1/2/3", "--elo0", "nan"], "elo0"),
+        (&counts, &["1/2/3", "--alpha", "0.5", "--beta", "0.5"], "alpha"),
+        (&counts, &["1/2/3", "--alpha", "0"], "alpha"),
+        (&counts, &["1/2/3", "--plan"], "cannot be used with"),
+        (&counts, &["1/2/3", "--from", "one.jsonl"], "cannot be used with"),
+        (&["sprt", "cultist-wars"], &["--counts", "1/2/3"], "needs no game"),
+        (&play, &["--counts", "1/2/3"], "cannot be used with"),
+        (&play, &["--elo0", "30"], "elo0 must be below elo1"),
+        (&play, &["--alpha", "0.6", "--beta", "0.6"], "alpha"),
+        (&play, &["--seats", "3", "--field", "builtin:idle"], "is played by 2 bots"),
+        (&["sprt", "--plan"], &["--elo1", "-3"], "elo0 must be below elo1"),
+        (&["sprt", "--from"], &["nothing.jsonl"], "nothing.jsonl"),
+        (&["sprt", "--from"], &["no.jsonl"], "no.jsonl"),
+        (&["sprt", "--from"], &["torn.jsonl"], "line 2"),
+        (&["sprt", "terminal", "--from"], &["one.jsonl"], "journal of cultist-wars, not of terminal"),
+        (&["rate", "torn.jsonl"], &[], "line 2"),
+        (&["rate", "one.jsonl"], &["--anchor", "nobody=1"], "not in the table"),
+    ];
+    for (command, more, says) in cases {
+        let refused = agon(path, &[*command, *more].concat());
+        assert_eq!(refused.status.code(), Some(2), "{command:?} {more:?}: {}", out(&refused));
+        assert!(err(&refused).contains(says), "{command:?} {more:?}: {}", err(&refused));
+    }
+    assert_eq!(std::fs::read_dir(path).expect("a folder").count(), before, "nothing was written");
+}

@@ -291,7 +291,7 @@ fn nothing_in_a_file_steers_the_terminal() {
         &["build", "bot"],
         &["check", "cultist-wars", "bot"],
         &["watch", "--token-file", "map.txt"],
-        &["sprt", "cultist-wars", "builtin:random", "builtin:random", "--resume", "--journal", "evil.jsonl"],
+        &["sprt", "cultist-wars", "builtin:random", "builtin:greedy", "--resume", "--journal", "evil.jsonl"],
     ];
     for command in commands {
         let said = agon(folder.path(), command);

@@ -1,5 +1,6 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
 
+pub mod counts;
 pub mod gauntlet;
 pub mod origin;
 pub mod pin;
@@ -200,6 +201,12 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let plan = header.plan(None);
     plan.check().map_err(Failure::Usage)?;
     let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
+    if wanted.kind == Kind::Sprt && header.bots[0].hash == header.bots[1].hash {
+        return Err(Failure::usage(format!(
+            "{} and {} are the same bot: there is no difference to find",
+            header.bots[0].bot, header.bots[1].bot
+        )));
+    }
     let (journal, header, past) = open_journal(header, options)?;
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
     let folder = journal.path().with_file_name(replays_name(journal.path()));
