@@ -174,7 +174,9 @@ mod tests {
     fn a_motion_leaves_as_simulated() {
         // Small steps of +-1/40, that is 1600 in each unit of time, with the drift in their chances.
         use agon_game::Seeded;
-        for (behind, ahead, drift, time) in [(1.0, 1.0, 0.0, 0.7), (1.0, 2.0, 0.5, 1.5), (2.0, 1.0, -0.8, 1.0)] {
+        for (behind, ahead, drift, time) in
+            [(1.0, 1.0, 0.0, 0.7), (1.0, 2.0, 0.5, 1.5), (2.0, 1.0, -0.8, 1.0)]
+        {
             let up = 0.5 + drift / 80.0;
             let (mut inside, mut ever) = (0, 0);
             for run in 0..2_000 {

@@ -72,7 +72,8 @@ const MOST_GAMES: u64 = 1 << 50;
 /// `W/L/D` of games, or pairs by their points.
 fn from_counts(text: &str) -> Result<Tally, Failure> {
     let wrong = |why: &str| {
-        let ways = "write W/L/D, as 120/95/60, or five counts of pairs that scored 0, ½, 1, 1½, 2, as 3/20/50/24/5";
+        let ways =
+            "write W/L/D, as 120/95/60, or five counts of pairs that scored 0, ½, 1, 1½, 2, as 3/20/50/24/5";
         Failure::usage(format!("--counts {}: {why}; {ways}", screen::harmless(text)))
     };
     let counts: Option<Vec<u64>> = text.split('/').map(|count| count.trim().parse().ok()).collect();
@@ -97,8 +98,8 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     let path = if path.is_dir() { path.join(JOURNAL) } else { path };
     let shown = path.display();
     let mut entries: Vec<Entry> = Vec::new();
-    let past =
-        journal::read(&path, |entry| entries.push(entry)).map_err(|error| Failure::usage(error.to_string()))?;
+    let past = journal::read(&path, |entry| entries.push(entry))
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let header = past.header;
     if let Some(game) = options.game.as_ref().filter(|game| **game != header.game) {
         return Err(Failure::usage(format!("{shown} is a journal of {}, not of {game}", header.game)));
@@ -110,7 +111,9 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     };
     let tally = pairing.tally.clone().filter(|_| header.kind != Kind::Tournament);
     let Some(tally) = tally else {
-        return Err(Failure::usage(format!("{shown} is of a tournament, which is about no bot: see agon rate")));
+        return Err(Failure::usage(format!(
+            "{shown} is of a tournament, which is about no bot: see agon rate"
+        )));
     };
     if tally.blocks() == 0 {
         return Err(Failure::usage(format!("{shown} holds no finished block")));

@@ -11,10 +11,10 @@ use clap::Args;
 use crate::common::here::About;
 use crate::common::screen;
 use crate::common::{Done, Failure};
+use crate::series::counts;
 use crate::series::gauntlet::conclude;
 use crate::series::pin;
 use crate::series::progress::{self, decision_word, elo_interval, elo_point, thousands, whole};
-use crate::series::counts;
 use crate::series::{self, Ready, SeriesOptions, Wanted};
 
 /// Examples for the help.
@@ -96,8 +96,7 @@ impl SprtOptions {
 
 /// The hypotheses unless told otherwise. Edits of a contest bot are worth tens of points, and its matches are slow: 0
 /// against 20 normalised Elo is decided in about 1,600 games, 0 against 5 in 26,000.
-pub const USUAL: TestId =
-    TestId { model: Model::Normalized, elo0: 0.0, elo1: 20.0, alpha: 0.05, beta: 0.05 };
+pub const USUAL: TestId = TestId { model: Model::Normalized, elo0: 0.0, elo1: 20.0, alpha: 0.05, beta: 0.05 };
 
 /// Runs `agon sprt`.
 pub fn run(options: &SprtOptions) -> Done {
