@@ -1,25 +1,32 @@
 //! Building bots: the command of an `agon.toml`, or the usual compiler for a single source file.
 //!
-//! A bot's folder may be read-only; what a source file is compiled to lies in the user's cache,
-//! under a name made of its content, so that it is built once and never stale.
+//! A bot's folder may be read-only; what a source file is compiled to lies in the user's cache, in a
+//! folder named after its content, so that it is built once and never stale.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::java;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
+use crate::tools;
 
-/// The compiler of single source files of a language.
+/// The compiler of single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the
+/// files, `OUT` for the folder of what it makes, `FOLDER` for that of the source, `MAIN` for Java's class.
 struct Compiler {
     language: &'static str,
     /// The endings of its files.
     endings: &'static [&'static str],
-    /// The command; `SOURCE` and `PROGRAM` stand for the files.
+    /// The command.
     command: &'static [&'static str],
+    /// The command that runs what it made.
+    run: &'static [&'static str],
+    /// What it makes, by which success is known where it complains of what does no harm.
+    makes: &'static str,
     /// The endings of files beside the source that count as its content.
     beside: &'static [&'static str],
 }
@@ -28,32 +35,110 @@ const COMPILERS: &[Compiler] = &[
     Compiler {
         language: "C++",
         endings: &["cpp", "cc", "cxx"],
-        command: &["g++", "-O2", "-std=c++20", "-pthread", "-o", "PROGRAM", "SOURCE"],
+        command: &["g++", "-O2", "-std=gnu++20", "-pthread", "-o", "PROGRAM", "SOURCE", "-lm", "-ldl"],
+        run: &["PROGRAM"],
+        makes: "PROGRAM",
         beside: &["h", "hpp", "hh", "hxx", "inl"],
     },
     Compiler {
         language: "C",
         endings: &["c"],
-        command: &["gcc", "-O2", "-pthread", "-o", "PROGRAM", "SOURCE", "-lm"],
+        command: &["gcc", "-O2", "-std=gnu17", "-pthread", "-o", "PROGRAM", "SOURCE", "-lm", "-ldl"],
+        run: &["PROGRAM"],
+        makes: "PROGRAM",
         beside: &["h"],
     },
     Compiler {
         language: "Rust",
         endings: &["rs"],
-        command: &["rustc", "-O", "--edition", "2024", "-o", "PROGRAM", "SOURCE"],
+        command: &["rustc", "-O", "--edition", "2021", "--crate-name", "bot", "-o", "PROGRAM", "SOURCE"],
+        run: &["PROGRAM"],
+        makes: "PROGRAM",
         beside: &["rs"],
     },
     Compiler {
         language: "Go",
         endings: &["go"],
         command: &["go", "build", "-o", "PROGRAM", "SOURCE"],
+        run: &["PROGRAM"],
+        makes: "PROGRAM",
+        beside: &[],
+    },
+    Compiler {
+        language: "Java",
+        endings: &["java"],
+        command: &["javac", "-encoding", "UTF-8", "-nowarn", "-d", "OUT", "-sourcepath", "FOLDER", "SOURCE"],
+        run: &["java", "-cp", "OUT", "MAIN"],
+        makes: "OUT",
+        beside: &["java"],
+    },
+    Compiler {
+        language: "Kotlin",
+        endings: &["kt"],
+        command: &["kotlinc", "-nowarn", "-include-runtime", "-d", "PROGRAM.jar", "SOURCE"],
+        run: &["java", "-jar", "PROGRAM.jar"],
+        makes: "PROGRAM.jar",
+        beside: &[],
+    },
+    Compiler {
+        language: "TypeScript",
+        endings: &["ts"],
+        command: &["tsc", "--target", "es2020", "--module", "commonjs", "--outDir", "OUT", "SOURCE"],
+        run: &["node", "PROGRAM.js"],
+        makes: "PROGRAM.js",
+        beside: &["ts"],
+    },
+    Compiler {
+        language: "C#",
+        endings: &["cs"],
+        command: &["mcs", "-optimize+", "-out:PROGRAM.exe", "SOURCE"],
+        run: &["mono", "PROGRAM.exe"],
+        makes: "PROGRAM.exe",
+        beside: &[],
+    },
+    // The compiler that CodinGame has; it needs a project around the file.
+    Compiler {
+        language: "C#",
+        endings: &["cs"],
+        command: &[
+            "dotnet",
+            "build",
+            "-c",
+            "Release",
+            "--nologo",
+            "-v",
+            "quiet",
+            "-o",
+            "OUT",
+            "OUT/obj/bot.csproj",
+        ],
+        run: &["dotnet", "OUT/bot.dll"],
+        makes: "OUT/bot.dll",
         beside: &[],
     },
 ];
 
-/// The compiler for files with this ending.
+/// The project of a single C# file. Its name is the program's.
+const CSPROJ: &str = "<Project Sdk=\"Microsoft.NET.Sdk\">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>net$(BundledNETCoreAppTargetFrameworkVersion)</TargetFramework>
+    <AssemblyName>bot</AssemblyName>
+    <Nullable>disable</Nullable>
+    <AllowUnsafeBlocks>true</AllowUnsafeBlocks>
+    <EnableDefaultCompileItems>false</EnableDefaultCompileItems>
+    <UseAppHost>false</UseAppHost>
+    <TreatWarningsAsErrors>false</TreatWarningsAsErrors>
+  </PropertyGroup>
+  <ItemGroup><Compile Include=\"SOURCE\" /></ItemGroup>
+</Project>
+";
+
+/// The compiler for files with this ending: the first that is installed, else the last.
 fn compiler(ending: &str) -> Option<&'static Compiler> {
-    COMPILERS.iter().find(|compiler| compiler.endings.contains(&ending))
+    let mut fitting = COMPILERS.iter().filter(|compiler| compiler.endings.contains(&ending));
+    let last = fitting.clone().next_back();
+    fitting.find(|compiler| tools::is_installed(compiler.command[0])).or(last)
 }
 
 /// More content than this is not hashed: such a file is no source.
@@ -68,8 +153,25 @@ pub struct Build {
     pub folder: PathBuf,
     /// Environment variables beside the inherited ones.
     pub environment: Vec<(String, String)>,
-    /// The program it makes, where we choose its place; else the bot's folder holds it.
-    pub program: Option<PathBuf>,
+    /// What it makes in our cache, where we choose its place; else the bot's folder holds it.
+    pub made: Option<Made>,
+}
+
+/// What a source file is compiled to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Its language.
+    pub language: &'static str,
+    /// The folder of it.
+    pub place: PathBuf,
+    /// The command that runs it, word by word.
+    pub run: Vec<String>,
+    /// Where it is made, before it gets its place: nobody sees half a program.
+    draft: PathBuf,
+    /// The file by which success is known.
+    result: PathBuf,
+    /// A file that has to lie there first, and its content.
+    before: Option<(PathBuf, Vec<u8>)>,
 }
 
 impl Build {
@@ -86,7 +188,7 @@ impl Build {
         let Some(Manifest { build: Some(build), env, .. }) = Manifest::read(&full)? else { return Ok(None) };
         let place = full.join(manifest::FILE);
         let command = build.words().map_err(|why| format!("{}: build: {why}", place.display()))?;
-        Ok(Some(Self { command, folder: full, environment: env.into_iter().collect(), program: None }))
+        Ok(Some(Self { command, folder: full, environment: env.into_iter().collect(), made: None }))
     }
 
     /// How a source file is compiled; none when it is not in a language that has to be.
@@ -94,82 +196,154 @@ impl Build {
     /// # Errors
     /// A sentence, when it cannot be read.
     pub fn of_source(source: &Path) -> Result<Option<Self>, String> {
-        let ending = source.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-        let Some(Compiler { command, beside, .. }) = compiler(ending) else {
-            return Ok(None);
-        };
+        let ending = source.extension().and_then(OsStr::to_str).unwrap_or("");
+        let Some(compiler) = compiler(ending) else { return Ok(None) };
         let failed = |error: io::Error| format!("{}: {error}", source.display());
         let folder = source.parent().unwrap_or(Path::new("/")).to_owned();
         let mut hash = Xxh3::new();
-        hash.update(command.join(" ").as_bytes());
+        hash.update(compiler.command.join(" ").as_bytes());
+        hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
         add(&mut hash, source).map_err(failed)?;
-        let mut others: Vec<PathBuf> = std::fs::read_dir(&folder)
-            .map_err(failed)?
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|own| beside.iter().any(|ending| own == *ending)))
-            .take(1_000)
-            .collect();
-        others.sort();
-        for other in others {
+        for other in beside(&folder, compiler.beside).map_err(failed)? {
             hash.update(other.as_os_str().as_encoded_bytes());
             add(&mut hash, &other).map_err(failed)?;
         }
-        let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let program = cache().join("built").join(format!("{:016x}", hash.digest())).join(stem);
-        let word = |word: &&str| match *word {
-            "SOURCE" => source.to_string_lossy().into_owned(),
-            "PROGRAM" => partial(&program).to_string_lossy().into_owned(),
-            word => word.to_owned(),
-        };
-        let command = command.iter().map(word).collect();
-        Ok(Some(Self { command, folder, environment: Vec::new(), program: Some(program) }))
-    }
+        let place = cache().join("built").join(format!("{:016x}", hash.digest()));
+        let mut draft = OsString::from(&place);
+        draft.push(format!(".{}", std::process::id()));
+        let draft = PathBuf::from(draft);
 
-    /// The language of a source file that has to be compiled.
-    pub fn language(source: &Path) -> Option<&'static str> {
-        compiler(source.extension()?.to_str()?).map(|compiler| compiler.language)
+        let stem = source.file_stem().unwrap_or_default();
+        let mut from = source.to_owned();
+        let (mut main, mut before) = (String::new(), None);
+        if compiler.language == "Java" {
+            let text = std::fs::read(source).map_err(failed)?;
+            let class = java::classes(&String::from_utf8_lossy(&text));
+            main = class.main.unwrap_or_else(|| stem.to_string_lossy().into_owned());
+            // A public class has to lie in a file of its name, which nobody asks for on a contest's page.
+            if let Some(public) = class.public.filter(|public| stem != public.as_str()) {
+                from = draft.join(format!("{public}.java"));
+                before = Some((from.clone(), text));
+            }
+        } else if compiler.command[0] == "dotnet" {
+            let escaped = source.to_string_lossy().replace('&', "&amp;").replace('"', "&quot;");
+            let project = CSPROJ.replace("SOURCE", &escaped);
+            before = Some((draft.join("obj/bot.csproj"), project.into_bytes()));
+        }
+        let filled = |word: &str, out: &Path| -> String {
+            let program = out.join(stem);
+            match word {
+                "SOURCE" => from.to_string_lossy().into_owned(),
+                "FOLDER" => folder.to_string_lossy().into_owned(),
+                "MAIN" => main.clone(),
+                word => {
+                    word.replace("PROGRAM", &program.to_string_lossy()).replace("OUT", &out.to_string_lossy())
+                }
+            }
+        };
+        let fill = |words: &[&str], out: &Path| words.iter().map(|word| filled(word, out)).collect();
+        let made = Made {
+            language: compiler.language,
+            run: fill(compiler.run, &place),
+            result: filled(compiler.makes, &draft).into(),
+            place,
+            draft: draft.clone(),
+            before,
+        };
+        let command = fill(compiler.command, &draft);
+        Ok(Some(Self { command, folder, environment: Vec::new(), made: Some(made) }))
     }
 
     /// Whether what it makes in the cache is there already.
     pub fn is_there(&self) -> bool {
-        self.program.as_ref().is_some_and(|program| program.is_file())
+        self.made.as_ref().is_some_and(|made| made.place.is_dir())
     }
 
-    /// Runs it. What it prints goes where ours goes.
+    /// Runs it. What it prints goes to our standard error.
     ///
     /// # Errors
-    /// A sentence, when the command cannot be started.
+    /// A sentence, when the command cannot be started or its result cannot be kept.
     pub fn run(&self) -> Result<ExitStatus, String> {
-        let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).current_dir(&self.folder);
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-        if let Some(program) = &self.program {
-            let place = program.parent().unwrap_or(program);
-            std::fs::create_dir_all(place).map_err(|error| failed(place, error))?;
+        let done = self.try_run();
+        if let Some(made) = &self.made {
+            let _ = std::fs::remove_dir_all(&made.draft);
         }
-        let status = command.status().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                format!(
-                    "`{}` is not installed or not on the PATH (agon doctor lists what is)",
-                    self.command[0]
-                )
+        done
+    }
+
+    fn try_run(&self) -> Result<ExitStatus, String> {
+        let failed = |path: &Path, error: io::Error| format!("{}: {}", path.display(), full(&error));
+        if let Some(made) = &self.made {
+            std::fs::create_dir_all(&made.draft).map_err(|error| failed(&made.draft, error))?;
+            if let Some((file, content)) = &made.before {
+                let folder = file.parent().unwrap_or(file);
+                std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+                std::fs::write(file, content).map_err(|error| failed(file, error))?;
             }
-            _ => format!("`{}`: {error}", self.command[0]),
-        })?;
-        // Under its own name only when it is whole: an interrupted compiler leaves no half program.
-        if let Some(program) = self.program.as_ref().filter(|_| status.success()) {
-            std::fs::rename(partial(program), program).map_err(|error| failed(program, error))?;
         }
-        Ok(status)
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).current_dir(&self.folder).stdin(Stdio::null());
+        command.stdout(io::stderr());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let status = command.status().map_err(|error| self.not_started(&error))?;
+        let Some(made) = &self.made else { return Ok(status) };
+        // Some compilers end with an error for what keeps no program from running, as missing types.
+        let complained = made.language == "TypeScript" && made.result.is_file();
+        if !status.success() && !complained {
+            return Ok(status);
+        }
+        if !made.result.exists() {
+            let wanted = made.result.file_name().unwrap_or_default().to_string_lossy();
+            return Err(format!("`{}` ended well, but made no {wanted}", self.command[0]));
+        }
+        let _ = std::fs::remove_dir_all(&made.place);
+        match std::fs::rename(&made.draft, &made.place) {
+            // Somebody else was quicker, with the same content.
+            Err(_) if made.place.is_dir() => {}
+            done => done.map_err(|error| failed(&made.place, error))?,
+        }
+        Ok(ExitStatus::default())
+    }
+
+    fn not_started(&self, error: &io::Error) -> String {
+        let program = &self.command[0];
+        match error.kind() {
+            io::ErrorKind::NotFound if !self.folder.is_dir() => {
+                format!("{}: no such folder", self.folder.display())
+            }
+            io::ErrorKind::NotFound => {
+                let who = self.made.as_ref().map_or("agon.toml", |made| made.language);
+                let what = tools::advice(program).unwrap_or_else(|| "agon doctor lists what is".to_owned());
+                format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("`{program}` may not be executed; try chmod +x {program}")
+            }
+            _ => format!("`{program}`: {error}"),
+        }
     }
 }
 
-fn partial(program: &Path) -> PathBuf {
-    let mut name: OsString = program.into();
-    name.push(format!(".{}", std::process::id()));
-    name.into()
+/// What the system says, and what to do when the disk is full.
+fn full(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => {
+            format!("{error}; make room, or set AGON_CACHE to a folder on another disk")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The files of a folder with these endings, in order.
+fn beside(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|own| endings.iter().any(|ending| own == *ending)))
+        .take(1_000)
+        .collect();
+    found.sort();
+    Ok(found)
 }
 
 fn add(hash: &mut Xxh3, file: &Path) -> io::Result<()> {
@@ -201,7 +375,7 @@ mod tests {
         let source = folder.path().join("mein böt.c");
         let place = |text: &str| {
             std::fs::write(&source, text).expect("a file");
-            Build::of_source(&source).expect("it is read").expect("C").program.expect("our place")
+            Build::of_source(&source).expect("it is read").expect("C").made.expect("our place").place
         };
         let first = place("int main(void) { return 0; }");
         assert_ne!(first, place("int main(void) { return 1; }"));
@@ -209,6 +383,18 @@ mod tests {
         std::fs::write(folder.path().join("rules.h"), "#define X 1").expect("a file");
         assert_ne!(first, place("int main(void) { return 0; }"), "what it includes counts");
         assert_eq!(Build::of_source(&folder.path().join("bot.py")), Ok(None));
+    }
+
+    #[test]
+    fn java_runs_the_class_that_has_a_main() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = folder.path().join("my bot.java");
+        std::fs::write(&source, "class A {} public class Player { public static void main(String[] a) {} }")
+            .expect("a file");
+        let build = Build::of_source(&source).expect("it is read").expect("Java");
+        let made = build.made.expect("our place");
+        assert_eq!(made.run.last().map(String::as_str), Some("Player"));
+        assert!(build.command.last().is_some_and(|source| source.ends_with("/Player.java")), "javac insists");
     }
 
     #[test]
@@ -223,8 +409,8 @@ mod tests {
         .expect("a file");
         let build = Build::of(&name).expect("it is read").expect("it is built");
         assert_eq!(build.command, ["make", "-j2"]);
-        assert_eq!((build.environment.len(), build.program), (1, None));
+        assert_eq!((build.environment.len(), build.made), (1, None));
         std::fs::write(folder.path().join("agon.toml"), "build = \"'\"").expect("a file");
-        assert!(Build::of(&name).unwrap_err().contains("agon.toml: build:"));
+        assert!(Build::of(&name).unwrap_err().contains("agon.toml:1:9: build:"));
     }
 }

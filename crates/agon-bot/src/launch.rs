@@ -13,6 +13,10 @@ use crate::name::{BotName, Kind};
 
 /// More of a script's `#!` line is not read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
+/// More of a script is not looked through for the functions it calls.
+const LARGEST_SCRIPT: u64 = 1 << 20;
+/// So many files of a folder are looked at to find what may be meant.
+const MOST_NAMES: usize = 400;
 
 /// A command that runs a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,25 +39,31 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchError {
     /// Nothing is there.
-    #[error(
-        "bot `{0}`: no such file or folder (write cmd:... for a command line, builtin:... for a built-in bot)"
-    )]
-    NotThere(String),
+    #[error("bot `{bot}`: no such file or folder{hint}")]
+    NotThere {
+        /// The bot.
+        bot: String,
+        /// What may be meant.
+        hint: String,
+    },
     /// A folder of unknown shape.
     #[error(
-        "bot `{0}`: the folder holds neither agon.toml nor one of run.sh, application.py, grid_player.py, package.json, bot.py, \
-         bot.js; add an agon.toml with run = \"...\""
+        "bot `{bot}`: the folder holds neither agon.toml nor one of run.sh, application.py, grid_player.py, package.json, \
+         bot.py, bot.js; {hint}"
     )]
-    UnknownFolder(String),
+    UnknownFolder {
+        /// The bot.
+        bot: String,
+        /// What may be meant, or what to do.
+        hint: String,
+    },
     /// A source file that must be compiled first.
-    #[error("bot `{bot}`: {language} has to be compiled first: {how}")]
+    #[error("bot `{bot}`: {language} has to be compiled first: agon build {bot}")]
     NeedsCompiler {
         /// The bot.
         bot: String,
         /// Its language.
         language: &'static str,
-        /// A command that does.
-        how: String,
     },
     /// What its `agon.toml` builds is not there.
     #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
@@ -84,7 +94,7 @@ impl Launch {
                 } else if full.exists() {
                     Self::file(&name.text, &full).map(Some)
                 } else {
-                    Err(LaunchError::NotThere(name.text.clone()))
+                    Err(LaunchError::NotThere { bot: name.text.clone(), hint: near(&full) })
                 }
             }
         }
@@ -121,7 +131,7 @@ impl Launch {
             let words = ["npm", "start", "--silent"].map(str::to_owned);
             return Ok(Self::command(&words, Some(folder.to_owned()), Vec::new()));
         }
-        Err(LaunchError::UnknownFolder(bot.to_owned()))
+        Err(LaunchError::UnknownFolder { bot: bot.to_owned(), hint: inside(bot, folder) })
     }
 
     /// A single file runs by its ending.
@@ -136,33 +146,34 @@ impl Launch {
             dials_in: false,
             notes: Vec::new(),
         };
-        let compile = |language, how: &str| {
-            let how = how.replace("FILE", &file.display().to_string());
-            Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language, how })
-        };
-        if let Some(language) = Build::language(file) {
+        if let Some(Build { made: Some(made), .. }) = Build::of_source(file).map_err(LaunchError::Manifest)? {
             // What it is built to under its present content, if it was.
-            return match Build::of_source(file).map_err(LaunchError::Manifest)? {
-                Some(Build { program: Some(program), .. }) if program.is_file() => Ok(Self {
-                    program: program.into_os_string(),
-                    arguments: Vec::new(),
-                    environment: Vec::new(),
-                    folder: folder.clone(),
-                    dials_in: false,
-                    notes: Vec::new(),
-                }),
-                _ => compile(language, "agon build FILE"),
-            };
+            if !made.place.is_dir() {
+                return Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language: made.language });
+            }
+            let mut launch = Self::command(&made.run, folder, Vec::new());
+            if launch.program == "node" && reads_as_on_codingame(file) {
+                launch.arguments.splice(0..0, ["--import", CODINGAME_NODE].map(OsString::from));
+            }
+            return Ok(launch);
         }
         match file.extension().and_then(|ending| ending.to_str()).unwrap_or("") {
             "py" => Ok(run("python3", &["-u"])),
+            "js" | "mjs" | "cjs" if reads_as_on_codingame(file) => {
+                Ok(run("node", &["--import", CODINGAME_NODE]))
+            }
             "js" | "mjs" | "cjs" => Ok(run("node", &[])),
             "rb" => Ok(run("ruby", &[])),
             "pl" => Ok(run("perl", &[])),
             "lua" => Ok(run("lua", &[])),
             "php" => Ok(run("php", &[])),
             "jar" => Ok(run("java", &["-jar"])),
-            "java" => Ok(run("java", &[])),
+            "class" => {
+                let (place, class) = (file.parent().unwrap_or(file), file.file_stem().unwrap_or_default());
+                let mut launch = run("java", &["-cp"]);
+                launch.arguments = vec!["-cp".into(), place.into(), class.into()];
+                Ok(launch)
+            }
             "sh" if !crate::sys::may_execute(file) => {
                 let words = interpreter(file).unwrap_or_else(|| vec!["sh".to_owned()]);
                 let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
@@ -171,8 +182,6 @@ impl Launch {
                 launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
-            "cs" => compile("C#", "dotnet build, then play with the program it makes"),
-            "kt" => compile("Kotlin", "kotlinc FILE -include-runtime -d bot.jar, then play with bot.jar"),
             _ => Ok(Self {
                 program: own,
                 arguments: Vec::new(),
@@ -191,6 +200,82 @@ pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
         .map(|known| folder.join(known))
         .into_iter()
         .find(|file| file.is_file())
+}
+
+/// What gives a script of CodinGame the functions that it has there and nowhere else.
+const CODINGAME_NODE: &str = "data:text/javascript,import fs from 'node:fs';let rest=Buffer.alloc(0);\
+globalThis.readline=()=>{for(;;){const end=rest.indexOf(10);if(end>=0){const line=rest.subarray(0,end).toString();\
+rest=rest.subarray(end+1);return line;}const part=Buffer.alloc(65536);const got=fs.readSync(0,part);\
+if(got===0){const line=rest.toString();rest=Buffer.alloc(0);return line;}\
+rest=Buffer.concat([rest,part.subarray(0,got)]);}};\
+globalThis.print=console.log;globalThis.printErr=console.error;";
+
+/// Whether a script reads its input by the function that CodinGame has, and has none of its own.
+fn reads_as_on_codingame(script: &Path) -> bool {
+    let mut text = Vec::new();
+    let read = File::open(script).and_then(|file| file.take(LARGEST_SCRIPT).read_to_end(&mut text));
+    let text = String::from_utf8_lossy(&text).replace("declare function readline", "");
+    let own = ["function readline", "readline =", "readline=", "'readline'", "\"readline\"", "node:readline"];
+    read.is_ok() && text.contains("readline()") && !own.iter().any(|own| text.contains(own))
+}
+
+/// Endings of files that run by themselves or are compiled, the likeliest first.
+const RUNS: &[&str] = &[
+    "py", "java", "cpp", "js", "rs", "ts", "cs", "kt", "go", "c", "mjs", "cjs", "rb", "php", "lua", "pl",
+    "jar", "sh", "cc", "cxx",
+];
+
+/// The names in a folder, the first few hundred.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NAMES);
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// What may be meant by a path that leads nowhere.
+fn near(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let own = path.file_name().unwrap_or_default().to_string_lossy();
+    if !folder.is_dir() {
+        return format!(
+            " (there is no folder {}; write cmd:... for a command line, builtin:... for a built-in bot)",
+            folder.display()
+        );
+    }
+    let names = names(folder);
+    let longer = format!("{own} ");
+    if let Some(whole) = names.iter().find(|name| name.starts_with(&longer)) {
+        return format!("; a name with spaces needs quotes: '{whole}'");
+    }
+    let with_ending = |name: &&String| name.rsplit_once('.').is_some_and(|(stem, _)| stem == own);
+    let near = names.iter().find(with_ending).cloned();
+    match near.or_else(|| agon_game::setup::nearest(&own, names.iter().map(String::as_str))) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => " (write cmd:... for a command line, builtin:... for a built-in bot)".to_owned(),
+    }
+}
+
+/// What may be meant by a folder that is no bot: one inside it, or a file.
+fn inside(bot: &str, folder: &Path) -> String {
+    let mut names = names(folder);
+    names.sort();
+    let is_bot = |name: &&String| {
+        let inner = folder.join(name);
+        inner.is_dir() && (inner.join(manifest::FILE).is_file() || known_file(&inner).is_some())
+    };
+    let bot = bot.trim_end_matches('/');
+    if let Some(inner) = names.iter().find(is_bot) {
+        return format!("the bot lies further inside: name {bot}/{inner}");
+    }
+    let of_ending = |ending: &&str| {
+        let mut fitting =
+            names.iter().filter(move |name| name.rsplit_once('.').is_some_and(|(_, own)| own == *ending));
+        fitting.next().filter(|_| fitting.next().is_none())
+    };
+    match RUNS.iter().find_map(of_ending) {
+        Some(file) => format!("name the file itself: {bot}/{file}"),
+        None if names.is_empty() => "it is empty".to_owned(),
+        None => "add an agon.toml with run = \"...\"".to_owned(),
+    }
 }
 
 /// What stands behind `#!` in the first line of a script; none without them.

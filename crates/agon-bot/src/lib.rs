@@ -7,11 +7,16 @@
 pub mod name;
 
 pub mod build;
+mod java;
 pub mod launch;
 pub mod manifest;
 pub mod program;
 pub mod script;
 pub mod wire;
+
+pub mod advice;
+pub mod tools;
+pub mod words;
 
 pub mod listener;
 pub mod peer;

@@ -1,9 +1,14 @@
 //! `agon.toml`: how a bot's folder says what it is and how it runs.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
-use serde::Deserialize;
+use agon_game::setup::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::words;
 
 /// The name of the file.
 pub const FILE: &str = "agon.toml";
@@ -12,8 +17,7 @@ pub const FILE: &str = "agon.toml";
 const LARGEST: u64 = 64 << 10;
 
 /// What `agon.toml` holds. Unknown keys are errors.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// The bot's name in tables.
     pub name: Option<String>,
@@ -24,16 +28,13 @@ pub struct Manifest {
     /// The command that runs it, from its own folder.
     pub run: Option<Command>,
     /// Environment variables for both.
-    #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// What `agon play`, `check` and `sprt` assume inside this folder.
-    #[serde(default)]
     pub defaults: Defaults,
 }
 
 /// A command: one text, split like a shell would, or a list of words.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `run = "python3 bot.py"`
     Line(String),
@@ -42,15 +43,13 @@ pub enum Command {
 }
 
 /// What the commands assume inside the bot's folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defaults {
     /// The game.
     pub game: Option<String>,
     /// The preset of its rules.
     pub rules: Option<String>,
     /// The bots to play against.
-    #[serde(default)]
     pub opponents: Vec<String>,
 }
 
@@ -60,13 +59,11 @@ impl Command {
     /// # Errors
     /// A sentence, when a quote is not closed or there is no word.
     pub fn words(&self) -> Result<Vec<String>, String> {
-        let words = match self {
-            Self::Line(line) => {
-                shlex::split(line).ok_or_else(|| format!("`{line}`: a quote is not closed"))?
-            }
-            Self::Words(words) => words.clone(),
-        };
-        if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
+        match self {
+            Self::Line(line) => words::split(line).map_err(|why| format!("`{line}`: {why}")),
+            Self::Words(words) if words.is_empty() => Err("the command is empty".to_owned()),
+            Self::Words(words) => Ok(words.clone()),
+        }
     }
 }
 
@@ -94,20 +91,193 @@ impl Manifest {
     /// Reads the text of an `agon.toml`.
     ///
     /// # Errors
-    /// `:line:column: what is wrong`, with the line itself.
+    /// `:line:column: what is wrong`, with what is allowed, what to write, and the line itself.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| toml_error(text, &error, |_| String::new()))
+        let table = DeTable::parse(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            at(text, start..start, &no_toml(text, start, error.message()))
+        })?;
+        Self::of(table.get_ref()).map_err(|(span, why)| at(text, span, &why))
     }
+
+    fn of(table: &DeTable<'_>) -> Result<Self, Wrong> {
+        let mut own = Self::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "name" => own.name = Some(string("name", value, "\"Seeker\"")?),
+                "dialect" => own.dialect = Some(dialect(value)?),
+                "build" => own.build = Some(command("build", value, "\"g++ -O2 -o bot bot.cpp\"")?),
+                "run" => own.run = Some(command("run", value, "\"python3 bot.py\"")?),
+                "env" => {
+                    for (name, value) in inner("env", value, "LEVEL = \"2\"")? {
+                        let what = format!("env.{}", name.get_ref());
+                        own.env.insert(name.get_ref().to_string(), string(&what, value, "\"2\"")?);
+                    }
+                }
+                "defaults" => own.defaults = Defaults::of(inner("defaults", value, "game = \"terminal\"")?)?,
+                _ => return Err(unknown(key, "", &["name", "dialect", "build", "run", "env", "defaults"])),
+            }
+        }
+        Ok(own)
+    }
+}
+
+impl Defaults {
+    fn of(table: &DeTable<'_>) -> Result<Self, Wrong> {
+        let mut own = Self::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "game" => own.game = Some(string("defaults.game", value, "\"cultist-wars\"")?),
+                "rules" => own.rules = Some(string("defaults.rules", value, "\"standard\"")?),
+                "opponents" => {
+                    let what = "defaults.opponents";
+                    own.opponents = strings(what, value, "[\"builtin:greedy\"]")?;
+                }
+                _ => return Err(unknown(key, "defaults.", &["game", "rules", "opponents"])),
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// Where something is wrong, and what.
+type Wrong = (Range<usize>, String);
+
+fn unknown(key: &Spanned<impl AsRef<str>>, table: &str, allowed: &[&str]) -> Wrong {
+    let own = key.get_ref().as_ref();
+    let meant = nearest(own, allowed.iter().copied());
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{table}{meant}`?"));
+    let why = format!("there is no key `{table}{own}`{meant} Allowed are {}", allowed.join(", "));
+    (key.span(), if why.contains('?') { why } else { why.replacen(" Allowed", "; allowed", 1) })
+}
+
+/// What a value is, in plain words.
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn mistyped(key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, example: &str) -> Wrong {
+    let own = key.rsplit('.').next().unwrap_or(key);
+    let is = kind(value.get_ref());
+    (value.span(), format!("`{key}` is {is} and must be {wanted}; write {own} = {example}"))
+}
+
+fn string(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<String, Wrong> {
+    let wanted = "a text in quotes";
+    let text = value.get_ref().as_str().ok_or_else(|| mistyped(key, value, wanted, example))?;
+    match text.trim().is_empty() && !key.starts_with("env.") {
+        true => {
+            Err((value.span(), format!("`{key}` is empty; write {key} = {example}, or leave the key out")))
+        }
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn strings(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<Vec<String>, Wrong> {
+    let wrong = |value| mistyped(key, value, "a list of texts in quotes", example);
+    let list = value.get_ref().as_array().ok_or_else(|| wrong(value))?;
+    list.iter().map(|one| Ok(one.get_ref().as_str().ok_or_else(|| wrong(value))?.to_owned())).collect()
+}
+
+fn command(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<Command, Wrong> {
+    let command = match value.get_ref() {
+        DeValue::String(line) => Command::Line(line.to_string()),
+        DeValue::Array(_) => Command::Words(strings(key, value, "[\"python3\", \"bot.py\"]")?),
+        _ => return Err(mistyped(key, value, "a command in quotes, or a list of its words", example)),
+    };
+    match command.words() {
+        Ok(_) => Ok(command),
+        Err(why) => Err((value.span(), format!("{key}: {why}"))),
+    }
+}
+
+fn dialect(value: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
+    const ALL: [&str; 4] = ["lines", "websocket", "tcp", "script"];
+    let text = string("dialect", value, "\"lines\"")?;
+    if ALL.contains(&text.as_str()) {
+        return Ok(text);
+    }
+    let meant = nearest(&text, ALL).map_or_else(String::new, |meant| format!("; did you mean \"{meant}\"?"));
+    Err((value.span(), format!("there is no dialect \"{text}\"{meant} (lines, websocket, tcp, script)")))
+}
+
+fn inner<'a, 'i>(
+    key: &str,
+    value: &'a Spanned<DeValue<'i>>,
+    example: &str,
+) -> Result<&'a DeTable<'i>, Wrong> {
+    let wrong = || {
+        let is = kind(value.get_ref());
+        (value.span(), format!("`{key}` is {is} and must be a table; write [{key}] and below it {example}"))
+    };
+    value.get_ref().as_table().ok_or_else(wrong)
+}
+
+/// Why a text is no TOML, in words for somebody who does not know TOML.
+fn no_toml(text: &str, start: usize, why: &str) -> String {
+    let before = text.get(..start).unwrap_or("");
+    let line = before.rsplit('\n').next().unwrap_or("").to_owned()
+        + text.get(start..).unwrap_or("").lines().next().unwrap_or("");
+    if why.contains("duplicate") {
+        return "this key stands here a second time; keep one of them".to_owned();
+    }
+    match line.split_once('=') {
+        Some((key, value)) => {
+            let (key, value) = (key.trim(), value.trim());
+            match value.chars().next() {
+                None => format!("`{key}` has no value; write {key} = \"...\""),
+                Some('"' | '\'') if value.contains('\\') => {
+                    format!(
+                        "a backslash in double quotes means something else; write {key} = '...' in single quotes"
+                    )
+                }
+                Some(quote @ ('"' | '\'')) if value.matches(quote).count() % 2 == 1 => {
+                    format!("a quote is not closed; write {key} = {value}{quote}")
+                }
+                Some('[') => format!("the list is not well formed; write {key} = [\"...\", \"...\"]"),
+                Some('{') => format!("the table is not well formed; write {key} = {{ NAME = \"...\" }}"),
+                Some(quote @ ('"' | '\'')) => {
+                    let text = value.trim_matches(quote);
+                    format!(
+                        "there is something behind the text in quotes; write {key} = {quote}{text}{quote}"
+                    )
+                }
+                Some(_) => format!("a text stands in quotes; write {key} = \"{value}\""),
+            }
+        }
+        None if line.trim_start().starts_with('[') => {
+            "a table's name stands in brackets; write [defaults] or [env]".to_owned()
+        }
+        None if line.contains(':') => {
+            let (key, value) = line.split_once(':').unwrap_or_default();
+            let value = value.trim().trim_matches('"');
+            format!("this file is TOML; write {} = \"{value}\"", key.trim().trim_matches('"'))
+        }
+        None => "this line says nothing; write KEY = \"VALUE\", and # in front of remarks".to_owned(),
+    }
+}
+
+/// `:line:column: why`, with the line itself.
+fn at(text: &str, span: Range<usize>, why: &str) -> String {
+    let before = text.get(..span.start.min(text.len())).unwrap_or("");
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    format!(":{line}:{column}: {why}\n  {line} | {}", text.lines().nth(line - 1).unwrap_or(""))
 }
 
 /// `:line:column: what is wrong`, with the line itself. `hint` sees the line and may have more to say.
 pub fn toml_error(text: &str, error: &toml::de::Error, hint: impl FnOnce(&str) -> String) -> String {
-    let start = error.span().map_or(0, |span| span.start.min(text.len()));
-    let before = text.get(..start).unwrap_or("");
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    let shown = text.lines().nth(line - 1).unwrap_or("");
-    format!(":{line}:{column}: {}{}\n  {line} | {shown}", error.message(), hint(shown))
+    let span = error.span().unwrap_or_default();
+    let line = text.get(..span.start).unwrap_or("").matches('\n').count();
+    let hint = hint(text.lines().nth(line).unwrap_or(""));
+    at(text, span, &format!("{}{hint}", error.message()))
 }
 
 #[cfg(test)]
@@ -128,9 +298,47 @@ mod tests {
     }
 
     #[test]
-    fn errors_point_into_the_file() {
-        let error = Manifest::parse("name = 'x'\nrnu = 'python3 bot.py'\n").unwrap_err();
-        assert!(error.starts_with(":2:1: unknown field `rnu`"), "{error}");
-        assert!(error.contains("2 | rnu ="), "{error}");
+    fn errors_point_into_the_file_and_say_what_to_write() {
+        for (text, told) in [
+            (
+                "name = 'x'\nrnu = 'python3 bot.py'\n",
+                ":2:1: there is no key `rnu`; did you mean `run`? Allowed are name, dialect, build, run, env, defaults\n  2 | rnu = ",
+            ),
+            ("xyzzy = 1", ":1:1: there is no key `xyzzy`; allowed are name"),
+            (
+                "run = 5",
+                ":1:7: `run` is a number and must be a command in quotes, or a list of its words; write run = \"python3 bot.py\"",
+            ),
+            ("run = python3 bot.py", "a text stands in quotes; write run = \"python3 bot.py\""),
+            ("run = 1e", "a text stands in quotes; write run = \"1e\""),
+            (
+                "run = ['a', 5]",
+                "`run` is a list and must be a list of texts in quotes; write run = [\"python3\", \"bot.py\"]",
+            ),
+            ("run = ''", ":1:7: run: ``: the command is empty"),
+            ("build = 'cd x && make'", ":1:9: build: `cd x && make`: `&&` needs a shell"),
+            ("run = \"python3 bot.py", "a quote is not closed"),
+            ("run = \"C:\\games\\bot.exe\"", "single quotes"),
+            ("run =", "`run` has no value"),
+            ("run: python3 bot.py", "write run = \"python3 bot.py\""),
+            ("hello", "this line says nothing"),
+            ("[defaults", "in brackets"),
+            ("run = 'a'\nrun = 'b'", "a second time"),
+            ("env = 'A=b'", "`env` is a text and must be a table; write [env]"),
+            ("[env]\nA = 2", ":2:5: `env.A` is a number and must be a text in quotes; write A = \"2\""),
+            (
+                "[defaults]\nopponent = 'x'",
+                "did you mean `defaults.opponents`? Allowed are game, rules, opponents",
+            ),
+            (
+                "[defaults]\nopponents = 'x'",
+                "must be a list of texts in quotes; write opponents = [\"builtin:greedy\"]",
+            ),
+            ("dialect = 'line'", "did you mean \"lines\"?"),
+            ("name = ' '", "`name` is empty"),
+        ] {
+            let error = Manifest::parse(text).expect_err(text);
+            assert!(error.contains(told), "{text}: {error}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::script::{Js, Script};
+use crate::words;
 
 /// Before the name of a script that Node is to run.
 const NODE: &str = "node:";
@@ -46,13 +47,12 @@ impl BotName {
     pub fn parse(text: &str) -> Result<Self, String> {
         let command = text.strip_prefix("cmd:").or_else(|| text.strip_prefix("lines:"));
         let kind = if let Some(command) = command {
-            let words = shlex::split(command).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
-            if words.is_empty() {
+            if command.trim().is_empty() {
                 return Err(format!(
                     "`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"
                 ));
             }
-            Kind::Command(words)
+            Kind::Command(words::split(command).map_err(|why| format!("`{text}`: {why}"))?)
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
             let (name, options) = builtin.split_once('?').unwrap_or((builtin, ""));
             let options = options.split('&').filter(|option| !option.is_empty()).map(|option| {

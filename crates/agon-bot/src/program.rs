@@ -16,7 +16,7 @@ use crate::peer::Owner;
 use crate::spawn::Started;
 use crate::tree::{self, ProcessTree, Used};
 use crate::wire::{HungUp, Lines, Wire};
-use crate::{guard, scratch, sys};
+use crate::{guard, scratch, sys, tools};
 
 /// What is kept of a bot's standard error in one turn, in bytes.
 pub const STDERR_PER_TURN: usize = 64 << 10;
@@ -318,11 +318,25 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
                  convert the file (sed -i 's/\\r$//' FILE)"
                     .to_owned()
             }
-            Some(line) => format!("its interpreter `{}` is not installed", line.trim()),
+            Some(line) => {
+                let wanted = line.trim();
+                let name = wanted.rsplit(['/', ' ']).next().unwrap_or(wanted);
+                let what = tools::advice(name).map_or_else(String::new, |what| format!("; {what}"));
+                format!("its interpreter `{wanted}` is not installed{what}")
+            }
             None if launch.folder.as_ref().is_some_and(|folder| !folder.is_dir()) => {
                 "its folder is not there".to_owned()
             }
-            None => format!("`{shown}` is not installed or not on the PATH"),
+            None if launch.program.to_string_lossy().contains('/') => {
+                "there is no such file in the bot's folder, where its command runs".to_owned()
+            }
+            None => {
+                let what = tools::advice(&launch.program.to_string_lossy());
+                format!(
+                    "`{shown}` is not installed or not on the PATH; {}",
+                    what.as_deref().unwrap_or("agon doctor lists what is there")
+                )
+            }
         },
         Some(libc::EACCES) if file.is_dir() => "it is a folder".to_owned(),
         Some(libc::EACCES) => format!("it may not be executed; try chmod +x {shown}"),

@@ -173,38 +173,22 @@ fn rule_hint(nearest: Option<&str>) -> String {
 
 /// The entry of `known` that is most like `name`, when it is like it at all.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let plain = |text: &str| -> Vec<char> {
+    let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let wanted = plain(name);
-    let known: Vec<(Vec<char>, &str)> = known.into_iter().map(|other| (plain(other), other)).collect();
+    let known: Vec<(String, &str)> = known.into_iter().map(|other| (plain(other), other)).collect();
     let similar = known
         .iter()
-        .map(|(plain, other)| (distance(&wanted, plain), other))
+        .map(|(plain, other)| (strsim::osa_distance(&wanted, plain), other))
         .filter(|&(distance, other)| distance <= 2.max(other.len().min(name.len()) / 3))
         .min_by_key(|&(distance, _)| distance);
     // `turns` may be short for `numberOfTurns`.
     let longer = || {
-        let holds =
-            |plain: &[char]| wanted.len() > 2 && plain.windows(wanted.len()).any(|part| part == wanted);
+        let holds = |plain: &str| wanted.len() > 2 && plain.contains(&wanted);
         known.iter().find(|(plain, _)| holds(plain)).map(|(_, other)| (0, other))
     };
     similar.or_else(longer).map(|(_, other)| (*other).to_owned())
-}
-
-/// Levenshtein distance.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

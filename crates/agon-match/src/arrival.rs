@@ -13,7 +13,7 @@ use agon_bot::manifest::Manifest;
 use agon_bot::peer::Caller;
 use agon_bot::program::Ending;
 use agon_bot::tcp::{self, Framed};
-use agon_bot::{BotName, Kind, Launch, Program, StartError, Usage, Wire, listener, scratch};
+use agon_bot::{BotName, Kind, Launch, Program, StartError, Usage, Wire, advice, listener, scratch};
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
@@ -420,7 +420,11 @@ impl Expected {
         let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         program.listen_to_stderr();
         let (said, _) = program.take_said();
-        let words = last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
+        let mut words =
+            last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
+        if let Some(advice) = advice::of_end(&said, ending) {
+            words = format!("{words}; {advice}");
+        }
         Some(match late {
             Some(late) if ending == Ending::Runs => format!(
                 "did not connect to {address} within {} s{trouble}{words}. A bot that reads and writes lines instead says so in \

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use agon_bot::{Ending, Excess, Limits};
+use agon_bot::{Ending, Excess, Limits, advice};
 
 use crate::FaultKind;
 
@@ -26,6 +26,8 @@ pub enum Cause {
         unfinished: bool,
         /// The last line it wrote on standard error; empty for none.
         last_words: String,
+        /// What its author can do, where what it wrote is known.
+        advice: Option<String>,
     },
     /// It could not be started.
     NotStarted(String),
@@ -99,6 +101,7 @@ impl Cause {
             ending,
             unfinished,
             last_words: last_words.to_owned(),
+            advice: advice::of_end(last_words.as_bytes(), ending),
         };
         vec![
             late(Lateness::Silent),
@@ -110,6 +113,7 @@ impl Cause {
             late(Lateness::StoppedItself),
             late(Lateness::Ended(Ending::Code(0))),
             gone(Ending::Code(1), false, "IndexError: list index out of range"),
+            gone(Ending::Code(1), false, "ModuleNotFoundError: No module named 'numpy'"),
             gone(Ending::Code(127), false, "env: 'python3\\r': No such file or directory"),
             gone(Ending::Code(0), true, ""),
             gone(Ending::Signal(11), false, ""),
@@ -124,7 +128,8 @@ impl Cause {
             ),
             Self::NotStarted(
                 "before it was connected to ws://127.0.0.1:8765, it ended with exit code 1; it last wrote: `ModuleNotFoundError: \
-                 No module named 'websockets'`"
+                 No module named 'websockets'`; install it: python3 -m pip install websockets (a module of your own has to lie \
+                 in the bot's folder)"
                     .to_owned(),
             ),
             Self::LongMessage("a line longer than 10000 bytes".to_owned()),
@@ -149,7 +154,7 @@ impl fmt::Display for Cause {
             Self::Late { limit, why } => {
                 write!(f, "no whole answer within {} ms: {why}", limit.as_millis())
             }
-            Self::Gone { ending, unfinished, last_words } => {
+            Self::Gone { ending, unfinished, last_words, advice } => {
                 match ending {
                     Ending::Runs => f.write_str("closed its output, yet an answer was expected")?,
                     ending => write!(f, "ended although an answer was expected: {ending}")?,
@@ -160,10 +165,7 @@ impl fmt::Display for Cause {
                 if !last_words.is_empty() {
                     write!(f, "; it last wrote on stderr: `{last_words}`")?;
                 }
-                if matches!(ending, Ending::Code(126 | 127)) && last_words.contains("\\r") {
-                    f.write_str("; its first line has a Windows line ending (sed -i 's/\\r$//' FILE)")?;
-                }
-                Ok(())
+                advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
             }
             Self::NotStarted(why) => f.write_str(why),
             Self::Closed(why) => write!(f, "{why}; its connection is closed"),
@@ -222,7 +224,8 @@ impl fmt::Display for Lateness {
                 write!(f, "{count} {came} no answer, and nothing else")
             }
             Self::Silent => f.write_str(
-                "nothing came at all: is the output flushed after each answer (Python: flush=True), and is all input read?",
+                "nothing came at all: is the output flushed after each answer (Python: flush=True, C++: std::endl, Java: System.out.flush()), and is \
+                 all input read?",
             ),
             Self::Slow => f.write_str("it computed too long, or did not flush its output"),
         }

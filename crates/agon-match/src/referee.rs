@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::Program;
+use agon_bot::{Program, advice};
 use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Session};
 use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -468,7 +468,8 @@ impl<'a> Referee<'a> {
                 Leaving::Sent(cause) => cause,
                 Leaving::Closed(unfinished) => {
                     let ending = program.ending(LAST_WORDS);
-                    Cause::Gone { ending, unfinished: unfinished > 0, last_words: String::new() }
+                    let unfinished = unfinished > 0;
+                    Cause::Gone { ending, unfinished, last_words: String::new(), advice: None }
                 }
             };
             program.listen_to_stderr();
@@ -483,7 +484,9 @@ impl<'a> Referee<'a> {
             take.stderr.extend_from_slice(&said);
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {
-                    Cause::Gone { ending, unfinished, last_words: trace::telling(&take.stderr, ending) }
+                    let last_words = trace::telling(&take.stderr, ending);
+                    let advice = advice::of_end(&take.stderr, ending);
+                    Cause::Gone { ending, unfinished, last_words, advice }
                 }
                 cause => cause,
             };
@@ -521,6 +524,16 @@ impl<'a> Referee<'a> {
 
     fn fault(&mut self, seat: Seat, cause: &Cause) {
         self.note_fault(seat, cause.kind(), &cause.to_string());
+    }
+
+    /// A fault in what the bot said. What to do is added where it has said nothing else yet.
+    fn misspoke(&mut self, seat: Seat, kind: FaultKind, message: &str, said: &[u8]) {
+        let state = &self.seats[seat.index()];
+        let is_first = state.time.answers == 0 && state.counts.faults.is_empty();
+        match advice::of_first_words(said).filter(|_| is_first) {
+            Some(advice) => self.note_fault(seat, kind, &format!("{message}; {advice}")),
+            None => self.note_fault(seat, kind, message),
+        }
     }
 
     fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {

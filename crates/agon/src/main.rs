@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod wrong;
 
 mod author;
 mod common;
@@ -39,11 +40,15 @@ fn main() -> ExitCode {
     if let Ok(own) = std::env::current_exe() {
         agon_bot::guard::use_program(own);
     }
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        Err(error) if error.use_stderr() => {
+            eprint!("{}", wrong::explain(error, &arguments));
+            return ExitCode::from(2);
+        }
+        Err(help) => {
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
     };
     let done = match cli.command {

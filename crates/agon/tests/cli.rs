@@ -388,3 +388,30 @@ fn a_map_made_from_a_seed_can_be_kept_and_played() {
         assert_eq!(play("generate"), play("./mine.map"), "{game}");
     }
 }
+
+#[test]
+fn referee_prints_what_psyleague_reads() {
+    let folder = folder();
+    write(folder.path(), "waiter.py", WAITER);
+    write(folder.path(), "crash.py", "import sys\nsys.exit(3)\n");
+    let line = |first: &str, seed: &str| {
+        let played = agon(
+            folder.path(),
+            &["referee", "cultist-wars", "-p1", first, "-p2", "builtin:idle", "-d", seed, "--json"],
+        );
+        assert!(played.status.success(), "{}", err(&played));
+        assert_eq!(out(&played).lines().count(), 1);
+        serde_json::from_slice::<serde_json::Value>(&played.stdout).expect("one line of JSON")
+    };
+    let good = line("waiter.py", "seed=5");
+    assert_eq!((&good["errors"], &good["seed"]), (&serde_json::json!([0, 0]), &5.into()), "{good}");
+    assert_eq!(good["scores"].as_array().map(Vec::len), Some(2), "{good}");
+    // A crash is an error of its player, and a result all the same.
+    let bad = line("crash.py", "seed=7");
+    assert_eq!((&bad["errors"], &bad["seed"]), (&serde_json::json!([1, 0]), &7.into()), "{bad}");
+    let typo = agon(
+        folder.path(),
+        &["referee", "cultist-wars", "-p1", "waiter.py", "-p2", "builtin:idle", "-d", "sed"],
+    );
+    assert!(typo.status.code() == Some(2) && err(&typo).contains("-d seed=5"), "{}", err(&typo));
+}

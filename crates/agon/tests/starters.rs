@@ -115,7 +115,7 @@ fn walk_all(game: &str) {
     let mut walked = 0;
     for starter in starters().iter().filter(|starter| starter["game"] == game) {
         let needs = text(starter, "needs");
-        if Command::new(needs).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        if agon_bot::tools::is_installed(needs) {
             walk(&folder, starter);
             walked += 1;
         } else {

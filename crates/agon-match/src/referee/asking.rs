@@ -262,7 +262,7 @@ impl Referee<'_> {
                 }
                 Heard::Answer(order) => Answer::Given { order, think_ms },
                 Heard::Malformed(why) => {
-                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    self.misspoke(one.seat, FaultKind::Malformed, &why, &message);
                     Answer::Malformed { why, think_ms }
                 }
                 Heard::Failed { why, order } => {
@@ -276,7 +276,7 @@ impl Referee<'_> {
                     one.heard.raw.truncate(before);
                     one.heard.stray += 1;
                     match why {
-                        Some(why) => self.note_fault(one.seat, FaultKind::Stray, &why),
+                        Some(why) => self.misspoke(one.seat, FaultKind::Stray, &why, &message),
                         None => self.keep_said(one.seat, When::Asked, &message),
                     }
                     if one.heard.stray > MOST_STRAY {

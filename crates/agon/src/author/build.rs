@@ -2,7 +2,9 @@
 
 use std::io::{self, Write as _};
 
+use agon_bot::Build;
 use clap::Args;
+use serde_json::json;
 
 use crate::common::builds::{State, build};
 use crate::common::screen;
@@ -10,8 +12,9 @@ use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "A folder is built by the `build` command of its agon.toml; a single C, C++, Rust or Go file by the usual
-compiler, into the user's cache. What has not changed is not built again.
+    "A folder is built by the `build` command of its agon.toml; a single file of C, C++, C#, Go, Java, Kotlin, Rust or
+TypeScript by the usual compiler, into the user's cache. What has not changed is not built again. Other commands compile
+single files by themselves.
 
 Examples:
   agon build my/bot
@@ -27,25 +30,53 @@ pub struct BuildOptions {
     /// Builds also what has not changed
     #[arg(long)]
     pub force: bool,
+    /// Prints what was done as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon build`.
 pub fn run(options: &BuildOptions) -> Done {
     let screen = screen::output();
     let mut failed = false;
+    let mut reports = Vec::new();
     for text in &options.bots {
-        let name = common::bot(text)?;
+        let name = common::named(text)?;
         let shown = screen::harmless(&name.text);
-        let line = match build(&name, options.force)? {
+        let state = build(&name, options.force)?;
+        failed |= matches!(state, State::Failed(_));
+        let how = Build::of(&name).map_err(Failure::Usage)?;
+        if options.json {
+            let (word, why) = match &state {
+                State::Nothing => ("nothing to build", None),
+                State::Current => ("up to date", None),
+                State::Built(_) => ("built", None),
+                State::Failed(why) => ("not built", Some(why)),
+            };
+            let took = if let State::Built(took) = &state { Some(took.as_secs_f64() * 1e3) } else { None };
+            reports.push(json!({
+                "bot": text, "state": word, "error": why, "ms": took,
+                "command": how.as_ref().map(|how| &how.command),
+                "runs": how.as_ref().and_then(|how| how.made.as_ref()).map(|made| &made.run),
+            }));
+            continue;
+        }
+        let line = match state {
             State::Nothing => format!("{shown}: nothing to build"),
             State::Current => format!("{shown}: {}", screen.good("up to date")),
-            State::Built => format!("{shown}: {}", screen.good("built")),
-            State::Failed(why) => {
-                failed = true;
-                format!("{shown}: {}: {why}", screen.bad("not built"))
+            State::Built(took) => {
+                let took = screen::milliseconds(took.as_secs_f64() * 1e3);
+                format!("{shown}: {} in {took}", screen.good("built"))
             }
+            State::Failed(why) => format!("{shown}: {}: {why}", screen.bad("not built")),
         };
         writeln!(io::stdout(), "{line}")?;
+        if let Some(made) = how.and_then(|how| how.made).filter(|made| made.place.is_dir()) {
+            writeln!(io::stdout(), "  {}", screen.dim(&format!("runs as: {}", made.run.join(" "))))?;
+        }
+    }
+    if options.json {
+        common::print_json(&mut io::stdout(), &reports)?;
     }
     if failed { Err(Failure::Check) } else { Ok(()) }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agon_bot::tools::{TOOLS, Tool};
 use agon_bot::{build, sys};
 use clap::Args;
 use serde::Serialize;
@@ -126,42 +127,23 @@ fn file(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// Interpreters and compilers: name, program, how it tells its version, the Debian package.
-const LANGUAGES: &[(&str, &str, &str, &str)] = &[
-    ("Python", "python3", "--version", "python3"),
-    ("JavaScript", "node", "--version", "nodejs"),
-    ("npm", "npm", "--version", "npm"),
-    ("Java", "java", "-version", "default-jdk"),
-    ("C++", "g++", "--version", "g++"),
-    ("C", "gcc", "--version", "gcc"),
-    ("Rust", "rustc", "--version", "rustc"),
-    ("Go", "go", "version", "golang-go"),
-    ("C#", "dotnet", "--version", "dotnet-sdk-8.0"),
-    ("Kotlin", "kotlinc", "-version", "kotlin"),
-    ("Ruby", "ruby", "--version", "ruby"),
-    ("PHP", "php", "--version", "php-cli"),
-    ("Perl", "perl", "-v", "perl"),
-    ("Lua", "lua", "-v", "lua5.4"),
-    ("git", "git", "--version", "git"),
-];
-
 /// So long a program may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn languages() -> Vec<(&'static str, Seen)> {
-    let ask = |&(name, program, argument, package): &(&'static str, &str, &str, &str)| {
-        let seen = match version(program, argument) {
-            Some(version) => good(format!("{program}: {version}")),
+    let ask = |tool: &Tool| {
+        let seen = match version(tool.program, tool.version) {
+            Some(version) => good(format!("{}: {version}", tool.program)),
             None => with(
                 Note,
-                format!("{program} is not installed"),
-                &format!("apt install {package}, if your bots need it"),
+                format!("{} is not installed", tool.program),
+                &format!("apt install {}, if your bots need it", tool.package),
             ),
         };
-        (name, seen)
+        (tool.language, seen)
     };
     std::thread::scope(|scope| {
-        let asked: Vec<_> = LANGUAGES.iter().map(|language| scope.spawn(move || ask(language))).collect();
+        let asked: Vec<_> = TOOLS.iter().map(|tool| scope.spawn(move || ask(tool))).collect();
         asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
     })
 }

@@ -94,6 +94,34 @@ const STARTERS: &[Starter] = &[
         files: files!("cultist-wars/bots/java": "README.md" "agon.toml" ".gitignore" "Player.java" "test/PlayerTest.java" "test/input.txt"),
     },
     Starter {
+        game: "cultist-wars",
+        language: Language::TypeScript,
+        strategy: "bot.ts",
+        test: "tsc --target es2020 --module commonjs --outDir out bot.ts && node test/bot.test.js",
+        files: files!("cultist-wars/bots/typescript": "README.md" "agon.toml" ".gitignore" "bot.ts" "test/bot.test.js" "test/input.txt"),
+    },
+    Starter {
+        game: "cultist-wars",
+        language: Language::Go,
+        strategy: "bot.go",
+        test: "cp bot.go test/ && go test test/bot.go test/bot_test.go",
+        files: files!("cultist-wars/bots/go": "README.md" "agon.toml" ".gitignore" "bot.go" "test/bot_test.go" "test/input.txt"),
+    },
+    Starter {
+        game: "cultist-wars",
+        language: Language::Kotlin,
+        strategy: "bot.kt",
+        test: "kotlinc bot.kt test/test.kt -include-runtime -d test/run.jar && java -cp test/run.jar TestKt",
+        files: files!("cultist-wars/bots/kotlin": "README.md" "agon.toml" ".gitignore" "bot.kt" "test/test.kt" "test/input.txt"),
+    },
+    Starter {
+        game: "cultist-wars",
+        language: Language::CSharp,
+        strategy: "bot.cs",
+        test: "mcs -main:BotTest -out:test/run.exe bot.cs test/test.cs && mono test/run.exe",
+        files: files!("cultist-wars/bots/csharp": "README.md" "agon.toml" ".gitignore" "bot.cs" "test/test.cs" "test/input.txt"),
+    },
+    Starter {
         game: "deerhunt",
         language: Language::Python,
         strategy: "grid_player.py",
@@ -182,6 +210,10 @@ enum Language {
     Cpp,
     Rust,
     Java,
+    TypeScript,
+    Go,
+    Kotlin,
+    CSharp,
 }
 
 /// A program that must be installed.
@@ -194,7 +226,17 @@ struct Tool {
 }
 
 impl Language {
-    const ALL: [Self; 5] = [Self::Python, Self::JavaScript, Self::Cpp, Self::Rust, Self::Java];
+    const ALL: [Self; 9] = [
+        Self::Python,
+        Self::JavaScript,
+        Self::Cpp,
+        Self::Rust,
+        Self::Java,
+        Self::TypeScript,
+        Self::Go,
+        Self::Kotlin,
+        Self::CSharp,
+    ];
 
     /// The name in commands first, then other names people type.
     fn names(self) -> &'static [&'static str] {
@@ -204,6 +246,10 @@ impl Language {
             Self::Cpp => &["cpp", "c++", "cxx"],
             Self::Rust => &["rust", "rs"],
             Self::Java => &["java"],
+            Self::TypeScript => &["typescript", "ts"],
+            Self::Go => &["go", "golang"],
+            Self::Kotlin => &["kotlin", "kt"],
+            Self::CSharp => &["csharp", "c#", "cs"],
         }
     }
 
@@ -218,6 +264,10 @@ impl Language {
             Self::Cpp => "C++",
             Self::Rust => "Rust",
             Self::Java => "Java",
+            Self::TypeScript => "TypeScript",
+            Self::Go => "Go",
+            Self::Kotlin => "Kotlin",
+            Self::CSharp => "C#",
         }
     }
 
@@ -232,6 +282,12 @@ impl Language {
             Self::Java => {
                 ("javac", 17, "apt install openjdk-17-jdk, brew install openjdk, or https://adoptium.net")
             }
+            Self::TypeScript => ("tsc", 4, "npm install --global typescript, or apt install node-typescript"),
+            Self::Go => ("go", 1, "apt install golang-go, brew install go, or https://go.dev"),
+            Self::Kotlin => {
+                ("kotlinc", 1, "apt install kotlin, brew install kotlin, or https://kotlinlang.org")
+            }
+            Self::CSharp => ("mcs", 5, "apt install mono-mcs mono-runtime, or brew install mono"),
         };
         Tool { program, least, how }
     }

@@ -1,18 +1,31 @@
 //! Bots that are built before they play.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use agon_bot::build::{Build, cache};
 use agon_bot::{BotName, Kind};
 use agon_contest::content;
 
-use crate::common::{Done, Failure};
+use crate::common::{Done, Failure, screen};
 
 /// Endings of source files.
 pub const SOURCES: &[&str] = &[
-    "py", "js", "mjs", "cjs", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl", "lua",
-    "php",
+    "py", "js", "mjs", "cjs", "ts", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl",
+    "lua", "php",
 ];
+/// Compiles the bot if it is a single source file and not compiled yet: it cannot start otherwise, and its
+/// first second is not for compilers.
+///
+/// # Errors
+/// When it cannot be compiled.
+pub fn compile(name: &BotName) -> Done {
+    match &name.kind {
+        Kind::Path(path) if path.is_file() => ensure(name, true),
+        _ => Ok(()),
+    }
+}
+
 /// Builds the bot where it has changed; for `--build` of other commands.
 ///
 /// # Errors
@@ -20,7 +33,7 @@ pub const SOURCES: &[&str] = &[
 pub fn ensure(name: &BotName, quiet: bool) -> Done {
     match build(name, false)? {
         State::Failed(why) => Err(Failure::usage(format!("bot `{name}` cannot be built: {why}"))),
-        State::Built if !quiet => {
+        State::Built(_) if !quiet => {
             eprintln!("note: {name} was built");
             Ok(())
         }
@@ -54,8 +67,8 @@ pub enum State {
     Nothing,
     /// Nothing has changed since it was built.
     Current,
-    /// It was built.
-    Built,
+    /// It was built, in so much time.
+    Built(Duration),
     /// It could not be built, and why.
     Failed(String),
 }
@@ -71,27 +84,45 @@ pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
     }
     let Some(build) = Build::of(name).map_err(Failure::Usage)? else { return Ok(State::Nothing) };
     let stamp = stamp(&build.folder);
-    let current = match &build.program {
+    let current = match &build.made {
         Some(_) => build.is_there(),
         None => std::fs::read_to_string(&stamp).ok() == Some(content_of(name, &build)?),
     };
     if current && !force {
         return Ok(State::Current);
     }
+    let began = Instant::now();
+    let command = screen::harmless(&command_line(&build));
+    eprintln!("building {}: {command}", screen::harmless(&name.text));
     // The compiler's messages go where ours go, as they are.
-    let status = build.run().map_err(Failure::Usage)?;
+    let status = match build.run() {
+        Ok(status) => status,
+        Err(why) => return Ok(State::Failed(why)),
+    };
     if !status.success() {
-        let command = build.command.join(" ");
-        return Ok(State::Failed(format!("`{command}` ended with {status}")));
+        return Ok(State::Failed(format!("`{command}` ended with {status}; what it said stands above")));
     }
-    if build.program.is_none() {
+    if build.made.is_none() {
         let content = content_of(name, &build)?;
         let written = stamp.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = written.and_then(|()| std::fs::write(&stamp, content)) {
             eprintln!("note: {}: {error}; the bot will be built again next time", stamp.display());
         }
     }
-    Ok(State::Built)
+    Ok(State::Built(began.elapsed()))
+}
+/// The command as one could type it, without the paths of our cache.
+pub fn command_line(build: &Build) -> String {
+    let cache = format!("{}/", cache().display());
+    let short = |word: &String| match word.find(&cache) {
+        Some(start) => {
+            let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
+            format!("{}{name}", &word[..start])
+        }
+        None => word.clone(),
+    };
+    let words: Vec<String> = build.command.iter().map(short).collect();
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 /// The content that was built last: command and files, the built ones included.
 fn content_of(name: &BotName, build: &Build) -> Result<String, Failure> {

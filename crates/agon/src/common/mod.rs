@@ -1,11 +1,14 @@
 //! What the commands share: failures with exit codes, finding games, options of a match.
 
+pub mod archives;
 pub mod builds;
+pub mod disk;
 pub mod folders;
 pub mod git;
 pub mod here;
 pub mod screen;
 pub mod seats;
+pub mod table;
 pub mod waiting;
 pub mod wanted;
 
@@ -15,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::BotName;
+use agon_bot::{BotName, Kind};
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::{Clock, Ponder, SeatError};
@@ -280,13 +283,44 @@ pub fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The bot that `text` names.
+/// The bot that `text` names, with what must be there before it can start: a commit is laid out, an archive
+/// unpacked, and a single source file compiled.
 pub fn bot(text: &str) -> Result<BotName, Failure> {
-    match text.starts_with(git::PREFIX) {
-        true => git::find(text).map(|found| found.name),
-        false => BotName::parse(text),
+    let name = named(text)?;
+    builds::compile(&name)?;
+    Ok(name)
+}
+
+/// The bot that `text` names, as it is.
+pub fn named(text: &str) -> Result<BotName, Failure> {
+    if text.starts_with(git::PREFIX) {
+        return git::find(text).map(|found| found.name).map_err(Failure::Usage);
     }
-    .map_err(Failure::Usage)
+    let mut name = BotName::parse(text).map_err(Failure::Usage)?;
+    if let Kind::Path(path) = &mut name.kind {
+        if !path.exists()
+            && let Some(meant) = meant(text)
+        {
+            return Err(Failure::usage(format!(
+                "bot `{text}`: no such file or folder; did you mean `{meant}`?"
+            )));
+        }
+        if let Some(folder) = archives::unpacked(path).map_err(Failure::Usage)? {
+            *path = folder;
+        }
+    }
+    Ok(name)
+}
+
+/// What somebody meant who wrote no path: a built-in bot, or a command line.
+fn meant(text: &str) -> Option<String> {
+    let plain = text.split('?').next().unwrap_or(text);
+    let mut builtins = agon_games::ALL.iter().flat_map(|game| game.info().builtins);
+    if builtins.any(|bot| bot.name.eq_ignore_ascii_case(plain)) {
+        return Some(format!("builtin:{text}"));
+    }
+    let (program, _) = text.split_once(' ')?;
+    agon_bot::tools::is_installed(program).then(|| format!("cmd:{text}"))
 }
 
 /// The bots' names, in the order of their seats.

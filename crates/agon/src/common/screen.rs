@@ -93,6 +93,13 @@ pub fn shown(picture: Picture) -> Picture {
     }
 }
 
+/// How wide tables may be: as the terminal, or as COLUMNS says; without a bound where neither is there, and with
+/// `--wide`.
+pub fn room(wide: bool) -> Option<usize> {
+    let set = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns > 0);
+    if wide { None } else { size().map(|(columns, _)| columns).or_else(set) }
+}
+
 /// Columns and rows of the terminal that standard output is; none when it is no terminal.
 pub fn size() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;

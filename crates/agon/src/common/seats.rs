@@ -13,6 +13,7 @@ use agon_match::arrival::Awaited;
 use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, place, seat_player};
 use agon_replay::{Header, SeatInfo};
 
+use crate::common::disk::Named;
 use crate::common::{Done, Failure, folders, screen};
 
 /// Seats all bots, each where it disturbs the others least.
@@ -78,7 +79,7 @@ impl ReplayFile {
     pub fn begin(
         wanted: Option<&Path>,
         header: &Header,
-    ) -> Result<(Self, Recorder<BufWriter<File>>), Failure> {
+    ) -> Result<(Self, Recorder<BufWriter<Named>>), Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::own(format!(
                 "cannot write the replay {}: {error} (--no-replay plays without one)",
@@ -96,8 +97,8 @@ impl ReplayFile {
         // What is no file, as /dev/null, was there before.
         let kept = !file.metadata().is_ok_and(|about| about.is_file());
         let own = Self { path, kept };
-        let recorder =
-            Recorder::new(BufWriter::new(file), header).map_err(|error| failed(&own.path, error))?;
+        let recorder = Recorder::new(BufWriter::new(Named::new(own.path.clone(), file)), header)
+            .map_err(|error| failed(&own.path, error))?;
         Ok((own, recorder))
     }
 

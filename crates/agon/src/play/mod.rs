@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 use agon_game::{Seat, Session};
 use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Terms, play_on};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 
 use crate::common::builds;
 use crate::common::here::About;
 use crate::common::screen::{self, milliseconds, score};
 use crate::common::seats::{ReplayFile, Together, eyes, header, rejections, seat_all};
+use crate::common::table::{Cell, Table};
 use crate::common::wanted::MatchOptions;
 use crate::common::{self, Done, Failure, SetupOptions};
 use crate::play::follow::Follow;
@@ -71,6 +71,9 @@ pub struct PlayOptions {
     /// Prints the result only, without the board
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
+    /// Prints the table in its whole width, also where the terminal is narrower
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
     /// Exit code 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
     #[arg(long, help_heading = "Output")]
     pub fail_on_fault: bool,
@@ -268,39 +271,34 @@ fn report(
     let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
     // Rules and maps from files bring names of their own.
     writeln!(out, "{}{}", screen.strong(&screen::harmless(&title)), screen.dim(&screen::harmless(&map)))?;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
-        "seat", "bot", "score", "rank", "answers", "mean", "longest", "CPU", "rejected", "faults",
-    ]);
+    let mut table = Table::new().numbers("seat", 0).names("bot").numbers("score", 0).numbers("rank", 4);
+    table = table.numbers("answers", 3).numbers("mean", 2).numbers("longest", 1).numbers("CPU", 6);
+    table = table.numbers("rejected", 5).numbers("faults", 0);
     for seat in &result.seats {
         let time = &seat.time;
         let builtin = time.answers == 0;
         let dash = || "–".to_owned();
         let mean = time.wall_ms / f64::from(time.answers.max(1));
-        table.add_row([
-            seat.seat.to_string(),
-            screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot)),
-            seat.score.map_or_else(dash, score),
-            seat.rank.map_or_else(dash, |rank| rank.to_string()),
-            if builtin { dash() } else { time.answers.to_string() },
-            if builtin { dash() } else { milliseconds(mean) },
-            if builtin { dash() } else { milliseconds(time.max_ms) },
-            time.cpu_ms.map_or_else(dash, milliseconds),
-            match seat.rejected {
-                0 => "none".to_owned(),
-                count => count.to_string(),
-            },
-            match seat.faults.len() as u64 + seat.more_faults {
-                0 => "none".to_owned(),
-                count => screen.bad(&count.to_string()),
-            },
+        let own = Seat::new(seat.seat - 1);
+        let faults = seat.faults.len() as u64 + seat.more_faults;
+        let of_program = |text: String| if builtin { dash() } else { text };
+        table.row(vec![
+            seat.seat.to_string().into(),
+            Cell::painted(screen::harmless(&seat.bot), move |bot| screen.seat(own, bot)),
+            seat.score.map_or_else(dash, score).into(),
+            seat.rank.map_or_else(dash, |rank| rank.to_string()).into(),
+            of_program(time.answers.to_string()).into(),
+            of_program(milliseconds(mean)).into(),
+            of_program(milliseconds(time.max_ms)).into(),
+            time.cpu_ms.map_or_else(dash, milliseconds).into(),
+            count(seat.rejected).into(),
+            Cell::painted(
+                count(faults),
+                move |text| if faults > 0 { screen.bad(text) } else { text.to_owned() },
+            ),
         ]);
     }
-    for column in 2..9 {
-        table.column_mut(column).expect("ten columns").set_cell_alignment(CellAlignment::Right);
-    }
-    writeln!(out, "{}", table.trim_fmt())?;
+    write!(out, "{}", table.text(screen::room(options.wide)))?;
     writeln!(out)?;
     let verdict = match (&record.void, result.outcome.winner) {
         (Some(agon_match::record::Void::Stopped), _) => screen.bad("stopped"),
@@ -334,6 +332,32 @@ fn report(
     Ok(())
 }
 
+fn count(count: u64) -> String {
+    if count == 0 { "none".to_owned() } else { count.to_string() }
+}
+
+/// The other game, if any, that the first malformed answer of a bot belongs to.
+fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
+    if !matches!(fault.kind, FaultKind::Malformed | FaultKind::Stray) || fault.step > 2 {
+        return None;
+    }
+    let said = fault.message.split('`').nth(1)?.trim().replace("\\\"", "\"");
+    let first = said.split_whitespace().next()?;
+    let moves = ["MOVE", "SHOOT", "CONVERT"];
+    let is_action = said == "WAIT"
+        || first.parse::<u32>().is_ok()
+            && said.split_whitespace().nth(1).is_some_and(|word| moves.contains(&word));
+    let (name, title) = match () {
+        () if is_action => ("cultist-wars", "Cultist Wars"),
+        () if said.starts_with("[[\"") || said == "[]" => ("terminal", "Terminal"),
+        () if said.starts_with("{\"type\"") || said.starts_with("{\"actions\"") => {
+            ("jungle-blitz", "Jungle Blitz")
+        }
+        () => return None,
+    };
+    (name != game).then_some(title)
+}
+
 /// The faults of the programs, the first of each kind with its sentence.
 fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult) -> Done {
     for seat in &result.seats {
@@ -347,7 +371,15 @@ fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult
             let more = if more > 0 { format!(" (and {more} more like it)") } else { String::new() };
             let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
             let kind = screen.bad(fault.kind.word());
-            writeln!(out, "{bot}, {}: {kind}: {}{more}", fault.turn, screen::harmless(&fault.message))?;
+            let other = other_game(result.game, fault).map_or_else(String::new, |game| {
+                format!("; that is an answer of {game}: was the bot written for it?")
+            });
+            writeln!(
+                out,
+                "{bot}, {}: {kind}: {}{other}{more}",
+                fault.turn,
+                screen::harmless(&fault.message)
+            )?;
             screen::quote(out, screen, &fault.stderr)?;
         }
         if seat.more_faults > 0 {

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{BotName, Kind};
-use agon_game::{MapChoice, RulesChoice, Seat, Session, Setup};
+use agon_bot::BotName;
+use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_match::arrival::Awaited;
-use agon_match::{Observer, StepReport};
+use agon_match::record::Void;
+use agon_match::{MatchRecord, Observer, StepReport};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -19,11 +20,18 @@ use crate::common::waiting::Waiting;
 use crate::common::{self, ClockOptions, Done, Failure};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Prints the score of each player on a line of its own, then `seed=N`.
+pub const EXAMPLES: &str =
+    "Prints the score of each player on a line of its own, then `seed=N`; with --json one line for psyleague, in which
+`errors` is 1 for a player that crashed, was late or answered what is none. A match in which this machine was too busy
+to be fair is played again. Exit code 0 whatever the players did.
 
 Examples:
   agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
-  java -jar brutaltester.jar -r 'agon referee cultist-wars' -p1 ./a -p2 ./b -t 2 -n 100";
+  java -jar brutaltester.jar -r 'agon referee cultist-wars' -p1 ./a -p2 ./b -t 2 -n 100
+  agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42 --json";
+/// A match whose clock was unfair is played so often.
+const TRIES: u32 = 5;
+
 /// Options of `agon referee`.
 #[derive(Args, Debug)]
 pub struct RefereeOptions {
@@ -47,6 +55,9 @@ pub struct RefereeOptions {
     /// Writes the result, and every answer, as JSON to this file
     #[arg(long = "log", short = 'l', value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Prints one line of JSON instead: `scores` and `errors`, an entry for each player
+    #[arg(long)]
+    pub json: bool,
     /// Accepted and ignored: the original's option to start its web server
     #[arg(short = 's', hide = true)]
     pub serve: bool,
@@ -88,20 +99,7 @@ pub fn run(options: &RefereeOptions) -> Done {
         seed: seed(&options.params)?,
     };
     options.port.apply();
-    let mut session = game.open(&setup)?;
-    let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
-    let mut players = seat_all(session.as_mut(), &names, clock, ponder, true)?;
-    let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
-    let record = agon_match::play(
-        session.as_mut(),
-        &mut players,
-        &labels,
-        options.clock.clock()?,
-        options.clock.ponder(),
-        &mut log,
-        common::stop_on_ctrl_c(),
-    );
-    drop(players);
+    let (session, record, answers) = play(options, game, &setup, &names, &labels)?;
     let tell = |seat: Seat, turn: &str, message: &str| {
         let (label, message) = (harmless(&labels[seat.index()]), harmless(message));
         eprintln!("player {seat} ({label}), {turn}: {message}");
@@ -111,15 +109,27 @@ pub fn run(options: &RefereeOptions) -> Done {
         screen::quote(&mut io::stderr(), screen::errors(), &fault.stderr)?;
     }
     record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
-    if let (Some(path), Some(answers)) = (&options.log, log.answers) {
+    if let (Some(path), Some(answers)) = (&options.log, answers) {
         let result = record.result(session.as_ref(), &labels, None);
         let text = json!({ "result": result, "answers": answers }).to_string();
         std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
     }
-    let Some(outcome) = record.outcome else {
+    let Some(outcome) = &record.outcome else {
         return Err(Failure::own(record.void_sentence().unwrap_or_default()));
     };
     let mut out = io::stdout().lock();
+    if options.json {
+        let erred = |seat: Seat| u8::from(record.faults_of(seat).any(|fault| fault.kind.breaks()));
+        let line = json!({
+            "scores": outcome.scores,
+            "errors": Seat::first(names.len() as u8).map(erred).collect::<Vec<_>>(),
+            "seed": setup.seed,
+            "turns": record.steps,
+            "reason": outcome.reason,
+        });
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
     for value in &outcome.scores {
         writeln!(out, "{}", score(*value))?;
     }
@@ -127,12 +137,42 @@ pub fn run(options: &RefereeOptions) -> Done {
     Ok(())
 }
 
+/// A match that was played, and every answer where they are wanted.
+type Played = (Box<dyn Session>, MatchRecord, Option<Vec<Value>>);
+
+/// Plays the match, again where this machine was too busy to be fair: who calls us takes every result for one.
+fn play(
+    options: &RefereeOptions,
+    game: &dyn AnyGame,
+    setup: &Setup,
+    names: &[BotName],
+    labels: &[String],
+) -> Result<Played, Failure> {
+    let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+    for attempt in 1.. {
+        let mut session = game.open(setup)?;
+        let mut players = seat_all(session.as_mut(), names, clock, ponder, true)?;
+        let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
+        let stop = common::stop_on_ctrl_c();
+        let record = agon_match::play(session.as_mut(), &mut players, labels, clock, ponder, &mut log, stop);
+        drop(players);
+        if matches!(record.void, Some(Void::HostLate(_))) && attempt < TRIES {
+            eprintln!(
+                "{} (try {attempt} of {TRIES}); playing again",
+                record.void_sentence().unwrap_or_default()
+            );
+            continue;
+        }
+        return Ok((session, record, log.answers));
+    }
+    unreachable!("the last try returns")
+}
+
 /// A command line; also what `agon play` takes with a prefix.
 fn name(command: &str) -> Result<BotName, Failure> {
     let prefixed = ["cmd:", "builtin:"].iter().any(|prefix| command.starts_with(prefix));
-    let name = BotName::parse(command).map_err(Failure::Usage)?;
-    if prefixed || matches!(&name.kind, Kind::Path(path) if path.exists()) {
-        return Ok(name);
+    if prefixed || Path::new(command).exists() {
+        return common::bot(command);
     }
     BotName::parse(&format!("cmd:{command}")).map_err(Failure::Usage)
 }

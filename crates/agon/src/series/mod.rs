@@ -13,10 +13,9 @@ pub mod tournament;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Kind as BotKind, Launch, manifest::Manifest};
+use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
@@ -26,6 +25,7 @@ use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
 
+use crate::common::builds;
 use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
 use crate::common::screen;
@@ -349,8 +349,11 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
             )));
         }
         BotKind::Path(path) => {
-            build_folder(text, path, build)?;
-            crate::common::builds::warn_of_stale(std::slice::from_ref(&name));
+            builds::compile(&name)?;
+            if build && path.is_dir() {
+                builds::ensure(&name, false)?;
+            }
+            builds::warn_of_stale(std::slice::from_ref(&name));
         }
         _ => {}
     }
@@ -362,39 +365,6 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
     });
     let id = BotId { bot: text.to_owned(), play, label: label.clone(), hash: hash.clone() };
     Ok((Entrant { name, label, hash }, id))
-}
-
-/// Runs the build command of a bot's folder, or says that it was never run.
-fn build_folder(text: &str, folder: &Path, build: bool) -> Result<(), Failure> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    let Some(manifest) = Manifest::read(folder).map_err(Failure::Usage)? else { return Ok(()) };
-    let Some(command) = manifest.build else { return Ok(()) };
-    let words = command.words().map_err(|why| Failure::usage(format!("bot `{text}`: build: {why}")))?;
-    if !build {
-        let program =
-            manifest.run.and_then(|run| run.words().ok()).and_then(|words| words.into_iter().next());
-        let is_missing = |program: &String| program.contains('/') && !folder.join(program).exists();
-        return match program.filter(is_missing) {
-            Some(program) => Err(Failure::usage(format!(
-                "bot `{text}` has to be built first ({program} is not there): add --build, which runs `{}` in {}",
-                words.join(" "),
-                folder.display()
-            ))),
-            None => Ok(()),
-        };
-    }
-    eprintln!("building {text}: {}", screen::harmless(&words.join(" ")));
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).envs(&manifest.env).current_dir(folder).stdout(io::stderr());
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => {
-            Err(Failure::usage(format!("bot `{text}` cannot be built: {} ended with {status}", words[0])))
-        }
-        Err(error) => Err(Failure::usage(format!("bot `{text}` cannot be built: {}: {error}", words[0]))),
-    }
 }
 
 /// Labels that tell the bots apart.

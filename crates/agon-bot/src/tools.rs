@@ -1,0 +1,69 @@
+//! Interpreters and compilers: what they are called, and which package holds them.
+
+/// A program that bots need.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    /// What it is for: `Python`.
+    pub language: &'static str,
+    /// The program.
+    pub program: &'static str,
+    /// The argument for which it tells its version.
+    pub version: &'static str,
+    /// The package of Debian and Ubuntu that holds it.
+    pub package: &'static str,
+}
+
+const fn tool(
+    language: &'static str,
+    program: &'static str,
+    version: &'static str,
+    package: &'static str,
+) -> Tool {
+    Tool { language, program, version, package }
+}
+
+/// All that bots are known to need, the most common first.
+pub const TOOLS: &[Tool] = &[
+    tool("Python", "python3", "--version", "python3"),
+    tool("JavaScript", "node", "--version", "nodejs"),
+    tool("npm", "npm", "--version", "npm"),
+    tool("Java", "java", "-version", "default-jre"),
+    tool("Java compiler", "javac", "-version", "default-jdk"),
+    tool("C++", "g++", "--version", "g++"),
+    tool("C", "gcc", "--version", "gcc"),
+    tool("Rust", "rustc", "--version", "rustc"),
+    tool("Go", "go", "version", "golang-go"),
+    tool("C#", "dotnet", "--version", "dotnet-sdk-8.0"),
+    tool("C# (Mono)", "mcs", "--version", "mono-mcs"),
+    tool("Kotlin", "kotlinc", "-version", "kotlin"),
+    tool("TypeScript", "tsc", "--version", "node-typescript"),
+    tool("Ruby", "ruby", "--version", "ruby"),
+    tool("PHP", "php", "--version", "php-cli"),
+    tool("Perl", "perl", "-v", "perl"),
+    tool("Lua", "lua", "-v", "lua5.4"),
+    tool("git", "git", "--version", "git"),
+];
+
+/// Other names of programs, as other systems call them, and what they are called here.
+const ELSEWHERE: &[(&str, &str)] =
+    &[("python", "python3"), ("py", "python3"), ("py -3", "python3"), ("nodejs", "node"), ("mono", "mcs")];
+
+/// What to do about a program that is not installed; none for one that nobody knows.
+pub fn advice(program: &str) -> Option<String> {
+    let own = ELSEWHERE.iter().find(|(name, _)| *name == program).map(|(_, own)| *own);
+    if let Some(own) = own.filter(|own| is_installed(own) && program != "mono") {
+        return Some(format!("here it is called `{own}`"));
+    }
+    let wanted = own.unwrap_or(program);
+    let tool = TOOLS.iter().find(|tool| tool.program == wanted)?;
+    Some(format!("install it: sudo apt install {}", tool.package))
+}
+
+/// Whether a program is on the PATH.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|place| {
+        let file = place.join(program);
+        file.is_file() && crate::sys::may_execute(&file)
+    })
+}
