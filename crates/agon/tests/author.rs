@@ -137,6 +137,9 @@ fn a_bot_that_cannot_start_is_told_so_once() {
     assert_eq!(code, Some(1));
     let found = finding(&report, "starts in time");
     assert!(text(found, "seen").contains("the file is empty"), "{found}");
+    // Nothing is right with answers that there are none of.
+    let findings = report["findings"].as_array().expect("a list");
+    assert!(findings.iter().all(|one| one["status"] != "passed"), "{report:#}");
     let failed =
         report["findings"].as_array().expect("a list").iter().filter(|one| one["status"] == "failed");
     assert_eq!(failed.count(), 1, "{report:#}");

@@ -103,9 +103,13 @@ pub fn all(
     findings.push(report.faults("answers every turn", &unanswered, Status::Failed, report.answered()));
     let form = "every answer had the right form".to_owned();
     findings.push(report.faults("form of answers", &[FaultKind::Malformed], Status::Failed, form));
+    if report.own(&[FaultKind::Exception]).next().is_some() {
+        findings.push(report.faults("no exceptions", &[FaultKind::Exception], Status::Failed, String::new()));
+    }
     findings.extend(report.rejected());
     // What never answers has nothing to show in single situations.
-    let situations: &[(Kind, &'static str)] = if report.times().next().is_none() { &[] } else { &SITUATIONS };
+    let is_silent = report.times().next().is_none();
+    let situations: &[(Kind, &'static str)] = if is_silent { &[] } else { &SITUATIONS };
     for &(kind, what) in situations {
         findings.extend(report.situation(kind, what));
     }
@@ -116,6 +120,8 @@ pub fn all(
         let still = "it computes in its own turns only".to_owned();
         findings.push(report.faults("in others' turns", &[FaultKind::Pondering], Status::Warning, still));
     }
+    // Nor is anything right with answers that there are none of.
+    findings.retain(|finding| !is_silent || finding.status != Status::Passed);
     findings.extend(report.memory());
     findings.push(match seen[0].answers == again.answers {
         true => Finding::new("repeatable", Status::Note, "yes: the same answers in the same match"),
@@ -312,6 +318,9 @@ impl<'a> Report<'a> {
             Kind::Big => self.situations[own[0].0].what.trim_start_matches("the biggest input: ").to_owned(),
             _ => format!("from {} positions that others made", own.len()),
         };
+        if answers == 0 {
+            return Some(Finding::new(what, Status::Note, "it was never asked there"));
+        }
         let whole = own.iter().all(|(_, seen)| seen.whole);
         debug_assert!(whole, "a match without a fault goes on to its end");
         Some(Finding::new(what, Status::Passed, format!("{answers} answers; {words}")))
@@ -367,6 +376,9 @@ fn change(kind: FaultKind) -> Option<&'static str> {
         FaultKind::Malformed => {
             Some("print exactly the form the rulebook gives; debug text belongs on standard error")
         }
+        FaultKind::Exception => Some(
+            "catch it where it is thrown, or mend what it says; its trace is kept: agon replay show --stderr",
+        ),
         FaultKind::Stray => Some("print one answer for each question; debug text belongs on standard error"),
         FaultKind::Pondering => {
             Some("wait for input without spinning, and stop threads when you have answered")
