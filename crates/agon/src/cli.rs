@@ -34,6 +34,10 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Prints tables in their whole width, also where the terminal is narrower
+    // What is left out of a table names it; in every command's help it would only be in the way.
+    #[arg(long, global = true, hide = true)]
+    pub wide: bool,
 }
 
 /// The commands.

@@ -51,6 +51,9 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
+    if cli.wide {
+        common::screen::widen();
+    }
     let done = match cli.command {
         Command::New(options) => new::run(&options),
         Command::Pack(options) => pack::run(&options),

@@ -415,3 +415,50 @@ fn referee_prints_what_psyleague_reads() {
     );
     assert!(typo.status.code() == Some(2) && err(&typo).contains("-d seed=5"), "{}", err(&typo));
 }
+
+#[test]
+fn what_is_looked_up_can_be_had_as_json() {
+    let folder = folder();
+    let json = |arguments: &[&str]| {
+        let done = agon(folder.path(), arguments);
+        assert!(done.status.success(), "{arguments:?}: {}", err(&done));
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).expect("JSON and nothing else")
+    };
+    let rules = json(&["rules", "cultist-wars", "--json"]);
+    assert!(
+        rules["rules"].as_array().is_some_and(|rules| rules.iter().any(|rule| rule["id"] == "CW-SHOOT-3"))
+    );
+    let numbers = json(&["rules", "cultist-wars", "--preset", "standard", "--json"]);
+    assert!(!numbers["rules"]["number_of_turns"].is_null(), "{numbers}");
+    let differ = json(&["rules", "terminal", "--diff", "document", "europe-2025", "--json"]);
+    assert!(!differ["differences"].as_array().expect("a list").is_empty());
+    let rule = json(&["explain", "CW-SHOOT-3", "--json"]);
+    assert!(rule["decided"][0]["line"].is_number() && rule["game"] == "cultist-wars", "{rule}");
+    let maps = json(&["maps", "jungle-blitz", "--json"]);
+    let name = maps["maps"][0]["name"].as_str().expect("a name").to_owned();
+    assert_eq!(json(&["maps", "jungle-blitz", &name, "--json"])["text"], maps["maps"][0]["text"]);
+}
+
+#[test]
+fn a_table_keeps_to_the_width_of_the_terminal() {
+    let folder = folder();
+    let long = format!("1={}", "a-long-name-for-a-bot-".repeat(4));
+    let table = |columns: &str, more: &[&str]| {
+        let words = [
+            "play",
+            "cultist-wars",
+            "builtin:random",
+            "builtin:random",
+            "--quiet",
+            "--no-replay",
+            "--name",
+            &long,
+        ];
+        let mut command = common::command(folder.path(), &[&words[..], more].concat());
+        let text = out(&command.env("COLUMNS", columns).output().expect("agon starts"));
+        let lines = text.lines().skip_while(|line| !line.starts_with("seat")).take(3);
+        lines.map(|line| line.chars().count()).max().expect("a table")
+    };
+    assert!(table("80", &[]) <= 80 && table("45", &[]) <= 45);
+    assert!(table("80", &["--wide"]) > 80);
+}

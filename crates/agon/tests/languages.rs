@@ -277,3 +277,20 @@ fn a_series_compiles_too() {
         assert_eq!(err(&played).contains("building bot.c"), !more.is_empty(), "{}", err(&played));
     }
 }
+
+#[test]
+fn a_frozen_file_brings_what_it_was_compiled_to() {
+    if !agon_bot::tools::is_installed("gcc") {
+        println!("skipped: gcc is not installed here");
+        return;
+    }
+    let folder = folder();
+    let (_, _, source) = BOTS.iter().find(|bot| bot.0 == "c").expect("C is there");
+    std::fs::write(folder.path().join("bot.c"), source).expect("a file");
+    let mut command = common::command(folder.path(), &["pin", "bot.c", "v1", "--json"]);
+    let frozen = command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts");
+    let report: serde_json::Value = serde_json::from_slice(&frozen.stdout).expect("JSON");
+    assert_eq!(report["frozen"], "agon-bots/v1", "{}", err(&frozen));
+    std::fs::remove_dir_all(folder.path().join("cache")).expect("our own folder");
+    play(folder.path(), None, "agon-bots/v1");
+}

@@ -1,6 +1,7 @@
 //! Text for people: colours where they are wanted, pictures of boards, times.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_game::{Ink, Picture, Seat};
 
@@ -93,11 +94,22 @@ pub fn shown(picture: Picture) -> Picture {
     }
 }
 
+/// Whether `--wide` was given.
+static WIDE: AtomicBool = AtomicBool::new(false);
+
+/// Tables take their whole width from now on.
+pub fn widen() {
+    WIDE.store(true, Ordering::Relaxed);
+}
+
 /// How wide tables may be: as the terminal, or as COLUMNS says; without a bound where neither is there, and with
 /// `--wide`.
-pub fn room(wide: bool) -> Option<usize> {
+pub fn room() -> Option<usize> {
+    if WIDE.load(Ordering::Relaxed) {
+        return None;
+    }
     let set = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns > 0);
-    if wide { None } else { size().map(|(columns, _)| columns).or_else(set) }
+    size().map(|(columns, _)| columns).or_else(set)
 }
 
 /// Columns and rows of the terminal that standard output is; none when it is no terminal.

@@ -71,9 +71,6 @@ pub struct PlayOptions {
     /// Prints the result only, without the board
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-    /// Prints the table in its whole width, also where the terminal is narrower
-    #[arg(long, help_heading = "Output")]
-    pub wide: bool,
     /// Exit code 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
     #[arg(long, help_heading = "Output")]
     pub fail_on_fault: bool,
@@ -298,7 +295,7 @@ fn report(
             ),
         ]);
     }
-    write!(out, "{}", table.text(screen::room(options.wide)))?;
+    write!(out, "{}", table.text(screen::room()))?;
     writeln!(out)?;
     let verdict = match (&record.void, result.outcome.winner) {
         (Some(agon_match::record::Void::Stopped), _) => screen.bad("stopped"),

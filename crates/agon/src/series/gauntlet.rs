@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use agon_contest::{End, Kind};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 
 use crate::common::here::About;
 use crate::common::screen;
+use crate::common::table::{Cell, Table};
 use crate::common::{Done, Failure};
 use crate::series::progress::{self, elo_interval, elo_point, thousands};
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
@@ -98,14 +98,11 @@ fn report(ready: &Ready) -> Done {
     let (screen, header) = (screen::output(), ready.desk.header());
     let state = ready.desk.look(Clone::clone);
     let mut out = io::stdout().lock();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let many_seats = header.seats > 2;
     let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };
-    let mut head = vec!["opponent", "games", "counted"];
-    head.extend(games);
-    head.extend(["score", "Elo", "95 %", "better with"]);
-    table.set_header(head);
+    let mut table = Table::new().names("opponent").numbers("games", 1).numbers("counted", 4);
+    table = games.into_iter().fold(table, |table, title| table.numbers(title, 3));
+    table = table.numbers("score", 0).numbers("Elo", 0).numbers("95 %", 0).numbers("better with", 2);
     for (number, pairing) in state.standing.pairings.iter().enumerate() {
         let label = match header.plan(None).mixed() {
             true => "all, in turn".to_owned(),
@@ -126,7 +123,7 @@ fn report(ready: &Ready) -> Done {
             some => format!("{} of {}", thousands(some), thousands(pairing.blocks)),
         };
         let all = pairing.blocks * u64::from(header.plan(None).games());
-        table.add_row([
+        let cells = [
             label,
             thousands(all),
             counted,
@@ -137,13 +134,11 @@ fn report(ready: &Ready) -> Done {
             elo,
             interval,
             superiority,
-        ]);
-    }
-    for column in 1..10 {
-        table.column_mut(column).expect("ten columns").set_cell_alignment(CellAlignment::Right);
+        ];
+        table.row(cells.map(Cell::from).into());
     }
     let title = format!("{} against", screen::harmless(&header.bots[0].label));
-    writeln!(out, "{}\n{}\n", screen.strong(&title), table.trim_fmt())?;
+    writeln!(out, "{}\n{}", screen.strong(&title), table.text(screen::room()))?;
     progress::faults(&mut out, screen, &state, header)?;
     progress::notes(&mut out, screen, ready)?;
     Ok(())

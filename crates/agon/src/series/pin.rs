@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use agon_bot::{BotName, Kind, Launch, manifest};
+use agon_bot::{BotName, Build, Kind, Launch, manifest};
 use agon_contest::content;
 use clap::Args;
 
@@ -30,11 +30,14 @@ pub struct PinOptions {
     pub bot: String,
     /// Its name
     pub name: String,
+    /// Prints what was frozen as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon pin`.
 pub fn run(options: &PinOptions) -> Done {
-    let PinOptions { bot, name } = options;
+    let PinOptions { bot, name, json } = options;
     if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(is_plain) {
         return Err(Failure::usage(format!(
             "the name `{name}`: write letters, digits, `.`, `-` and `_`, not beginning with `.` or `-`"
@@ -69,6 +72,10 @@ pub fn run(options: &PinOptions) -> Done {
         let _ = fs::remove_dir_all(&temporary);
     }
     let files = copied?;
+    if *json {
+        let frozen = serde_json::json!({ "bot": bot, "frozen": place, "files": files });
+        return common::print_json(&mut io::stdout(), &frozen);
+    }
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     writeln!(io::stdout(), "{}: {files} of {bot}, frozen", place.display())?;
     Ok(())
@@ -106,10 +113,25 @@ fn copy(bot: &BotName, from: &Path, to: &Path) -> Result<usize, Failure> {
     } else {
         // A file alone needs to be told how it runs once it lies in a folder.
         let launch = Launch::of(bot).ok().flatten().expect("a file runs, or was refused before");
-        let own = from.as_os_str();
-        let word = |word: &std::ffi::OsString| match Path::new(word).as_os_str() == absolute(own) {
-            true => format!("./{}", files[0].display()),
-            false => word.to_string_lossy().into_owned(),
+        let own = absolute(from.as_os_str());
+        // What it was compiled to is frozen with it: the cache may be emptied.
+        let made =
+            Build::of(bot).map_err(Failure::Usage)?.and_then(|build| build.made).map(|made| made.place);
+        if let Some(made) = &made {
+            for file in content::files(made).map_err(Failure::Own)? {
+                let target = to.join("built").join(&file);
+                let failed = |error: io::Error| Failure::own(format!("{}: {error}", file.display()));
+                target.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+                fs::copy(made.join(&file), &target).map_err(failed)?;
+            }
+        }
+        let word = |word: &std::ffi::OsString| match made
+            .as_ref()
+            .and_then(|made| Path::new(word).strip_prefix(made).ok())
+        {
+            Some(inside) => format!("./{}", Path::new("built").join(inside).display()),
+            None if *word == own => format!("./{}", files[0].display()),
+            None => word.to_string_lossy().into_owned(),
         };
         let words: Vec<String> =
             std::iter::once(&launch.program).chain(&launch.arguments).map(word).collect();

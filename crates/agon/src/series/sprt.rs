@@ -31,7 +31,7 @@ Examples:
   agon sprt --counts 1240/1100/860 --json                       wins/losses/draws played elsewhere
   agon sprt --counts 10/70/240/110/20 --elo1 10                 pairs of games that scored 0, ½, 1, 1½, 2
   agon sprt --from agon-series/cultist-wars-gauntlet-1          what does this journal say?
-  agon sprt jungle-blitz . git:HEAD~1 --seats 4 --field builtin:greedy";
+  agon sprt jungle-blitz . git:HEAD~1 --seats 4 --field builtin:raider";
 
 /// Options of `agon sprt`.
 #[derive(Args, Debug)]

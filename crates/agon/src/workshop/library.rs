@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_rulebook::Place;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
@@ -32,6 +32,9 @@ pub struct RulesOptions {
     /// Shows how two presets or rules files differ
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub diff: Option<Vec<String>>,
+    /// Prints it as JSON: every rule with its id, or the numbers that were asked for
+    #[arg(long)]
+    pub json: bool,
 }
 /// Options of `agon explain`.
 #[derive(Args, Debug)]
@@ -39,6 +42,9 @@ pub struct ExplainOptions {
     /// The rule's id, as in results and rulebooks
     #[arg(value_name = "RULE-ID")]
     pub rule: String,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon games`.
@@ -100,6 +106,9 @@ pub fn rules(options: &RulesOptions) -> Done {
     let game = common::game(&options.game)?;
     let screen = screen::output();
     let mut out = io::stdout().lock();
+    if options.json {
+        return common::print_json(&mut out, &rules_json(game, options)?);
+    }
     if let Some(name) = &options.preset {
         let rules = complete(game, name)?;
         match serde_json::from_str::<serde_json::Value>(&rules) {
@@ -125,6 +134,25 @@ pub fn rules(options: &RulesOptions) -> Done {
         write!(out, "{}", game.info().rulebook)?;
     }
     Ok(())
+}
+
+/// What `agon rules` shows, for programs.
+fn rules_json(game: &dyn AnyGame, options: &RulesOptions) -> Result<Value, Failure> {
+    let name = game.info().name;
+    if let Some(preset) = &options.preset {
+        let rules = numbers(&complete(game, preset)?);
+        return Ok(json!({ "game": name, "preset": preset, "rules": rules }));
+    }
+    if let Some([a, b]) = options.diff.as_deref() {
+        let (before, after) = (numbers(&complete(game, a)?), numbers(&complete(game, b)?));
+        let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let differ = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+        let list = differ.map(|name| json!({ "rule": name, a: before.get(name), b: after.get(name) }));
+        return Ok(json!({ "game": name, "differences": list.collect::<Vec<_>>() }));
+    }
+    let rules = agon_rulebook::rules(game.info().rulebook);
+    let list = rules.iter().map(|rule| json!({ "id": rule.id, "heading": rule.heading, "text": rule.text }));
+    Ok(json!({ "game": name, "rules": list.collect::<Vec<_>>() }))
 }
 
 /// The complete text of a preset or rules file.
@@ -187,6 +215,16 @@ pub fn maps(options: &MapsOptions) -> Done {
     let info = game.info();
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
+        if options.json {
+            let maps = info.maps.iter().map(|map| {
+                json!({ "name": map.name, "seats": { "least": map.seats.0, "most": map.seats.1 }, "text": map.text })
+            });
+            let (maps, generates) = (maps.collect::<Vec<_>>(), info.generates_maps);
+            return common::print_json(
+                &mut out,
+                &json!({ "game": info.name, "generates": generates, "maps": maps }),
+            );
+        }
         if info.maps.is_empty() {
             writeln!(
                 out,
@@ -218,22 +256,24 @@ pub fn maps(options: &MapsOptions) -> Done {
                 info.title
             )));
         }
-        write!(out, "{}", session.recipe().map)?;
-        return Ok(());
+        return show_map(&mut out, options, name, &session.recipe().map);
     }
     match info.maps.iter().find(|map| map.name == *name) {
-        Some(map) => write!(out, "{}", map.text)?,
+        Some(map) => show_map(&mut out, options, map.name, map.text),
         None => {
             let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
-            return Err(agon_game::SetupError::UnknownMap {
-                game: info.name,
-                name: name.clone(),
-                nearest: hint,
-            }
-            .into());
+            Err(agon_game::SetupError::UnknownMap { game: info.name, name: name.clone(), nearest: hint }
+                .into())
         }
     }
-    Ok(())
+}
+
+/// One map, as its file or as JSON.
+fn show_map(out: &mut impl io::Write, options: &MapsOptions, name: &str, text: &str) -> Done {
+    if options.json {
+        return common::print_json(out, &json!({ "game": options.game, "name": name, "text": text }));
+    }
+    Ok(write!(out, "{text}")?)
 }
 
 /// Runs `agon explain`.
@@ -244,6 +284,18 @@ pub fn explain(options: &ExplainOptions) -> Done {
     for game in agon_games::ALL {
         let info = game.info();
         let Some(found) = agon_rulebook::explain(info, &wanted) else { continue };
+        if options.json {
+            let places = |places: &[Place]| {
+                let file = |place: &Place| format!("games/{}/{}", info.name, place.path);
+                let one = |place| json!({ "file": file(place), "line": place.line, "item": place.item });
+                places.iter().map(one).collect::<Vec<_>>()
+            };
+            let rule = json!({
+                "id": found.rule.id, "game": info.name, "heading": found.rule.heading, "text": found.rule.text,
+                "decided": places(&found.decided), "tested": places(&found.tested),
+            });
+            return common::print_json(&mut out, &rule);
+        }
         writeln!(out, "{}  {} · {}\n", screen.strong(&found.rule.id), info.title, found.rule.heading)?;
         writeln!(out, "{}\n", found.rule.text)?;
         for (word, places) in [("decided in", found.decided), ("tested in", found.tested)] {

@@ -26,6 +26,9 @@ pub struct MapsOptions {
     /// The seed of a map that is made
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true)]
     pub seed: i64,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 /// What can be done with map files.
 #[derive(Subcommand, Debug)]

@@ -1,0 +1,139 @@
+//! Who comes from an original contest: every command in the tables of `docs/coming.md` is run with a bot of that shape.
+
+use std::path::Path;
+
+mod common;
+
+use common::{agon, err, folder, out};
+
+/// The page.
+fn page() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/coming.md"))
+        .expect("the page")
+}
+
+/// The commands in the tables of the section that `title` begins.
+fn commands(title: &str) -> Vec<String> {
+    let page = page();
+    let section = page.split("\n## ").find(|section| section.starts_with(title)).expect("a section");
+    let cells =
+        section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.rsplit(" | ").next());
+    cells.filter_map(|cell| cell.strip_prefix('`')?.strip_suffix('`')).map(str::to_owned).collect()
+}
+
+/// A bot of Cultist Wars in each form a table names; all wait.
+const PYTHON: &str = "for _ in range(9): input()\nwhile True:\n    for _ in range(int(input())): input()\n    print('WAIT', flush=True)\n";
+const JAVA: &str = "import java.util.*;\nclass Player { public static void main(String[] a) { Scanner in = new Scanner(System.in); for (int \
+    i = 0; i < 9; i++) in.nextLine();\nwhile (in.hasNextLine()) { int n = Integer.parseInt(in.nextLine()); while (n-- > 0) in.nextLine(); \
+    System.out.println(\"WAIT\"); } } }\n";
+const CPP: &str = "#include <iostream>\nusing namespace std;\nint main() { string s; for (int i = 0; i < 9; i++) getline(cin, s);\nwhile \
+    (getline(cin, s)) { int n = stoi(s); while (n--) getline(cin, s); cout << \"WAIT\" << endl; } }\n";
+const SCRIPT: &str = "for (let i = 0; i < 9; i++) readline();\nfor (;;) { const n = readline(); if (!n) break; for (let i = 0; i < +n; i++) \
+    readline(); console.log('WAIT'); }\n";
+
+/// Runs a command of ours; it has to end well.
+fn run(folder: &Path, words: &[&str]) -> String {
+    let mut command = common::command(folder, words);
+    let done = command.env("AGON_CACHE", folder.join("cache")).output().expect("agon starts");
+    assert!(done.status.success(), "agon {}: {}{}", words.join(" "), out(&done), err(&done));
+    out(&done)
+}
+
+/// Runs every command of a section. What is missing for one is said.
+fn run_all(folder: &Path, title: &str, needs: &[(&str, &str)]) {
+    let lines = commands(title);
+    assert!(lines.len() >= 3, "{title}: {lines:?}");
+    for line in lines {
+        let words = shlex::split(&line).expect("a command");
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(words.remove(0), "agon", "{line}");
+        let missing =
+            needs.iter().find(|(part, tool)| line.contains(part) && !agon_bot::tools::is_installed(tool));
+        if let Some((_, tool)) = missing {
+            println!("skipped: `{line}` needs {tool}");
+            continue;
+        }
+        // The clocks of other machines may be slow ones.
+        match words[0] {
+            "play" => words.extend(["--time-scale", "20", "--fail-on-fault", "--no-replay", "--quiet"]),
+            "gauntlet" | "referee" => words.extend(["--time-scale", "20"]),
+            _ => {}
+        }
+        // Some steps of the longest games are enough.
+        match words[1] {
+            "jungle-blitz" if words[0] == "play" => words.extend(["--set", "totalTick=30"]),
+            "deerhunt" => words.extend(["--set", "max_rounds=20"]),
+            _ => {}
+        }
+        run(folder, &words);
+    }
+}
+
+#[test]
+fn cultist_wars() {
+    let folder = folder();
+    for (name, text) in [("bot.py", PYTHON), ("Player.java", JAVA), ("bot.cpp", CPP), ("bot.js", SCRIPT)] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let needs = [(".py", "python3"), (".java", "javac"), (".cpp", "g++"), (".js", "node")];
+    run_all(folder.path(), "Cultist Wars", &needs);
+}
+
+#[test]
+fn terminal() {
+    let folder = folder();
+    run(folder.path(), &["new", "terminal", "python", "my-algo"]);
+    if !agon_bot::tools::is_installed("python3") {
+        println!("skipped: python3 is not installed here");
+        return;
+    }
+    run(folder.path(), &["pack", "my-algo"]);
+    let rules = run(folder.path(), &["rules", "terminal", "--preset", "europe-2025"]);
+    std::fs::write(folder.path().join("game-configs.json"), rules).expect("a file");
+    let bots = ["builtin:rush", "builtin:rush"];
+    run(folder.path(), &["play", "terminal", bots[0], bots[1], "--replay", "ours.replay", "--quiet"]);
+    run(folder.path(), &["replay", "export", "ours.replay", "--format", "terminal", "-o", "match.replay"]);
+    std::fs::rename(folder.path().join("my-algo.zip"), folder.path().join("handed-in.zip"))
+        .expect("our own file");
+    std::fs::copy(folder.path().join("handed-in.zip"), folder.path().join("my-algo.zip"))
+        .expect("our own file");
+    run_all(folder.path(), "Terminal", &[]);
+}
+
+#[test]
+fn jungle_blitz() {
+    let folder = folder();
+    run(folder.path(), &["new", "jungle-blitz", "python", "my-bot"]);
+    let map = run(folder.path(), &["maps", "jungle-blitz", "easy-glade"]);
+    std::fs::write(folder.path().join("mine.txt"), map).expect("a file");
+    run_all(folder.path(), "Jungle Blitz", &[("my-bot", "python3")]);
+}
+
+#[test]
+fn deerhunt() {
+    let folder = folder();
+    run(folder.path(), &["new", "deerhunt", "python", "my-bot"]);
+    run_all(folder.path(), "Deerhunt", &[("my-bot", "python3")]);
+}
+
+#[test]
+fn ostibot() {
+    let folder = folder();
+    run(folder.path(), &["new", "ostibot", "javascript", "my-bot"]);
+    std::fs::copy(folder.path().join("my-bot/bot.js"), folder.path().join("bot.js")).expect("our own file");
+    run_all(folder.path(), "Ostibot", &[("node", "node")]);
+}
+
+#[test]
+fn messages_that_people_search_for_are_found() {
+    for text in [
+        "has been compiled by a more recent version of the Java Runtime",
+        "engine.jar",
+        "'py' is not recognized",
+        "JSONDecodeError",
+        "JsonSyntaxException",
+    ] {
+        let found = out(&agon(Path::new("."), &["docs", "--find", text]));
+        assert!(found.contains("coming"), "{text}: {found}");
+    }
+}
