@@ -18,11 +18,28 @@ struct Proof {
 }
 
 /// All of them, by name.
-const PROOFS: &[Proof] = &[Proof {
-    name: "interruptions",
-    about: "200 interruptions of a running test of two versions leave no trace; about 3 minutes",
-    command: &["test", "-p", "agon", "--test", "interruptions", "--", "--ignored", "--nocapture"],
-}];
+const PROOFS: &[Proof] = &[
+    Proof {
+        name: "interruptions",
+        about: "200 interruptions of a running test of two versions leave no trace; about 3 minutes",
+        command: &["test", "-p", "agon", "--test", "interruptions", "--", "--ignored", "--nocapture"],
+    },
+    Proof {
+        name: "decisions",
+        about: "sequential tests are wrong as rarely as they say, 20,000 runs for each kind of results; half an hour",
+        command: &[
+            "--config",
+            "env.AGON_RUNS='20000'",
+            "test",
+            "-p",
+            "agon-stats",
+            "--test",
+            "decisions",
+            "--",
+            "--nocapture",
+        ],
+    },
+];
 
 /// Lists the proofs.
 pub fn list() -> String {
