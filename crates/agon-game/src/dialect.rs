@@ -33,6 +33,11 @@ pub trait Dialect<G: Game>: Send + Sized {
     /// errors, or that must know a late reply when it comes, keep it, bounded.
     fn missed(&mut self, _game: &G, _seat: Seat, _answer: &Answer<G::Order>) {}
 
+    /// The name by which the bot of `seat` has registered, in protocols in which bots say one. It is a stranger's text.
+    fn registered(&self, _seat: Seat) -> Option<String> {
+        None
+    }
+
     /// Appends what `seat` is told at the end of the match; nothing in most protocols.
     fn end(&mut self, _game: &G, _seat: Seat, _outcome: &Outcome, _facts: &Facts, _out: &mut Vec<u8>) {}
 }

@@ -59,6 +59,10 @@ pub trait Session: Send {
     fn public(&self, _order: &[u8]) -> Option<Vec<u8>> {
         None
     }
+    /// The name by which the bot of `seat` has registered ([`Dialect::registered`](crate::Dialect::registered)).
+    fn registered(&self, _seat: Seat) -> Option<String> {
+        None
+    }
     /// Seats a built-in bot.
     ///
     /// # Errors
@@ -402,6 +406,10 @@ impl<G: Game> Session for Table<G> {
         self.log.asked = true;
         let view = self.game.view(&self.state, seat);
         self.dialect.ask(&self.game, seat, &view, out);
+    }
+
+    fn registered(&self, seat: Seat) -> Option<String> {
+        self.dialect.registered(seat)
     }
 
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {

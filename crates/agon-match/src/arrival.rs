@@ -3,6 +3,8 @@
 //! A program that dials in by itself is started with the environment it expects; a bot that runs
 //! elsewhere is only waited for. The match begins, and its clock with it, when nobody is missing.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -154,6 +156,10 @@ fn launch(name: &BotName) -> Result<Launch, SeatError> {
     Ok(launch.expect("a bot that is no program is expected elsewhere"))
 }
 
+/// So many folders below the one that was named, and entries of all of them, are looked through for a bot.
+const DEEPEST: u32 = 2;
+const MOST_SEEN: usize = 5_000;
+
 /// How a bot talks.
 enum Way {
     Lines,
@@ -181,12 +187,17 @@ fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
     };
     let folder = path.as_deref().and_then(|path| if path.is_dir() { Some(path) } else { path.parent() });
     let manifest = folder.map(Manifest::read).transpose()?.flatten().unwrap_or_default();
+    let below;
     let module = match session.kit() {
-        Kit::Tcp(kit) => folder.filter(|folder| {
-            let module = folder.join(kit.module);
-            let named = path.as_deref() == Some(folder) && manifest.run.is_none();
-            module.is_file() && (named || path.as_deref() == Some(&module))
-        }),
+        Kit::Tcp(kit) => {
+            let beside = folder.filter(|folder| {
+                let module = folder.join(kit.module);
+                let named = path.as_deref() == Some(folder) && manifest.run.is_none();
+                module.is_file() && (named || path.as_deref() == Some(&module))
+            });
+            below = if beside.is_none() { bot_below(session, name)? } else { None };
+            beside.or(below.as_deref())
+        }
         _ => None,
     };
     match (manifest.dialect.as_deref(), session.info().transport) {
@@ -208,6 +219,48 @@ fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
                 Transport::Script => "\"script\" or \"lines\"",
             }
         )),
+    }
+}
+
+/// The folder of the one bot in a repository of a contest, whose own `run.sh` starts server, bots and viewer; none where
+/// the folder itself is a bot, or has none below.
+///
+/// # Errors
+/// A sentence that names them when there are several.
+pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf>, String> {
+    let (Kit::Tcp(kit), Kind::Path(root)) = (session.kit(), &name.kind) else { return Ok(None) };
+    let starts_all = |script: &Path| {
+        let mut text = Vec::new();
+        let read = File::open(script).and_then(|file| file.take(64 << 10).read_to_end(&mut text));
+        read.is_ok() && String::from_utf8_lossy(&text).contains("tmux")
+    };
+    let own = ["agon.toml", "package.json", kit.module].iter().any(|file| root.join(file).exists());
+    if !root.is_dir() || own || Launch::of(name).is_ok() && !starts_all(&root.join("run.sh")) {
+        return Ok(None);
+    }
+    let (mut found, mut folders, mut seen) = (Vec::new(), vec![(root.clone(), 0)], 0);
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            seen += 1;
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if seen > MOST_SEEN || hidden || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if entry.path().join(kit.module).is_file() {
+                found.push(entry.path());
+            } else if depth < DEEPEST {
+                folders.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found.sort();
+    match &mut found[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(std::path::absolute(&*one).unwrap_or_else(|_| one.clone()))),
+        many => {
+            let many: Vec<String> = many.iter().take(9).map(|folder| folder.display().to_string()).collect();
+            Err(format!("{} is no bot, but has several below it; name one of {}", name.text, many.join(", ")))
+        }
     }
 }
 

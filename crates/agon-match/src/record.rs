@@ -156,6 +156,9 @@ pub struct SeatResult {
     pub seat: u8,
     /// The bot's label.
     pub bot: String,
+    /// The name by which it registered, where the protocol has one: a stranger's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registered: Option<String>,
     /// Its score; none when the match does not count.
     pub score: Option<f64>,
     /// Its rank.
@@ -226,6 +229,7 @@ impl MatchRecord {
             SeatResult {
                 seat: seat.number(),
                 bot: labels[seat.index()].clone(),
+                registered: session.registered(seat),
                 score: outcome.map(|outcome| outcome.scores[seat.index()]),
                 rank: outcome.map(|outcome| outcome.ranks[seat.index()]),
                 more_faults: counts.all_faults() - faults.len() as u64,

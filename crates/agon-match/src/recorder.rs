@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use agon_game::Session;
+use agon_game::{Seat, Session};
 use agon_replay::data::note;
 use agon_replay::{End, Header, Timing, Writer};
 
@@ -36,6 +36,7 @@ impl<W: Write> Recorder<W> {
     /// Those of the file.
     pub fn finish(self, session: &mut dyn Session, record: &MatchRecord) -> io::Result<W> {
         let facts = serde_json::json!({
+            "registered": registered(session),
             "faults": record.faults,
             "times": record.times,
             "void": record.void_sentence(),
@@ -46,6 +47,12 @@ impl<W: Write> Recorder<W> {
         let end = End { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };
         self.writer.finish(end)
     }
+}
+
+/// The names by which the bots registered, by seat; none where nobody said one.
+fn registered(session: &dyn Session) -> Option<Vec<Option<String>>> {
+    let names: Vec<_> = Seat::first(session.recipe().seats).map(|seat| session.registered(seat)).collect();
+    names.iter().any(Option::is_some).then_some(names)
 }
 
 impl<W: Write> Observer for Recorder<W> {

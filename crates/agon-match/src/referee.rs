@@ -34,6 +34,8 @@ const LONGEST_SENTENCE: usize = 500;
 const UNSEEN_MS: f64 = 50.0;
 /// How long we wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How long we wait for the end of a bot that closed its connection and may be about to say why.
+const HANGS_UP: Duration = Duration::from_secs(3);
 
 /// Sees a match as it goes: the replay's recorder, the screen.
 pub trait Observer {
@@ -467,7 +469,12 @@ impl<'a> Referee<'a> {
             let cause = match leaving {
                 Leaving::Sent(cause) => cause,
                 Leaving::Closed(unfinished) => {
-                    let ending = program.ending(LAST_WORDS);
+                    // Libraries for WebSockets wait until we close too, and only then show what went wrong.
+                    let patience = if program.dials_in() { HANGS_UP } else { LAST_WORDS };
+                    if program.dials_in() {
+                        program.wire().close();
+                    }
+                    let ending = program.ending(patience);
                     let unfinished = unfinished > 0;
                     Cause::Gone { ending, unfinished, last_words: String::new(), advice: None }
                 }

@@ -78,13 +78,15 @@ pub struct Film {
 }
 
 impl Film {
-    /// Begins a film; gives its first line too. `steps` is how many will follow, where that is known.
+    /// Begins a film; gives its first line too. `steps` is how many will follow, and `registered` the names by which the
+    /// bots registered, where that is known.
     ///
     /// # Errors
     /// When the match cannot be computed again.
     pub fn begin(
         header: &Header,
         steps: Option<usize>,
+        registered: &Value,
         privacy: Privacy,
     ) -> Result<(Self, String), Unshowable> {
         let game = game_of(header)?;
@@ -96,9 +98,17 @@ impl Film {
         let seats: Vec<Value> = header
             .seats
             .iter()
-            .map(|seat| match privacy {
-                Privacy::Private => json!({ "label": seat.label, "bot": seat.bot }),
-                Privacy::Redacted => json!({ "label": seat.label }),
+            .enumerate()
+            .map(|(index, seat)| {
+                let mut told = match privacy {
+                    Privacy::Private => json!({ "label": seat.label, "bot": seat.bot }),
+                    Privacy::Redacted => json!({ "label": seat.label }),
+                };
+                // Every team is told it during the match.
+                if let Some(name) = registered[index].as_str() {
+                    told["registered"] = name.into();
+                }
+                told
             })
             .collect();
         let line = json!({
@@ -267,7 +277,8 @@ impl Showing {
     /// # Errors
     /// When the match cannot be computed again.
     pub fn new(replay: Replay, privacy: Privacy) -> Result<Self, Unshowable> {
-        let (film, head) = Film::begin(&replay.header, Some(replay.steps.len()), privacy)?;
+        let registered = replay.end.as_ref().map_or(&Value::Null, |end| &end.facts["registered"]);
+        let (film, head) = Film::begin(&replay.header, Some(replay.steps.len()), registered, privacy)?;
         Ok(Self { film, replay, head: Some(head), next: 0, done: false })
     }
 

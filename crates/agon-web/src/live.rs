@@ -38,7 +38,7 @@ impl Live {
     /// # Errors
     /// When the match cannot be set up a second time.
     pub fn camera(&self, header: &Header) -> Result<Camera, Unshowable> {
-        let (film, head) = Film::begin(header, None, Privacy::Private)?;
+        let (film, head) = Film::begin(header, None, &serde_json::Value::Null, Privacy::Private)?;
         self.add(head, false);
         Ok(Camera { film: Some(film), live: self.clone() })
     }

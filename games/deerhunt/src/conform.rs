@@ -365,7 +365,7 @@ impl<const BLOCKS: usize> Sink<DeerhuntOf<BLOCKS>> for Verdicts {
 
     fn reject(&mut self, _: Seat, index: usize, reason: Reason) {
         // A move that was only swept away with its list was itself accepted.
-        if !matches!(reason, Reason::Void(_)) {
+        if !matches!(reason, Reason::Void(..)) {
             self.reasons[index] = Some(reason);
         }
     }

@@ -196,8 +196,8 @@ pub enum Reason {
     CannotPayStun(UnitId, u32, u32),
     /// Nobody to stun.
     NobodyToStun(UnitId),
-    /// The whole list is void, for other moves of it.
-    Void(Validation),
+    /// The whole list is void, for other moves of it: the first of them, from 0, its unit and its verb.
+    Void(Validation, u16, Option<UnitId>, Verb),
 }
 
 impl ReasonTrait for Reason {
@@ -225,8 +225,8 @@ impl ReasonTrait for Reason {
             Self::NoHub(_) => "DH-MINE-1",
             Self::CannotPayStun(..) => "DH-STUN-2",
             Self::NobodyToStun(_) => "DH-STUN-1",
-            Self::Void(Validation::Strict) => "DH-VALID-2",
-            Self::Void(_) => "DH-VALID-1",
+            Self::Void(Validation::Strict, ..) => "DH-VALID-2",
+            Self::Void(..) => "DH-VALID-1",
         }
     }
 }
@@ -243,7 +243,17 @@ impl fmt::Display for Reason {
             Self::UnknownWord(id) => {
                 write!(f, "unit {id}: a word is neither UP, DOWN, LEFT nor RIGHT")
             }
-            Self::NoSuchVerb(id, verb) => write!(f, "unit {id}: these rules have no {}", verb.word()),
+            Self::NoSuchVerb(id, verb) => {
+                let preset = match verb {
+                    Verb::Duplicate => "neo2019",
+                    _ => "bc2021",
+                };
+                write!(
+                    f,
+                    "unit {id}: these rules have no {}; a bot that says it was written for --rules {preset}",
+                    verb.word()
+                )
+            }
             Self::WrongKind(id, kind, verb) => {
                 write!(f, "unit {id} is a {kind}, which cannot {}", verb.word())
             }
@@ -273,7 +283,11 @@ impl fmt::Display for Reason {
                 write!(f, "unit {id} has not enough resources to stun: it costs {cost}, and you have {have}")
             }
             Self::NobodyToStun(id) => write!(f, "unit {id} cannot stun there: nobody is there"),
-            Self::Void(_) => write!(f, "ignored with its whole list, for other moves of it"),
+            Self::Void(_, index, unit, verb) => {
+                let unit = unit.map_or("no unit of yours".to_owned(), |unit| format!("unit {unit}"));
+                let verb = if verb == Verb::Walk { "a walk" } else { verb.word() };
+                write!(f, "ignored with its whole list, because of move {} of it ({unit}, {verb})", index + 1)
+            }
         }
     }
 }

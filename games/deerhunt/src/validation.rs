@@ -23,8 +23,10 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
             return;
         }
         out.event(Event::ListVoid { player: state.mover() });
+        let Move { unit, verb, .. } = moves[bad[0]];
+        let reason = Reason::Void(self.rules.validation, bad[0] as u16, unit, verb);
         for index in (0..moves.len()).filter(|index| !bad.contains(index)) {
-            out.reject(state.mover().seat(), index, Reason::Void(self.rules.validation));
+            out.reject(state.mover().seat(), index, reason);
         }
     }
 

@@ -26,7 +26,7 @@ export interface Head {
   seed: string
   clock: string
   started: number
-  seats: { label: string; bot?: string }[]
+  seats: { label: string; bot?: string; registered?: string }[]
   steps: number | null
   private: boolean
   again: string | null

@@ -36,6 +36,9 @@ pub fn seat_all(
         if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
             launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
         }
+        if !quiet && let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
+            eprintln!("note: {} is no bot itself; the bot in it is {}", name.text, bot.display());
+        }
         players.push(seat_player(session, name, seat, Some(cpu), clock)?);
     }
     Ok(players)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_game::{Seat, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, Terms, play_on};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, play_on};
 use clap::Args;
 
 use crate::common::builds;
@@ -281,7 +281,7 @@ fn report(
         let of_program = |text: String| if builtin { dash() } else { text };
         table.row(vec![
             seat.seat.to_string().into(),
-            Cell::painted(screen::harmless(&seat.bot), move |bot| screen.seat(own, bot)),
+            Cell::painted(shown(seat), move |bot| screen.seat(own, bot)),
             seat.score.map_or_else(dash, score).into(),
             seat.rank.map_or_else(dash, |rank| rank.to_string()).into(),
             of_program(time.answers.to_string()).into(),
@@ -353,6 +353,15 @@ fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
         () => return None,
     };
     (name != game).then_some(title)
+}
+
+/// A bot in the table: its label, and the name by which it registered where that is another.
+fn shown(seat: &SeatResult) -> String {
+    let label = screen::harmless(&seat.bot);
+    match seat.registered.as_deref().map(screen::harmless).filter(|name| *name != label) {
+        Some(name) => format!("{label} ({name})"),
+        None => label.to_string(),
+    }
 }
 
 /// The faults of the programs, the first of each kind with its sentence.

@@ -3,8 +3,12 @@
 import os
 import socket
 import sys
+import traceback
 
 from controller import Controller
+
+# What bots of the other year use, and this year's units and moves do not have.
+OTHER_YEAR = ("resource_cost", "duplicate() missing", "mine() takes")
 
 
 def main():
@@ -21,6 +25,11 @@ def main():
             Controller(player, connection).run()
         except (ConnectionResetError, BrokenPipeError):
             pass  # The match is over.
+        except (AttributeError, KeyError, TypeError) as error:
+            if not any(word in str(error) for word in OTHER_YEAR):
+                raise
+            traceback.print_exc()
+            sys.exit(f"{error}: this bot was written for other rules; try --rules neo2019")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,23 @@ use crate::state::{Direction, UnitId};
 pub fn read_reply(message: &[u8]) -> Result<Vec<Move>, String> {
     match serde_json::from_slice::<Reply>(message) {
         Ok(Reply(moves)) => Ok(moves),
-        Err(error) => Err(format!("not a list of moves such as [[0, [\"UP\"]], [4, [\"MINE\"]]]: {error}")),
+        Err(error) => {
+            let which = culprit(message).map(|which| format!("{which}; ")).unwrap_or_default();
+            Err(format!("{which}not a list of moves such as [[0, [\"UP\"]], [4, [\"MINE\"]]]: {error}"))
+        }
     }
 }
+
+/// The first entry of a list that is no move, as it was written.
+fn culprit(message: &[u8]) -> Option<String> {
+    let entries: Vec<&serde_json::value::RawValue> = serde_json::from_slice(message).ok()?;
+    let place = entries.iter().position(|entry| serde_json::from_str::<Pair>(entry.get()).is_err())?;
+    let shown: String = entries[place].get().chars().take(LONGEST_SHOWN).collect();
+    Some(format!("move {} is {shown}, which is no [id, [word, ...]]", place + 1))
+}
+
+/// So much of an entry that is no move is quoted, in characters.
+const LONGEST_SHOWN: usize = 60;
 
 /// Appends the tidy form of a list.
 pub fn write(moves: &[Move], out: &mut Vec<u8>) {

@@ -67,6 +67,7 @@ pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: 
                 own.registered = true;
                 if let Registration::Name(name) = registration {
                     own.name = ask::quoted(&name);
+                    own.called = Some(name);
                 }
                 Heard::Ignore(None)
             }
@@ -157,8 +158,11 @@ fn entry(game: &JungleBlitz, seat: Seat, value: &Value) -> Result<Entry, Flaw> {
     own.map(|unit| Entry::Unit { unit, action }).ok_or(Flaw::NotYours)
 }
 
-/// A whole number, also when it is written `3.0`.
+/// A whole number, also when it is written `3.0`, or as a text: the original reads `"3"` as the number.
 fn whole(value: &Value) -> Option<i64> {
+    if let Value::String(text) = value {
+        return text.trim().parse().ok();
+    }
     value.as_i64().or_else(|| {
         let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
         Some(number.clamp(-1.0, f64::from(u16::MAX)) as i64)

@@ -48,8 +48,10 @@ struct Remembered {
     id: Vec<u8>,
     /// Its name, in quotes, as JSON.
     name: Vec<u8>,
-    /// Whether it told its name.
+    /// Whether it registered.
     registered: bool,
+    /// The name by which it did, if not by a token.
+    called: Option<String>,
     /// The tick it was asked for last.
     asked: Option<u16>,
     /// Whether no answer to it came yet, and its limit has not passed.
@@ -83,6 +85,7 @@ impl Dialect<JungleBlitz> for Wire {
             id: ask::quoted(&uuid(&mut chance)),
             name: ask::quoted(&format!("Team {number}")),
             registered: false,
+            called: None,
             asked: None,
             waited_for: false,
             open: Vec::new(),
@@ -114,6 +117,10 @@ impl Dialect<JungleBlitz> for Wire {
 
     fn say(&self, game: &JungleBlitz, seat: Seat, order: &Command, out: &mut Vec<u8>) {
         hear::command(game, self.seats[seat.index()].asked.unwrap_or(0), seat, order, out);
+    }
+
+    fn registered(&self, seat: Seat) -> Option<String> {
+        self.seats[seat.index()].called.clone()
     }
 
     /// The errors of a command replace all that was told before it (JB-WIRE-7).
