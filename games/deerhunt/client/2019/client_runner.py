@@ -7,8 +7,11 @@ import traceback
 
 from controller import Controller
 
-# What bots of the other year use, and this year's units and moves do not have.
-OTHER_YEAR = ("stun", "duplicate() takes", "melee_cost", "worker_cost", "duplication_unit")
+# What bots of one year use, and units and moves of the other do not have.
+OF_YEARS = {
+    "bc2021": ("stun", "duplicate() takes", "melee_cost", "worker_cost", "duplication_unit"),
+    "neo2019": ("resource_cost", "duplicate() missing", "mine() takes"),
+}
 
 
 def main():
@@ -26,10 +29,13 @@ def main():
         except (ConnectionResetError, BrokenPipeError):
             pass  # The match is over.
         except (AttributeError, KeyError, TypeError) as error:
-            if not any(word in str(error) for word in OTHER_YEAR):
+            from helper_classes import Unit
+
+            other = "neo2019" if hasattr(Unit, "can_stun") else "bc2021"
+            if not any(word in str(error) for word in OF_YEARS[other]):
                 raise
             traceback.print_exc()
-            sys.exit(f"{error}: this bot was written for other rules; try --rules bc2021")
+            sys.exit(f"{error}: this bot was written for other rules; try --rules {other}")
 
 
 if __name__ == "__main__":
