@@ -10,8 +10,10 @@ use std::path::Path;
 use agon_game::{Answer, PackedAnswer, RulesChoice, Seat, Session, Setup};
 use serde_json::Value;
 
-/// For each game its bots, and what keeps the match short.
-const MATCHES: [(&str, &[&str], &[(&str, &str)]); 5] = [
+/// A game, its bots, and what keeps the match short.
+type Match = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const MATCHES: [Match; 5] = [
     ("cultist-wars", &["greedy", "hunter"], &[]),
     ("deerhunt", &["warden", "rusher"], &[("max_rounds", "40")]),
     ("jungle-blitz", &["keeper", "raider", "collector"], &[("totalTick", "40")]),
@@ -26,7 +28,8 @@ const LONGEST: usize = 1_000;
 fn matches_go_as_they_are_written_down() {
     let mut changed = Vec::new();
     for (name, bots, sets) in MATCHES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games").join(name).join("tests/transcript.txt");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games").join(name).join("tests/transcript.txt");
         let played = transcript(name, bots, sets);
         if std::env::var_os("UPDATE_TRANSCRIPTS").is_some() {
             std::fs::write(&path, played).expect("the transcript is written");
@@ -147,7 +150,8 @@ fn compact(value: &Value) -> String {
         }
         Value::Object(_) => {
             let members = sorted(value).into_iter().filter(|(_, value)| !is_nothing(value));
-            let members: Vec<String> = members.map(|(key, value)| format!("{key}={}", compact(value))).collect();
+            let members: Vec<String> =
+                members.map(|(key, value)| format!("{key}={}", compact(value))).collect();
             format!("{{{}}}", members.join(" "))
         }
         Value::String(text) => text.clone(),
