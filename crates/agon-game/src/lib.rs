@@ -29,6 +29,7 @@ pub mod kit;
 pub mod map_check;
 pub mod pack;
 pub mod picture;
+pub mod prepared;
 pub mod rules;
 pub mod session;
 

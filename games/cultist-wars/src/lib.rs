@@ -37,6 +37,7 @@ pub mod random;
 use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
+use agon_game::prepared::SharedRules;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
 };
@@ -61,13 +62,10 @@ pub struct CultistWars {
 
 /// What the matches of one setup share.
 pub struct Prepared {
-    rules: Arc<Rules>,
-    rules_name: String,
-    rules_text: String,
+    rules: SharedRules<Rules>,
     lines: Arc<Lines>,
     /// None where the seed makes the map.
     map: Option<map::Chosen>,
-    seats: u8,
 }
 
 impl CultistWars {
@@ -128,30 +126,18 @@ impl Game for CultistWars {
         }
         let loaded = rules::load(&setup.rules)?;
         let map = map::choose(&loaded.rules, &setup.map)?;
-        Ok(Prepared {
-            rules: Arc::new(loaded.rules),
-            rules_name: loaded.name,
-            rules_text: loaded.text,
-            lines: Arc::new(Lines::new()),
-            map,
-            seats: setup.seats,
-        })
+        let lines = Arc::new(Lines::new());
+        Ok(Prepared { rules: SharedRules::new(loaded, setup.seats), lines, map })
     }
 
     fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
+        let rules = prepared.rules.rules.clone();
         let chosen = match &prepared.map {
             Some(chosen) => chosen.clone(),
-            None => map::made(&prepared.rules, seed)?,
+            None => map::made(&rules, seed)?,
         };
-        let recipe = Recipe {
-            rules_name: prepared.rules_name.clone(),
-            rules: prepared.rules_text.clone(),
-            map_name: chosen.name,
-            map: chosen.text,
-            seats: prepared.seats,
-            seed,
-        };
-        Ok(Self { rules: prepared.rules.clone(), map: chosen.map, lines: prepared.lines.clone(), recipe })
+        let recipe = prepared.rules.recipe(&chosen.name, &chosen.text, seed);
+        Ok(Self { rules, map: chosen.map, lines: prepared.lines.clone(), recipe })
     }
 
     fn recipe(&self) -> &Recipe {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agon_game::{Chance, MapChoice, Recipe, Seeded, Setup, SetupError, rules};
+use agon_game::prepared::{Maps, SharedRules};
+use agon_game::{BundledMap, Chance, MapChoice, Recipe, Seeded, Setup, SetupError, rules};
 
 use crate::DeerhuntOf;
 use crate::generate::generate;
@@ -11,26 +12,15 @@ use crate::map::{MAX_HUBS, Map};
 use crate::rules::Rules;
 use crate::state::Player;
 
-/// What the matches of one setup share.
+/// What the matches of one setup share. DH-MAP-5: the map is the one asked for; else the seed picks one of those
+/// of the rules; else it makes one.
 pub struct Prepared {
-    rules: Arc<Rules>,
-    rules_name: String,
-    rules_text: String,
-    maps: Maps,
-    seats: u8,
-}
-
-/// DH-MAP-5: where the map comes from.
-enum Maps {
-    /// The one that was asked for.
-    One(Ground),
-    /// The seed picks one of those of the rules.
-    Picked(Vec<Ground>),
-    /// The seed makes it.
-    Made,
+    rules: SharedRules<Rules>,
+    maps: Maps<Ground>,
 }
 
 /// A map with its name and text.
+#[derive(Clone)]
 struct Ground {
     name: String,
     text: String,
@@ -57,25 +47,20 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     }
     loaded.rules.check(&loaded.name, capacity)?;
     let maps = match &setup.map {
-        MapChoice::Named(name) => Maps::One(bundled(name)?),
+        MapChoice::Named(name) => Maps::One(Ground::bundled(bundled(name)?)?),
         MapChoice::File(name, content) => match String::from_utf8(content.clone()) {
-            Ok(text) => Maps::One(read(name, text)?),
+            Ok(text) => Maps::One(Ground::read(name, text)?),
             Err(_) => {
                 return Err(SetupError::BadMap { place: name.clone(), why: "is not UTF-8 text".to_owned() });
             }
         },
         MapChoice::Default if !loaded.rules.maps.is_empty() => {
-            Maps::Picked(loaded.rules.maps.iter().map(|name| bundled(name)).collect::<Result<_, _>>()?)
+            let maps = loaded.rules.maps.iter().map(|name| bundled(name));
+            Maps::picked(maps.collect::<Result<Vec<_>, _>>()?)
         }
         MapChoice::Default | MapChoice::Generated => Maps::Made,
     };
-    Ok(Prepared {
-        rules: Arc::new(loaded.rules),
-        rules_name: loaded.name,
-        rules_text: loaded.text,
-        maps,
-        seats: setup.seats,
-    })
+    Ok(Prepared { rules: SharedRules::new(loaded, setup.seats), maps })
 }
 
 /// The match of a seed.
@@ -83,44 +68,35 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
 /// # Errors
 /// When its map cannot be played under these rules.
 pub fn begin<const BLOCKS: usize>(prepared: &Prepared, seed: i64) -> Result<DeerhuntOf<BLOCKS>, SetupError> {
-    let ground = match &prepared.maps {
-        Maps::One(ground) => Some(ground),
-        Maps::Picked(grounds) => {
-            let pick = Seeded::stream(seed, "map choice").below(grounds.len() as u32);
-            Some(&grounds[pick as usize])
-        }
-        Maps::Made => None,
+    let rules = &prepared.rules.rules;
+    let made = || {
+        let map = Arc::new(generate(rules, seed)?);
+        Ok(Ground { name: "generated".to_owned(), text: String::new(), map })
     };
-    let (map_name, map_text, map) = match ground {
-        Some(ground) => (ground.name.clone(), ground.text.clone(), ground.map.clone()),
-        None => ("generated".to_owned(), String::new(), Arc::new(generate(&prepared.rules, seed)?)),
-    };
-    let recipe = Recipe {
-        rules_name: prepared.rules_name.clone(),
-        rules: prepared.rules_text.clone(),
-        map_name,
-        map: map_text,
-        seats: prepared.seats,
-        seed,
-    };
-    DeerhuntOf::assemble(prepared.rules.clone(), map, recipe)
+    let pick = |count| Seeded::stream(seed, "map choice").below(count);
+    let ground = prepared.maps.of(pick, Ground::bundled, made)?;
+    let recipe = prepared.rules.recipe(&ground.name, &ground.text, seed);
+    DeerhuntOf::assemble(rules.clone(), ground.map, recipe)
 }
 
 /// A map inside the program.
-fn bundled(name: &str) -> Result<Ground, SetupError> {
-    match INFO.maps.iter().find(|map| map.name == name) {
-        Some(map) => read(name, map.text.to_owned()),
-        None => Err(SetupError::UnknownMap {
-            game: INFO.name,
-            name: name.to_owned(),
-            nearest: agon_game::setup::nearest(name, INFO.maps.iter().map(|map| map.name)),
-        }),
-    }
+fn bundled(name: &str) -> Result<&'static BundledMap, SetupError> {
+    INFO.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
+        game: INFO.name,
+        name: name.to_owned(),
+        nearest: agon_game::setup::nearest(name, INFO.maps.iter().map(|map| map.name)),
+    })
 }
 
-fn read(name: &str, text: String) -> Result<Ground, SetupError> {
-    let map = Arc::new(Map::parse(name, &text)?);
-    Ok(Ground { name: name.to_owned(), text, map })
+impl Ground {
+    fn read(name: &str, text: String) -> Result<Self, SetupError> {
+        let map = Arc::new(Map::parse(name, &text)?);
+        Ok(Self { name: name.to_owned(), text, map })
+    }
+
+    fn bundled(map: &BundledMap) -> Result<Self, SetupError> {
+        Self::read(map.name, map.text.to_owned())
+    }
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {

@@ -1,8 +1,9 @@
 //! The game as the rest of the program knows it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
+use agon_game::prepared::{Maps, SharedRules};
 use agon_game::setup::nearest;
 use agon_game::{
     Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
@@ -59,21 +60,8 @@ pub struct JungleBlitz {
 
 /// What the matches of one setup share.
 pub struct Prepared {
-    rules: Arc<Rules>,
-    rules_name: String,
-    rules_text: String,
-    maps: Maps,
-    seats: u8,
-}
-
-/// Where the map comes from.
-enum Maps {
-    /// The one that was asked for.
-    One(Ground),
-    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
-    Picked(Vec<(&'static BundledMap, OnceLock<Ground>)>),
-    /// The seed makes it.
-    Made,
+    rules: SharedRules<Rules>,
+    maps: Maps<Ground>,
 }
 
 /// A map that fits: its name and text, the map as it was read, and as the rules need it.
@@ -173,18 +161,18 @@ impl JungleBlitz {
 }
 
 /// Where the map of a setup comes from.
-fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps, SetupError> {
+fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps<Ground>, SetupError> {
     let one = |name: &str, content: &[u8]| {
         Ok(Maps::One(Ground::fit(rules, setup.seats, name, Map::read(name, content)?)?))
     };
     match &setup.map {
         MapChoice::Default => {
             let fits = |map: &&BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
-            let mut fitting: Vec<&'static BundledMap> = INFO.maps.iter().filter(fits).collect();
+            let mut fitting: Vec<&BundledMap> = INFO.maps.iter().filter(fits).collect();
             if fitting.is_empty() {
                 fitting.push(&INFO.maps[0]);
             }
-            Ok(Maps::Picked(fitting.into_iter().map(|map| (map, OnceLock::new())).collect()))
+            Ok(Maps::picked(fitting))
         }
         MapChoice::Named(name) => match INFO.maps.iter().find(|map| map.name == name) {
             Some(map) => one(map.name, map.text.as_bytes()),
@@ -196,29 +184,6 @@ fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps, SetupError> {
         },
         MapChoice::File(name, content) => one(name, content),
         MapChoice::Generated => Ok(Maps::Made),
-    }
-}
-
-impl Prepared {
-    /// The map of a match.
-    fn ground(&self, seed: i64) -> Result<Ground, SetupError> {
-        let mut chance = Seeded::stream(seed, "map");
-        match &self.maps {
-            Maps::One(ground) => Ok(ground.clone()),
-            Maps::Picked(maps) => {
-                let (map, read) = &maps[chance.below(maps.len() as u32) as usize];
-                if let Some(ground) = read.get() {
-                    return Ok(ground.clone());
-                }
-                let parsed = Map::read(map.name, map.text.as_bytes())?;
-                let ground = Ground::fit(&self.rules, self.seats, map.name, parsed)?;
-                Ok(read.get_or_init(|| ground).clone())
-            }
-            Maps::Made => {
-                let map = crate::generate::generate(&mut chance);
-                Ground::fit(&self.rules, self.seats, &format!("generated from seed {seed}"), map)
-            }
-        }
     }
 }
 
@@ -237,26 +202,21 @@ impl Game for JungleBlitz {
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
         let loaded = Rules::load(&setup.rules)?;
         let maps = choose_maps(&loaded.rules, setup)?;
-        Ok(Prepared {
-            rules: Arc::new(loaded.rules),
-            rules_name: loaded.name,
-            rules_text: loaded.text,
-            maps,
-            seats: setup.seats,
-        })
+        Ok(Prepared { rules: SharedRules::new(loaded, setup.seats), maps })
     }
 
     fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
-        let ground = prepared.ground(seed)?;
-        let recipe = Recipe {
-            rules_name: prepared.rules_name.clone(),
-            rules: prepared.rules_text.clone(),
-            map_name: ground.name.clone(),
-            map: ground.text.clone(),
-            seats: prepared.seats,
-            seed,
+        let SharedRules { rules, seats, .. } = &prepared.rules;
+        let read = |map: &BundledMap| {
+            Ground::fit(rules, *seats, map.name, Map::read(map.name, map.text.as_bytes())?)
         };
-        Ok(Self::on(prepared.rules.clone(), ground, recipe))
+        let make = || {
+            let map = crate::generate::generate(&mut Seeded::stream(seed, "map"));
+            Ground::fit(rules, *seats, &format!("generated from seed {seed}"), map)
+        };
+        let ground = prepared.maps.of(|count| Seeded::stream(seed, "map").below(count), read, make)?;
+        let recipe = prepared.rules.recipe(&ground.name, &ground.text, seed);
+        Ok(Self::on(rules.clone(), ground, recipe))
     }
 
     fn recipe(&self) -> &Recipe {

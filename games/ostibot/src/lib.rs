@@ -44,9 +44,10 @@ mod picture;
 mod random;
 mod scene;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
+use agon_game::prepared::{Maps, SharedRules};
 use agon_game::rules::load;
 use agon_game::setup::nearest;
 use agon_game::{
@@ -64,6 +65,7 @@ use turn::Now;
 #[derive(Clone)]
 pub struct Ostibot {
     recipe: Recipe,
+    rules: Arc<Rules>,
     tables: Arc<Tables>,
     map: Arc<Map>,
     /// By team: where its places in [`State::adventurers`] begin, and where those of the last end.
@@ -72,30 +74,17 @@ pub struct Ostibot {
     team: [Seat; ADVENTURERS],
 }
 
-/// The rules, and what follows from them alone.
+/// What follows from the rules alone.
 struct Tables {
-    rules: Rules,
     told_rules: serde_json::Value,
     sight: Sight,
 }
 
 /// What the matches of one setup share.
 pub struct Prepared {
+    rules: SharedRules<Rules>,
     tables: Arc<Tables>,
-    rules_name: String,
-    rules_text: String,
-    maps: Maps,
-    seats: u8,
-}
-
-/// Where the map comes from.
-enum Maps {
-    /// The one that was asked for.
-    One(Ground),
-    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
-    Picked(Vec<(&'static agon_game::BundledMap, OnceLock<Ground>)>),
-    /// The seed makes it.
-    Made,
+    maps: Maps<Ground>,
 }
 
 /// A map with its name and text.
@@ -122,7 +111,7 @@ impl std::fmt::Debug for Ostibot {
 impl Ostibot {
     /// The rules.
     pub fn rules(&self) -> &Rules {
-        &self.tables.rules
+        &self.rules
     }
 
     /// The map.
@@ -162,7 +151,8 @@ impl Ostibot {
     }
 
     /// Builds a match on a map that was read (OB-GAME-8, OB-MAP-3).
-    fn build(tables: Arc<Tables>, map: Arc<Map>, recipe: Recipe) -> Result<Self, String> {
+    fn build(prepared: &Prepared, map: Arc<Map>, recipe: Recipe) -> Result<Self, String> {
+        let (rules, tables) = (prepared.rules.rules.clone(), prepared.tables.clone());
         if map.homes.len() != usize::from(recipe.seats) {
             return Err(format!("has spawners of {} teams, and {} play", map.homes.len(), recipe.seats));
         }
@@ -170,14 +160,14 @@ impl Ostibot {
         let mut team = [Seat::new(0); ADVENTURERS];
         for (seat, home) in Seat::first(recipe.seats).zip(&map.homes) {
             let begin = first[seat.index()];
-            let end = begin + home.len().min(usize::from(tables.rules.adventurers_per_round));
+            let end = begin + home.len().min(usize::from(rules.adventurers_per_round));
             if end > ADVENTURERS {
                 return Err(format!("lets more than {ADVENTURERS} adventurers of all teams play at once"));
             }
             team[begin..end].fill(seat);
             first.push(end);
         }
-        Ok(Self { recipe, tables, map, first, team })
+        Ok(Self { recipe, rules, tables, map, first, team })
     }
 }
 
@@ -191,7 +181,7 @@ fn read_text(bytes: &[u8]) -> Result<&str, String> {
 }
 
 /// Where the map of a setup comes from.
-fn choose_maps(setup: &Setup) -> Result<Maps, SetupError> {
+fn choose_maps(setup: &Setup) -> Result<Maps<Ground>, SetupError> {
     let fits = |map: &&agon_game::BundledMap| (map.seats.0..=map.seats.1).contains(&setup.seats);
     match &setup.map {
         MapChoice::File(name, bytes) => {
@@ -208,27 +198,9 @@ fn choose_maps(setup: &Setup) -> Result<Maps, SetupError> {
             Ok(Maps::One(Ground::read(name, map.text.to_owned())?))
         }
         MapChoice::Default if map::MAPS.iter().any(|map| fits(&map)) => {
-            Ok(Maps::Picked(map::MAPS.iter().filter(fits).map(|map| (map, OnceLock::new())).collect()))
+            Ok(Maps::picked(map::MAPS.iter().filter(fits)))
         }
         MapChoice::Default | MapChoice::Generated => Ok(Maps::Made),
-    }
-}
-
-impl Maps {
-    /// The map of a match.
-    fn of(&self, seed: i64, seats: u8) -> Result<Ground, SetupError> {
-        match self {
-            Self::One(ground) => Ok(ground.clone()),
-            Self::Picked(maps) => {
-                let (map, read) = &maps[Seeded::stream(seed, "map").below(maps.len() as u32) as usize];
-                if let Some(ground) = read.get() {
-                    return Ok(ground.clone());
-                }
-                let ground = Ground::read(map.name, map.text.to_owned())?;
-                Ok(read.get_or_init(|| ground).clone())
-            }
-            Self::Made => Ground::read("generated", generate::generate(seed, seats)),
-        }
     }
 }
 
@@ -253,27 +225,19 @@ impl Game for Ostibot {
         loaded.rules.check(&loaded.name)?;
         let maps = choose_maps(setup)?;
         let (told_rules, sight) = (input::told_rules(&loaded.rules), Sight::new(&loaded.rules));
-        Ok(Prepared {
-            tables: Arc::new(Tables { rules: loaded.rules, told_rules, sight }),
-            rules_name: loaded.name,
-            rules_text: loaded.text,
-            maps,
-            seats: setup.seats,
-        })
+        let tables = Arc::new(Tables { told_rules, sight });
+        Ok(Prepared { rules: SharedRules::new(loaded, setup.seats), tables, maps })
     }
 
     fn begin(prepared: &Prepared, seed: i64) -> Result<Self, SetupError> {
-        let ground = prepared.maps.of(seed, prepared.seats)?;
-        let recipe = Recipe {
-            rules_name: prepared.rules_name.clone(),
-            rules: prepared.rules_text.clone(),
-            map_name: ground.name.clone(),
-            map: ground.text,
-            seats: prepared.seats,
-            seed,
-        };
+        let ground = prepared.maps.of(
+            |count| Seeded::stream(seed, "map").below(count),
+            |map| Ground::read(map.name, map.text.to_owned()),
+            || Ground::read("generated", generate::generate(seed, prepared.rules.seats)),
+        )?;
+        let recipe = prepared.rules.recipe(&ground.name, &ground.text, seed);
         let bad = |why| SetupError::BadMap { place: ground.name.clone(), why };
-        Self::build(prepared.tables.clone(), ground.map, recipe).map_err(bad)
+        Self::build(prepared, ground.map, recipe).map_err(bad)
     }
 
     fn recipe(&self) -> &Recipe {

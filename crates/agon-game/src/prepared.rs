@@ -1,0 +1,80 @@
+//! What most games prepare for the matches of a setup: rules, and where the map comes from.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::rules::Loaded;
+use crate::{BundledMap, Recipe, SetupError};
+
+/// The rules of a setup, with all of a recipe but map and seed.
+#[derive(Clone, Debug)]
+pub struct SharedRules<R> {
+    /// The rules.
+    pub rules: Arc<R>,
+    name: String,
+    text: String,
+    /// The number of seats.
+    pub seats: u8,
+}
+
+impl<R> SharedRules<R> {
+    /// Rules that were read, for matches of so many seats.
+    pub fn new(loaded: Loaded<R>, seats: u8) -> Self {
+        Self { rules: Arc::new(loaded.rules), name: loaded.name, text: loaded.text, seats }
+    }
+
+    /// The recipe of a match: `map` is the map's text, empty where the seed makes it.
+    pub fn recipe(&self, map_name: &str, map: &str, seed: i64) -> Recipe {
+        Recipe {
+            rules_name: self.name.clone(),
+            rules: self.text.clone(),
+            map_name: map_name.to_owned(),
+            map: map.to_owned(),
+            seats: self.seats,
+            seed,
+        }
+    }
+}
+
+/// Where the map of a match comes from; `M` is a map as the game has read it, cheap to clone.
+pub enum Maps<M> {
+    /// The one that was asked for.
+    One(M),
+    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
+    Picked(Vec<(&'static BundledMap, OnceLock<M>)>),
+    /// The seed makes it.
+    Made,
+}
+
+impl<M: Clone> Maps<M> {
+    /// The seed picks one of these; there is at least one.
+    pub fn picked(maps: impl IntoIterator<Item = &'static BundledMap>) -> Self {
+        Self::Picked(maps.into_iter().map(|map| (map, OnceLock::new())).collect())
+    }
+
+    /// The map of a match: `pick` chooses a place below the number it is given, `read` reads a map inside the
+    /// program, `make` makes one.
+    ///
+    /// # Errors
+    /// Those of `read` and `make`.
+    pub fn of(
+        &self,
+        pick: impl FnOnce(u32) -> u32,
+        read: impl FnOnce(&'static BundledMap) -> Result<M, SetupError>,
+        make: impl FnOnce() -> Result<M, SetupError>,
+    ) -> Result<M, SetupError> {
+        match self {
+            Self::One(map) => Ok(map.clone()),
+            Self::Picked(maps) => {
+                let (map, known) = &maps[pick(maps.len() as u32) as usize];
+                match known.get() {
+                    Some(known) => Ok(known.clone()),
+                    None => {
+                        let new = read(map)?;
+                        Ok(known.get_or_init(|| new).clone())
+                    }
+                }
+            }
+            Self::Made => make(),
+        }
+    }
+}
