@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agon_stats::{Decision, Sprt};
 
+use crate::format::Schedule;
 use crate::journal::{Entry, Header, Journal, Void};
 use crate::plan::{BlockPlan, Plan};
 use crate::standing::Standing;
@@ -118,6 +119,10 @@ struct Inside {
     journal: Journal,
     /// Unfair matches that are tried again once so many were handed out.
     again: VecDeque<(u64, Job)>,
+    /// Who meets, where that follows from the results.
+    schedule: Option<Schedule>,
+    /// How many matches are being played.
+    in_play: u64,
     handed_out: u64,
     /// Unfair matches since the last fair one.
     voids_in_a_row: u32,
@@ -141,10 +146,16 @@ impl Desk {
         past: Vec<Entry>,
     ) -> Self {
         let plan = header.plan(rounds);
+        let schedule = header.format.as_ref().map(|format| {
+            Schedule::new(format, header.bots.len(), header.seats).expect("the header was checked")
+        });
+        let free_games = schedule
+            .as_ref()
+            .map(|schedule| schedule.blocks().map(|blocks| blocks * u64::from(plan.games())));
         let progress = Progress {
             games: 0,
             resumed: past.len() as u64,
-            all_games: plan.all_games(),
+            all_games: free_games.unwrap_or_else(|| plan.all_games()),
             late: 0,
             first_late: None,
             voids: Vec::new(),
@@ -162,6 +173,8 @@ impl Desk {
             plan,
             journal,
             again: VecDeque::new(),
+            schedule,
+            in_play: 0,
             handed_out: 0,
             voids_in_a_row: 0,
             next: 1,
@@ -172,6 +185,11 @@ impl Desk {
         };
         for entry in past {
             inside.count(entry);
+        }
+        if inside.schedule.as_ref().is_some_and(|schedule| !schedule.knows_its_results()) {
+            let why = "the journal holds matches that this agon would not have played in this format; go on with the \
+                       agon that began it";
+            inside.end(End::Failed(Trouble::Setup(why.to_owned())));
         }
         inside.complete();
         Self { inside: Mutex::new(inside), ended: Condvar::new(), halt: AtomicBool::new(false), header }
@@ -187,15 +205,36 @@ impl Desk {
         &self.halt
     }
 
-    /// The next match; none when there is none, or the series has ended.
+    /// The next match; none when there is none, or the series has ended. Where the next matches follow from those
+    /// that are being played, it waits.
     pub fn take(&self) -> Option<Job> {
-        self.lock().take()
+        let mut inside = self.lock();
+        loop {
+            let job = inside.take();
+            if job.is_some() || inside.progress.end.is_some() || !inside.may_have_more() {
+                inside.in_play += u64::from(job.is_some());
+                return job;
+            }
+            let waited = self.ended.wait_timeout(inside, Duration::from_millis(100));
+            inside = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
+    }
+
+    /// The table of a format as it stands, best first.
+    pub fn table(&self) -> Option<Vec<agon_pairing::Standing>> {
+        self.lock().schedule.as_ref().map(Schedule::standing)
+    }
+
+    /// In a ladder, how sure it is that the best `top` bots are the best, in their order.
+    pub fn certainty(&self, top: usize) -> Option<f64> {
+        self.lock().schedule.as_ref().and_then(|schedule| schedule.certainty(top))
     }
 
     /// Takes a finished match: writes it down, then counts it.
     pub fn finish(&self, entry: Entry) {
         let mut inside = self.lock();
         inside.voids_in_a_row = 0;
+        inside.in_play = inside.in_play.saturating_sub(1);
         if matches!(inside.progress.end, Some(End::Failed(Trouble::Journal(_)))) {
             return;
         }
@@ -206,6 +245,8 @@ impl Desk {
         }
         if inside.progress.end.is_some() {
             self.wind_up(inside);
+        } else if inside.schedule.is_some() {
+            self.ended.notify_all();
         }
     }
 
@@ -214,13 +255,15 @@ impl Desk {
     pub fn void(&self, mut job: Job, why: String, culprit: Option<usize>) {
         let mut inside = self.lock();
         inside.voids_in_a_row += 1;
+        inside.in_play = inside.in_play.saturating_sub(1);
         inside.progress.first_late.get_or_insert_with(|| why.clone());
         if inside.progress.end.is_some() {
             return;
         }
         if inside.voids_in_a_row >= VOIDS_IN_A_ROW {
             inside.end(End::Failed(Trouble::Late(why)));
-        } else if job.tries < TRIES {
+        } else if job.tries < TRIES || inside.plan.free {
+            // A format cannot go on without a result.
             inside.progress.late += 1;
             job.tries += 1;
             let when = inside.handed_out + LATER;
@@ -244,6 +287,8 @@ impl Desk {
         }
         if inside.progress.end.is_some() {
             self.wind_up(inside);
+        } else if inside.schedule.is_some() {
+            self.ended.notify_all();
         }
     }
 
@@ -315,6 +360,7 @@ impl Inside {
         if self.again.front().is_some_and(|(when, _)| *when <= self.handed_out) {
             return self.again.pop_front().map(|(_, job)| job);
         }
+        self.name_blocks();
         loop {
             if let Some(job) = self.left.pop_front() {
                 return Some(job);
@@ -331,6 +377,23 @@ impl Inside {
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
             self.left = left.map(|game| Job { block: block.clone(), game, tries: 1 }).collect();
+        }
+    }
+
+    /// Whether matches may follow from those that are being played.
+    fn may_have_more(&self) -> bool {
+        self.schedule.is_some() && self.in_play > 0
+    }
+
+    /// Puts the blocks that a format can play now behind what is left.
+    fn name_blocks(&mut self) {
+        let Some(schedule) = &mut self.schedule else { return };
+        for block in schedule.name(&self.plan) {
+            let block = Arc::new(block);
+            let done = self.open.get(&block.number);
+            let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
+            let left = (0..block.games.len()).filter(|&game| !is_done(game));
+            self.left.extend(left.map(|game| Job { block: block.clone(), game, tries: 1 }));
         }
     }
 
@@ -351,7 +414,24 @@ impl Inside {
         let (block, game) = (entry.block, entry.game as usize - 1);
         self.open.entry(block).or_insert_with(|| vec![None; games])[game] = Some(entry);
         self.progress.waiting += 1;
-        self.advance();
+        match self.plan.free {
+            true => self.count_free(block),
+            false => self.advance(),
+        }
+    }
+
+    /// Counts a block of a format once it is whole. Its results do not depend on what else is being played.
+    fn count_free(&mut self, number: u64) {
+        if !self.open.get(&number).is_some_and(|games| games.iter().all(Option::is_some)) {
+            return;
+        }
+        let entries: Vec<Entry> = self.open.remove(&number).into_iter().flatten().flatten().collect();
+        self.progress.waiting -= entries.len() as u64;
+        let block = self.plan.block_with(number, 1, &entries[0].bots, &self.pairings);
+        if let (Some(block), Some(schedule)) = (block, &mut self.schedule) {
+            schedule.add(&block, &entries);
+            self.progress.standing.feed(&block, &self.header, &entries);
+        }
     }
 
     /// Counts what is whole. Blocks count in the order of their numbers, not of their finishing: short matches
@@ -380,7 +460,11 @@ impl Inside {
 
     /// Ends the series when nothing is left to play.
     fn complete(&mut self) {
-        if self.plan.block(self.counts, &self.pairings).is_some() {
+        let more = match &self.schedule {
+            Some(schedule) => !schedule.is_over(),
+            None => self.plan.block(self.counts, &self.pairings).is_some(),
+        };
+        if more {
             return;
         }
         match self.progress.voids.first() {

@@ -17,6 +17,7 @@ use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::format::{FormatId, Schedule};
 use crate::plan::{self, Kind, Plan};
 use crate::whole;
 
@@ -40,6 +41,9 @@ pub struct Header {
     /// The version of the plan: who sits where. A series keeps that with which it began.
     #[serde(default = "first_plan")]
     pub plan: u32,
+    /// The format of a tournament that is no round robin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<FormatId>,
     /// What kind of series.
     pub kind: Kind,
     /// The game.
@@ -282,6 +286,7 @@ impl Header {
     pub fn plan(&self, rounds: Option<u64>) -> Plan {
         Plan {
             version: self.plan,
+            free: self.format.is_some(),
             kind: self.kind,
             seats: self.seats,
             bots: self.bots.len(),
@@ -313,7 +318,11 @@ impl Header {
         words.extend(bots);
         words.extend(["--seed", &seed]);
         let plan = self.plan(None);
-        let map = plan.block(block, &plan.pairings()).and_then(|block| self.maps.get(block.map));
+        let map = match plan.free {
+            true => Some(plan.free_block(block, &[])),
+            false => plan.block(block, &plan.pairings()),
+        };
+        let map = map.and_then(|block| self.maps.get(block.map));
         if let Some(map) = map.filter(|map| !map.name.is_empty()) {
             words.extend(["--map", &map.name]);
         }
@@ -338,6 +347,11 @@ impl Header {
         plain("ponder", &self.ponder, &now.ponder);
         plain("number of bots", &self.bots.len(), &now.bots.len());
         plain("number of maps", &self.maps.len(), &now.maps.len());
+        let format = |header: &Self| match &header.format {
+            None => "round-robin".to_owned(),
+            Some(format) => serde_json::to_string(format).unwrap_or_default(),
+        };
+        plain("format", &format(self), &format(now));
         if let (Some(was), Some(is)) = (&self.test, &now.test) {
             plain("model", &was.model, &is.model);
             plain("elo0", &was.elo0, &is.elo0);
@@ -387,7 +401,12 @@ impl Header {
             return Err(format!("it has {} seats and {} bots", self.seats, self.bots.len()));
         }
         self.plan(None).check()?;
-        Ok(())
+        let Some(format) = &self.format else { return Ok(()) };
+        let all: BTreeSet<usize> = format.seeding.iter().copied().collect();
+        if format.seeding.len() != self.bots.len() || !all.into_iter().eq(0..self.bots.len()) {
+            return Err("its seeding does not name every bot once".to_owned());
+        }
+        Schedule::new(format, self.bots.len(), self.seats).map(drop).map_err(|error| error.to_string())
     }
 }
 
@@ -523,11 +542,7 @@ fn belongs(
     pairings: &[Vec<usize>],
     (block, game, seed, bots): (u64, u32, i64, &[usize]),
 ) -> Result<(), String> {
-    let planned = plan.block(block, pairings);
-    let same = planned.filter(|planned| {
-        let here = (game as usize).checked_sub(1).and_then(|game| planned.games.get(game));
-        planned.seed == seed && here.is_some_and(|here| here == bots)
-    });
+    let same = plan.block_with(block, game, bots, pairings).filter(|planned| planned.seed == seed);
     same.map(drop).ok_or_else(|| format!("match {game} of block {block} is not of this series"))
 }
 
@@ -678,6 +693,7 @@ pub(crate) mod tests {
             program: "agon".to_owned(),
             started: 0,
             plan: plan::VERSION,
+            format: None,
             kind,
             game: "chess".to_owned(),
             rules_version: 1,

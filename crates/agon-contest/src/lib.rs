@@ -12,6 +12,8 @@
 pub mod order;
 pub mod plan;
 
+pub mod format;
+
 pub mod desk;
 pub mod journal;
 pub mod origin;
@@ -25,6 +27,7 @@ mod whole;
 
 pub use config::ContestFile;
 pub use desk::{Desk, End, Faulty, Progress};
+pub use format::{Form, FormatId};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
 pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};

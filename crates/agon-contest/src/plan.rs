@@ -1,7 +1,10 @@
 //! Which matches are played: blocks, fair by construction.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::format;
 use crate::order::{count, cyclic, shuffled};
 
 /// The version of plans that are made now. Version 1 played the rotations of one cyclic order only, and filled all
@@ -47,6 +50,9 @@ pub struct Plan {
     pub maps: usize,
     /// The seed of the first round; each round has the next.
     pub first_seed: i64,
+    /// Whether who meets follows from the results so far (see [`crate::format`]), so that only the blocks that
+    /// were played are known.
+    pub free: bool,
     /// How many rounds: blocks for each pairing. None for as many as it takes.
     pub rounds: Option<u64>,
 }
@@ -91,6 +97,7 @@ impl Plan {
             Kind::Gauntlet if self.mixed() => 1,
             Kind::Gauntlet => self.bots.saturating_sub(1),
             Kind::Sprt => 1,
+            Kind::Tournament if self.free => 1,
             Kind::Tournament => {
                 let seats = usize::from(self.seats);
                 (0..seats).fold(1usize, |ways, taken| {
@@ -139,6 +146,7 @@ impl Plan {
         match self.kind {
             Kind::Gauntlet if self.mixed() => vec![(0..self.bots).collect()],
             Kind::Gauntlet => (1..self.bots).map(|other| vec![0, other]).collect(),
+            Kind::Tournament if self.free => vec![(0..self.bots).collect()],
             Kind::Tournament => choose(self.bots, usize::from(self.seats)),
             Kind::Sprt if self.twins() => vec![std::iter::once(0).chain(2..self.bots).collect()],
             Kind::Sprt => vec![vec![0, 1]],
@@ -178,6 +186,9 @@ impl Plan {
 
     /// The block with this number, from 1; none behind the last.
     pub fn block(&self, number: u64, pairings: &[Vec<usize>]) -> Option<BlockPlan> {
+        if self.free {
+            return None;
+        }
         let (index, count) = (number.checked_sub(1)?, pairings.len() as u64);
         let (round, pairing) = (index / count, (index % count) as usize);
         if self.rounds.is_some_and(|rounds| round >= rounds) {
@@ -185,10 +196,6 @@ impl Plan {
         }
         let lineup = self.lineup(pairing, &pairings[pairing], round);
         let seats = lineup.len();
-        // In rotation `r` the first of the lineup sits in seat `r`.
-        let rotated = |lineup: &[usize], r: usize| -> Vec<usize> {
-            (0..seats).map(|seat| lineup[(seat + seats - r) % seats]).collect()
-        };
         let mut games = Vec::new();
         for r in 0..seats {
             games.push(rotated(&lineup, r));
@@ -207,6 +214,40 @@ impl Plan {
         })
     }
 
+    /// The block of a format with this number and these bots.
+    pub fn free_block(&self, number: u64, lineup: &[usize]) -> BlockPlan {
+        // Tables of a round share their seeds; an encounter never plays a seed twice.
+        let step =
+            format::id(number).map_or(0, |id| i64::from(id.round - 1) * SEEDS + i64::from(id.block - 1));
+        BlockPlan {
+            number,
+            pairing: 0,
+            seed: self.first_seed.wrapping_add(step),
+            map: (step % self.maps.max(1) as i64) as usize,
+            games: (0..lineup.len()).map(|r| rotated(lineup, r)).collect(),
+        }
+    }
+
+    /// The block with this number, of which these bots play this match, from 1; none when it is not of this series.
+    pub fn block_with(
+        &self,
+        number: u64,
+        game: u32,
+        bots: &[usize],
+        pairings: &[Vec<usize>],
+    ) -> Option<BlockPlan> {
+        let game = (game as usize).checked_sub(1)?;
+        let block = if self.free {
+            let different = bots.iter().collect::<BTreeSet<_>>().len() == usize::from(self.seats);
+            let known = bots.len() == usize::from(self.seats) && bots.iter().all(|bot| *bot < self.bots);
+            format::id(number).filter(|_| different && known && game < bots.len())?;
+            self.free_block(number, &rotated(bots, bots.len() - game))
+        } else {
+            self.block(number, pairings)?
+        };
+        (block.games.get(game)? == bots).then_some(block)
+    }
+
     /// How many matches there are in all, where that is fixed.
     pub fn all_games(&self) -> Option<u64> {
         let pairings = self.pairings().len() as u64;
@@ -222,6 +263,15 @@ impl Plan {
         };
         games.div_ceil(u64::from(self.games()))
     }
+}
+
+/// Seeds of a round of a format, of which an encounter plays one after the other.
+const SEEDS: i64 = 1_000;
+
+/// In rotation `r` the first of the lineup sits in seat `r`.
+fn rotated(lineup: &[usize], r: usize) -> Vec<usize> {
+    let seats = lineup.len();
+    (0..seats).map(|seat| lineup[(seat + seats - r % seats) % seats]).collect()
 }
 
 /// All ways to choose `seats` of `bots`, in order.
@@ -245,12 +295,12 @@ fn choose(bots: usize, seats: usize) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use super::*;
 
     fn plan(kind: Kind, seats: u8, bots: usize) -> Plan {
-        Plan { version: VERSION, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
+        Plan { version: VERSION, free: false, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
     }
 
     fn blocks(plan: &Plan) -> Vec<BlockPlan> {

@@ -126,7 +126,7 @@ impl Standing {
         let mut standing = Self::new(&plan, None);
         for (number, mut entries) in blocks.into_iter().filter(|(_, entries)| entries.len() == games) {
             entries.sort_by_key(|entry| entry.game);
-            if let Some(block) = plan.block(number, &pairings) {
+            if let Some(block) = plan.block_with(number, 1, &entries[0].bots, &pairings) {
                 standing.feed(&block, header, &entries);
             }
         }
@@ -196,7 +196,16 @@ mod tests {
     use crate::journal::tests::{entry, header};
 
     fn plan(kind: Kind) -> Plan {
-        Plan { version: crate::plan::VERSION, kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
+        Plan {
+            version: crate::plan::VERSION,
+            free: false,
+            kind,
+            seats: 2,
+            bots: 2,
+            maps: 1,
+            first_seed: 7,
+            rounds: None,
+        }
     }
 
     fn feed(standing: &mut Standing, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {

@@ -23,7 +23,7 @@ use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
 use crate::whole;
 
-/// The worker that plays an unfair match again waits so long first, and twice as long before the third try: what
+/// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
 /// kept the machine busy is often over soon.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A series keeps no more than this of replays, in bytes.
@@ -210,7 +210,7 @@ impl Worker<'_> {
     fn work(&self) {
         sys::stay_on(self.cpus);
         while let Some(job) = self.desk.take() {
-            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1)) {
+            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1).min(4)) {
                 return;
             }
             let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));

@@ -56,6 +56,7 @@ pub fn run(options: &GauntletOptions) -> Done {
         bots: about.bots,
         games: Some(options.games.unwrap_or(USUAL_GAMES)),
         chosen: options.games.is_some(),
+        format: None,
         test: None,
         options: &series,
     })?;

@@ -1,6 +1,7 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
 
 pub mod counts;
+pub mod formats;
 pub mod gauntlet;
 pub mod origin;
 pub mod pin;
@@ -18,8 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
-    content,
+    BotId, Desk, End, Entrant, Form, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series,
+    TestId, content,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_stats::{RulesHash, Sprt};
@@ -127,6 +128,8 @@ pub struct Wanted<'a> {
     pub games: Option<u64>,
     /// Whether somebody chose how many there are.
     pub chosen: bool,
+    /// The format of a tournament that is no round robin, and the labels of bots that seed it, the best first.
+    pub format: Option<(Form, Vec<String>)>,
     /// The test, where it is one.
     pub test: Option<TestId>,
     /// The options.
@@ -181,6 +184,10 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         plan: agon_contest::plan::VERSION,
         program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        format: wanted.format.as_ref().map(|(form, ranking)| {
+            let labels: Vec<String> = ids.iter().map(|id| id.label.clone()).collect();
+            formats::seeded(*form, &labels, ranking)
+        }),
         kind: wanted.kind,
         game: info.name.to_owned(),
         rules_version: info.rules_version,
@@ -200,6 +207,10 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     };
     let plan = header.plan(None);
     plan.check().map_err(Failure::Usage)?;
+    if let Some(format) = &header.format {
+        agon_contest::format::Schedule::new(format, header.bots.len(), seats)
+            .map_err(|error| Failure::usage(error.to_string()))?;
+    }
     let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
     if wanted.kind == Kind::Sprt && header.bots[0].hash == header.bots[1].hash {
         return Err(Failure::usage(format!(

@@ -158,10 +158,14 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let games = past.header.plan(None).games() as usize;
         // A block with a match that stays void is passed over.
         let voids: BTreeSet<u64> = past.voids.iter().map(|void| void.block).collect();
-        let whole: Vec<Vec<Entry>> = (1..)
-            .filter(|number| !voids.contains(number))
-            .map_while(|number| blocks.remove(&number).filter(|entries| entries.len() == games))
-            .collect();
+        let whole: Vec<Vec<Entry>> = match past.header.format {
+            // Who meets whom follows from results: no block stands behind another.
+            Some(_) => blocks.into_values().filter(|entries| entries.len() == games).collect(),
+            None => (1..)
+                .filter(|number| !voids.contains(number))
+                .map_while(|number| blocks.remove(&number).filter(|entries| entries.len() == games))
+                .collect(),
+        };
         let left_out = past.entries - (whole.len() * games) as u64;
         if left_out > 0 {
             read.notes.push(format!(

@@ -120,6 +120,7 @@ pub fn run(options: &SprtOptions) -> Done {
         bots: about.bots.iter().chain(&options.field).cloned().collect(),
         games: options.games,
         chosen: options.games.is_some(),
+        format: None,
         test: Some(options.test(&USUAL)),
         options: &series,
     })?;

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum as _};
 
 use crate::common::screen;
 use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
+use crate::series::formats::{self, FormatOptions};
 use crate::series::gauntlet::conclude;
 use crate::series::progress;
 use crate::series::rate;
@@ -32,6 +33,10 @@ Examples:
   agon tournament cultist-wars bots/alice bots/bob builtin:greedy -n 200
   agon tournament contest.toml -j 4
   agon tournament contest.toml -j 4 --resume
+  agon tournament cultist-wars bots/* --format swiss --rounds 7
+  agon tournament cultist-wars bots/* --format double-elimination --best-of 5 --seeding agon-series/cultist-wars-tournament-1
+  agon tournament ostibot bots/* --seats 9 --format knockout --advance 3     heats of nine, the best three go on
+  agon tournament cultist-wars bots/* --format ladder -n 40 --decide-top 5   who are the best five?
   agon tournament contest.toml --replays all --html site";
 
 /// Options of `agon tournament`.
@@ -43,13 +48,16 @@ pub struct TournamentOptions {
     /// The bots
     #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
-    /// Matches of each pairing, rounded up so that every seed is played in all seats [default: 100]
+    /// Matches of each pairing, in a ladder of each bot, rounded up so that every seed is played in all seats [default:
+    /// 100]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
     /// Writes a site into this folder: tables, and every match whose replay was kept (`--replays all`
     /// keeps those of drawn matches too)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatOptions,
     #[command(flatten)]
     pub series: SeriesOptions,
 }
@@ -60,18 +68,26 @@ pub fn run(options: &TournamentOptions) -> Done {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
-    let TournamentOptions { game, bots, games, series, html } = options;
+    let TournamentOptions { game, bots, games, series, html, format } = options;
     if html.is_some() {
         site::check()?;
     }
     let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
     let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
+    let seats = match series.seats {
+        Some(seats) => seats,
+        None => common::game(&game)?.info().usual_seats(),
+    };
+    // A file says how many matches there are for every format that asks.
+    let asked = if format.format == formats::Name::Ladder { Some(games) } else { options.games };
+    let form = format.form(bots.len(), seats, asked)?;
     let ready = series::prepare(&Wanted {
         kind: Kind::Tournament,
         game: &game,
         bots,
         games: Some(games),
-        chosen: options.games.is_some() || options.game.ends_with(".toml"),
+        chosen: options.games.is_some() || options.game.ends_with(".toml") || form.is_some(),
+        format: form.map(|form| Ok::<_, Failure>((form, format.ranking()?))).transpose()?,
         test: None,
         options: &series,
     })?;
@@ -84,6 +100,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         let mut result =
             ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
         result["complete"] = (end == End::Complete).into();
+        formats::add_json(&mut result, &ready);
         result["tables"] = rate::tables(&rated, &rate::How::default())?.iter().map(rate::json).collect();
         series::print_json(&result)?;
     } else {
@@ -95,6 +112,7 @@ pub fn run(options: &TournamentOptions) -> Done {
 fn report(ready: &Ready, rated: &rate::Read) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
+    formats::show(&mut out, screen, ready)?;
     match rated.is_empty() {
         true => writeln!(out, "No block was finished; there is nothing to rate.\n")?,
         false => {

@@ -1,0 +1,204 @@
+//! Tournaments that are no round robin: who plays whom follows from the results so far (`agon-pairing`).
+
+use std::collections::BTreeSet;
+
+use agon_pairing::{
+    DoubleElimination, Format, FormatError, Heats, Id, Knockout, Ladder, Played, Results, Standing, Swiss,
+};
+use agon_stats::twin::half_opponents_beaten;
+use serde::{Deserialize, Serialize};
+
+use crate::journal::Entry;
+use crate::plan::{BlockPlan, Plan};
+
+/// A format with its numbers. An encounter is a block, or several: one seed in all rotations of the seats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Form {
+    /// So many rounds; those of equal points meet, nobody twice.
+    Swiss {
+        /// The rounds.
+        rounds: u32,
+    },
+    /// Who loses an encounter is out.
+    Knockout {
+        /// Blocks of an encounter.
+        best_of: u32,
+    },
+    /// Who loses two encounters is out.
+    DoubleElimination {
+        /// Blocks of an encounter.
+        best_of: u32,
+    },
+    /// Knockout with more than two seats: the best of each heat go on.
+    Heats {
+        /// Blocks of a heat.
+        best_of: u32,
+        /// How many go on.
+        advance: usize,
+    },
+    /// Who meets tells most about the order.
+    Ladder {
+        /// Blocks in all.
+        blocks: u32,
+        /// Only the order across this line is asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        top: Option<usize>,
+    },
+}
+
+/// What the journal keeps of a format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormatId {
+    /// The format.
+    #[serde(flatten)]
+    pub form: Form,
+    /// The bots by their places in the header, the one held to be the strongest first.
+    pub seeding: Vec<usize>,
+}
+
+/// Blocks of an encounter and tables of a round have numbers below these.
+const MOST_BLOCKS: u64 = 1_000;
+const MOST_TABLES: u64 = 100_000;
+
+/// The number of a block in the journal.
+pub fn number(id: Id) -> u64 {
+    (u64::from(id.round) * MOST_TABLES + u64::from(id.table)) * MOST_BLOCKS + u64::from(id.block)
+}
+
+/// The block with this number.
+pub fn id(number: u64) -> Option<Id> {
+    let (rest, block) = (number / MOST_BLOCKS, (number % MOST_BLOCKS) as u32);
+    let (round, table) = (u32::try_from(rest / MOST_TABLES).ok()?, (rest % MOST_TABLES) as u32);
+    (round > 0 && table > 0 && block > 0).then_some(Id { round, table, block })
+}
+
+/// Hands out the blocks of a format.
+pub struct Schedule {
+    format: Box<dyn Format + Send>,
+    ladder: Option<Ladder>,
+    seeding: Vec<usize>,
+    results: Results,
+    named: BTreeSet<Id>,
+    blocks: Option<u64>,
+}
+
+impl Schedule {
+    /// Before the first result.
+    ///
+    /// # Errors
+    /// When the format cannot be held with so many bots and seats.
+    pub fn new(what: &FormatId, bots: usize, seats: u8) -> Result<Self, FormatError> {
+        let seats = usize::from(seats);
+        let mut ladder = None;
+        let (format, blocks): (Box<dyn Format + Send>, Option<u64>) = match what.form {
+            Form::Swiss { rounds } => {
+                (Box::new(Swiss::new(bots, seats, rounds)?), Some(u64::from(rounds) * (bots / seats) as u64))
+            }
+            Form::Knockout { best_of } => (Box::new(Knockout::new(bots, best_of)?), None),
+            Form::DoubleElimination { best_of } => (Box::new(DoubleElimination::new(bots, best_of)?), None),
+            Form::Heats { best_of, advance } => (Box::new(Heats::new(bots, seats, advance, best_of)?), None),
+            Form::Ladder { blocks, top } => {
+                let made = Ladder::new(bots, seats, blocks, top)?;
+                ladder = Some(made.clone());
+                (Box::new(made), Some(u64::from(blocks)))
+            }
+        };
+        let (seeding, results, named) = (what.seeding.clone(), Results::new(), BTreeSet::new());
+        Ok(Self { format, ladder, seeding, results, named, blocks })
+    }
+
+    /// How many blocks there are in all, where that is fixed.
+    pub fn blocks(&self) -> Option<u64> {
+        self.blocks
+    }
+
+    /// The blocks that can be played now and were not named before.
+    pub fn name(&mut self, plan: &Plan) -> Vec<BlockPlan> {
+        let (seeding, named) = (&self.seeding, &mut self.named);
+        let fixtures = self.format.next(&self.results).into_iter().filter(|fixture| named.insert(fixture.id));
+        fixtures
+            .map(|fixture| {
+                let lineup: Vec<usize> = fixture.bots.iter().map(|&bot| seeding[bot]).collect();
+                plan.free_block(number(fixture.id), &lineup)
+            })
+            .collect()
+    }
+
+    /// Whether nothing is left to play.
+    pub fn is_over(&self) -> bool {
+        self.format.next(&self.results).is_empty()
+    }
+
+    /// Takes in a whole block.
+    pub fn add(&mut self, block: &BlockPlan, entries: &[Entry]) {
+        let Some(id) = id(block.number) else { return };
+        let lineup = &block.games[0];
+        let of = |bot: usize| -> u32 {
+            let seat = |entry: &Entry| entry.bots.iter().position(|&other| other == bot);
+            entries.iter().filter_map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?))).sum()
+        };
+        let seed = |bot: usize| self.seeding.iter().position(|&other| other == bot).unwrap_or(0);
+        let played = Played {
+            bots: lineup.iter().map(|&bot| seed(bot)).collect(),
+            points: lineup.iter().map(|&bot| of(bot)).collect(),
+        };
+        self.results.insert(id, played);
+    }
+
+    /// Whether the results are those of blocks that this format would have named.
+    pub fn knows_its_results(&self) -> bool {
+        let mut known = Results::new();
+        loop {
+            let before = known.len();
+            for fixture in self.format.next(&known) {
+                if let Some(played) =
+                    self.results.get(&fixture.id).filter(|played| played.bots == fixture.bots)
+                {
+                    known.insert(fixture.id, played.clone());
+                }
+            }
+            if known.len() == before {
+                return known.len() == self.results.len();
+            }
+        }
+    }
+
+    /// The table, best first; bots by their places in the header.
+    pub fn standing(&self) -> Vec<Standing> {
+        let mut table = self.format.standing(&self.results);
+        table.iter_mut().for_each(|row| row.bot = self.seeding[row.bot]);
+        table
+    }
+
+    /// In a ladder, how sure it is that the best `top` bots are the best, in their order.
+    pub fn certainty(&self, top: usize) -> Option<f64> {
+        self.ladder.as_ref().map(|ladder| ladder.certainty(&self.results, top))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_numbers() {
+        for made in [Id { round: 1, table: 1, block: 1 }, Id { round: 70_000, table: 99_999, block: 999 }] {
+            assert_eq!(id(number(made)), Some(made));
+        }
+        assert_eq!((id(0), id(1), id(u64::MAX)), (None, None, None));
+        let texts = [
+            (Form::Swiss { rounds: 5 }, r#"{"name":"swiss","rounds":5,"seeding":[1,0]}"#),
+            (
+                Form::DoubleElimination { best_of: 3 },
+                r#"{"name":"double-elimination","best_of":3,"seeding":[1,0]}"#,
+            ),
+            (Form::Ladder { blocks: 9, top: None }, r#"{"name":"ladder","blocks":9,"seeding":[1,0]}"#),
+        ];
+        for (form, text) in texts {
+            let made = FormatId { form, seeding: vec![1, 0] };
+            assert_eq!(serde_json::to_string(&made).expect("JSON"), text);
+            assert_eq!(serde_json::from_str::<FormatId>(text).expect("a format"), made);
+        }
+    }
+}

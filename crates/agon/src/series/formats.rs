@@ -1,0 +1,222 @@
+//! The formats of `agon tournament`: from options to what the journal keeps, and the final table.
+
+use std::io;
+use std::path::PathBuf;
+
+use agon_contest::{Form, FormatId};
+use agon_pairing::Swiss;
+use clap::{Args, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+use crate::common::Failure;
+use crate::common::folders::JOURNAL;
+use crate::common::screen::{self, Screen};
+use crate::series::{Ready, USUAL_GAMES, rate};
+
+/// Blocks of an encounter unless told otherwise.
+const USUAL_BEST_OF: u32 = 3;
+/// The order of so many of the best is judged, unless told otherwise.
+const USUAL_TOP: usize = 3;
+
+/// Options of the format.
+#[derive(Args, Debug, Clone, Default)]
+pub struct FormatOptions {
+    /// Who plays whom
+    #[arg(long, value_enum, default_value_t, help_heading = "Format")]
+    pub format: Name,
+    /// Rounds of a swiss tournament [default: enough to leave one bot unbeaten]
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    pub rounds: Option<u32>,
+    /// Blocks of an encounter (one seed in all rotations of the seats) in knockout and double-elimination [default: 3]
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    pub best_of: Option<u32>,
+    /// With more than two seats: how many of a heat go on in knockout [default: half of them]
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    pub advance: Option<usize>,
+    /// A ladder finds out only who the best K are, and not the order of all
+    #[arg(long, value_name = "K", help_heading = "Format")]
+    pub decide_top: Option<usize>,
+    /// Seeds the bots by the ratings of this journal or series; those not in it come last [default: the order of
+    /// the command]
+    #[arg(long, value_name = "JOURNAL", help_heading = "Format")]
+    pub seeding: Option<PathBuf>,
+}
+
+/// A format by name.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Name {
+    /// Everybody meets everybody equally often
+    #[default]
+    RoundRobin,
+    /// Rounds in which those of equal points meet, nobody twice
+    Swiss,
+    /// Who loses an encounter is out; with more than two seats, the best of each heat go on
+    Knockout,
+    /// Who loses two encounters is out
+    DoubleElimination,
+    /// Those meet whose match tells most about the order; -n is how many matches each bot plays on average
+    Ladder,
+}
+
+impl FormatOptions {
+    /// The format of a tournament of so many bots; none for a round robin.
+    pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<Form>, Failure> {
+        let name = self.format;
+        let only = |given: bool, option: &str, names: &[Name]| match given && !names.contains(&name) {
+            true => Err(Failure::usage(format!("{option} is for --format {}", words(names)))),
+            false => Ok(()),
+        };
+        only(self.rounds.is_some(), "--rounds", &[Name::Swiss])?;
+        only(self.best_of.is_some(), "--best-of", &[Name::Knockout, Name::DoubleElimination])?;
+        only(self.advance.is_some(), "--advance", &[Name::Knockout])?;
+        only(self.decide_top.is_some(), "--decide-top", &[Name::Ladder])?;
+        only(games.is_some(), "-n", &[Name::RoundRobin, Name::Ladder])?;
+        let seeded = [Name::Swiss, Name::Knockout, Name::DoubleElimination, Name::Ladder];
+        only(self.seeding.is_some(), "--seeding", &seeded)?;
+        let best_of = self.best_of.unwrap_or(USUAL_BEST_OF);
+        let many = usize::from(seats);
+        Ok(Some(match name {
+            Name::RoundRobin => return Ok(None),
+            Name::Swiss => {
+                Form::Swiss { rounds: self.rounds.unwrap_or_else(|| Swiss::usual_rounds(bots, many)) }
+            }
+            Name::Knockout if seats > 2 => Form::Heats { best_of, advance: self.advance.unwrap_or(many / 2) },
+            Name::Knockout if self.advance.is_some() => {
+                return Err(Failure::usage("--advance: of two seats always one bot goes on"));
+            }
+            Name::Knockout => Form::Knockout { best_of },
+            Name::DoubleElimination if seats > 2 => {
+                return Err(Failure::usage(
+                    "--format double-elimination is for two seats; write knockout, which makes heats",
+                ));
+            }
+            Name::DoubleElimination => Form::DoubleElimination { best_of },
+            Name::Ladder => {
+                let matches = games.unwrap_or(USUAL_GAMES).saturating_mul(bots as u64);
+                let blocks = matches.div_ceil(u64::from(seats) * u64::from(seats));
+                Form::Ladder { blocks: blocks.try_into().unwrap_or(u32::MAX), top: self.decide_top }
+            }
+        }))
+    }
+
+    /// The labels of bots by their ratings in the journal that seeds, the best first.
+    pub fn ranking(&self) -> Result<Vec<String>, Failure> {
+        let Some(path) = &self.seeding else { return Ok(Vec::new()) };
+        let path = if path.is_dir() { path.join(JOURNAL) } else { path.clone() };
+        let read = rate::read(&[path])?;
+        let tables = rate::tables(&read, &rate::How::default())?;
+        Ok(tables.into_iter().flat_map(|table| table.ratings.bots).map(|bot| bot.bot).collect())
+    }
+}
+
+fn words(names: &[Name]) -> String {
+    let words = names.iter().filter_map(|name| Some(name.to_possible_value()?.get_name().to_owned()));
+    words.collect::<Vec<_>>().join(" or ")
+}
+
+/// What the journal keeps of a format: the bots of `labels`, those of the ranking first and in its order.
+pub fn seeded(form: Form, labels: &[String], ranking: &[String]) -> FormatId {
+    let place = |label: &String| ranking.iter().position(|ranked| ranked == label).unwrap_or(usize::MAX);
+    let mut seeding: Vec<usize> = (0..labels.len()).collect();
+    seeding.sort_by_key(|&bot| place(&labels[bot]));
+    FormatId { form, seeding }
+}
+
+/// What a ladder is asked about.
+fn top(form: &Form, bots: usize) -> usize {
+    let wanted = match form {
+        Form::Ladder { top, .. } => top.unwrap_or(USUAL_TOP),
+        _ => USUAL_TOP,
+    };
+    wanted.min(bots.saturating_sub(1))
+}
+
+/// Prints the final table of a format.
+pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
+    let header = ready.desk.header();
+    let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return Ok(()) };
+    let swiss = matches!(format.form, Form::Swiss { .. });
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut head = vec!["place", "bot", "points"];
+    head.extend(swiss.then_some("opponents' points"));
+    let columns = head.len();
+    table.set_header(head);
+    // Half opponents left behind are twice the points as contests count them.
+    let points = |halves: u64| format!("{:.1}", halves as f64 / 2.0);
+    for place in &places {
+        let label = screen::harmless(&header.bots[place.bot].label);
+        let mut row = vec![place.place.to_string(), label, points(place.points)];
+        row.extend(swiss.then(|| points(place.opponents)));
+        table.add_row(row);
+    }
+    for column in (0..columns).filter(|column| *column != 1) {
+        table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
+    }
+    writeln!(out, "{}\n{}\n", screen.strong(&name(&format.form)), table.trim_fmt())?;
+    let top = top(&format.form, header.bots.len());
+    if let Some(certainty) = ready.desk.certainty(top) {
+        writeln!(out, "The order of the best {top} is certain to {:.1} %.\n", certainty * 100.0)?;
+    }
+    Ok(())
+}
+
+fn name(form: &Form) -> String {
+    match form {
+        Form::Swiss { rounds } => format!("Swiss, {rounds} rounds"),
+        Form::Knockout { best_of } => format!("Knockout, best of {best_of} blocks"),
+        Form::DoubleElimination { best_of } => format!("Double elimination, best of {best_of} blocks"),
+        Form::Heats { best_of, advance } => {
+            format!("Heats of {best_of} blocks, of which the best {advance} go on")
+        }
+        Form::Ladder { blocks, .. } => format!("Ladder of {blocks} blocks"),
+    }
+}
+
+/// Adds format, places and certainty to a result; nothing for a round robin.
+pub fn add_json(result: &mut Value, ready: &Ready) {
+    let header = ready.desk.header();
+    let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return };
+    let top = top(&format.form, header.bots.len());
+    result["format"] = json!(format);
+    result["places"] = json!(places);
+    let certainty = ready.desk.certainty(top);
+    result["certainty"] = json!(certainty.map(|certainty| json!({ "top": top, "certainty": certainty })));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bots_are_seeded_by_a_ranking_and_then_in_the_order_of_the_command() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let form = Form::Swiss { rounds: 1 };
+        let made = seeded(form, &names(&["a", "b", "c", "d"]), &names(&["d", "x", "b"]));
+        assert_eq!(made.seeding, [3, 1, 0, 2]);
+        assert_eq!(seeded(form, &names(&["a", "b"]), &[]).seeding, [0, 1]);
+    }
+
+    #[test]
+    fn options_of_another_format_are_refused() {
+        let of = |format| FormatOptions { format, ..FormatOptions::default() };
+        let refused = |options: &FormatOptions, games| match options.form(8, 2, games) {
+            Err(Failure::Usage(why)) => why,
+            _ => panic!("{options:?} is refused"),
+        };
+        let wrong = FormatOptions { rounds: Some(3), ..of(Name::Knockout) };
+        assert_eq!(refused(&wrong, None), "--rounds is for --format swiss");
+        assert_eq!(refused(&of(Name::Swiss), Some(10)), "-n is for --format round-robin or ladder");
+        assert!(
+            refused(&FormatOptions { seeding: Some(PathBuf::new()), ..of(Name::RoundRobin) }, None)
+                .contains("--seeding")
+        );
+        let form = |format, seats| of(format).form(8, seats, None).unwrap_or_else(|_| panic!("a form"));
+        assert_eq!(form(Name::RoundRobin, 2), None);
+        assert_eq!(form(Name::Swiss, 2), Some(Form::Swiss { rounds: 3 }));
+        assert_eq!(form(Name::Knockout, 4), Some(Form::Heats { best_of: 3, advance: 2 }));
+        assert_eq!(form(Name::Ladder, 2), Some(Form::Ladder { blocks: 200, top: None }));
+        assert!(of(Name::DoubleElimination).form(8, 3, None).is_err());
+    }
+}
