@@ -139,10 +139,13 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
 
     let groups = order_of_groups(&scale.group);
     let mut order: Vec<usize> = (0..names.len()).collect();
-    // The names are in order already and the sort is stable.
+    // The names are in order already and the sort is stable. Among equals, whoever took every point from the others
+    // comes first: components are numbered from the weakest.
     order.sort_by(|&a, &b| {
         let group = |bot: usize| groups[scale.group[bot] as usize];
-        group(a).cmp(&group(b)).then(scale.elo[b].total_cmp(&scale.elo[a]))
+        let elo = |bot: usize| tenth(scale.elo[bot]);
+        let component = |bot: usize| scale.component[bot];
+        group(a).cmp(&group(b)).then(elo(b).total_cmp(&elo(a))).then(component(b).cmp(&component(a)))
     });
     let mut matches = vec![0u64; names.len()];
     for game in results.matches() {

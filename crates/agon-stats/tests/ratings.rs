@@ -421,3 +421,12 @@ fn online_elo_wanders_to_the_same_ratings() {
         assert!((bot.rating / ELO - expected).abs() < 0.002, "{bot:?} {expected}");
     }
 }
+
+#[test]
+fn whoever_took_every_point_from_a_bot_stands_before_it() {
+    // 0 and 1 trade points, 2 beat 0 once, and 3 beat 1 and 2: names alone would put 0 before 2.
+    let matches = [ranking(&[0, 1]), tie(0, 1), ranking(&[2, 0]), ranking(&[3, 1]), ranking(&[3, 2])];
+    let table = plain(&results(matches));
+    let order: Vec<&str> = table.bots.iter().map(|bot| &bot.bot[..]).collect();
+    assert_eq!(order, ["bot 3", "bot 2", "bot 0", "bot 1"]);
+}
