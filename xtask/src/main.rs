@@ -253,9 +253,9 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
         counts.skipped += 1;
         return Ok(());
     }
-    let mut run = |arguments: &[&str]| -> Result<()> {
+    let run = |script: &str| -> Result<(bool, Counts)> {
         let mut command = Command::new("npm");
-        command.args(["run", "--silent"]).args(arguments).current_dir(&folder);
+        command.args(["run", "--silent", script]).current_dir(&folder);
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         command.env("AGON", root().join(target).join("debug/agon"));
@@ -271,25 +271,33 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
             println!("{line}");
             sums.add_line(&line);
         }
-        match child.wait()?.success() {
-            true => counts.passed += sums.passed.max(1),
-            false => {
-                counts.passed += sums.passed;
-                counts.failed += sums.failed.max(1);
-            }
+        let good = child.wait()?.success();
+        match good {
+            true => sums.passed = sums.passed.max(1),
+            false => sums.failed = sums.failed.max(1),
         }
-        counts.skipped += sums.skipped;
-        Ok(())
+        Ok((good, sums))
     };
-    run(&["check"])?;
-    run(&["test"])?;
+    counts.add(&run("check")?.1);
+    counts.add(&run("test")?.1);
     if browser.is_some() {
-        run(&["test:browser"])?;
+        let (good, mut sums) = run("test:browser")?;
+        if !good {
+            println!("the tests in the browser are run once more: what is really wrong fails again");
+            sums = run("test:browser")?.1;
+        }
+        counts.add(&sums);
     }
     Ok(())
 }
 
 impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
     /// Adds a sum as vitest (`Tests  12 passed (12)`) or Node (`ℹ pass 12`) prints it.
     fn add_line(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
