@@ -96,6 +96,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   agon maps jungle-blitz                      the maps of a game
   agon maps jungle-blitz easy-glade           one of them, as a file to begin with
+  agon maps deerhunt narrows --draw           as a match begins on it
   agon maps jungle-blitz easy-glade > mine.txt
   agon maps jungle-blitz generate --seed 7    the map of `agon play ... --map generate --seed 7`
   agon maps check mine.txt                    can it be played, and is it fair?
@@ -129,7 +130,12 @@ Example:
     Doctor(doctor::DoctorOptions),
     /// Print completions for a shell
     #[command(
-        after_help = "Example:\n  agon completions bash > ~/.local/share/bash-completion/completions/agon"
+        after_help = "Commands, options, games, presets, maps, built-in bots, rules and files are completed.
+
+Examples:
+  echo 'source <(agon completions bash)' >> ~/.bashrc
+  echo 'source <(agon completions zsh)' >> ~/.zshrc
+  agon completions fish > ~/.config/fish/completions/agon.fish"
     )]
     Completions {
         /// The shell.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod complete;
 mod wrong;
 
 mod author;
@@ -36,6 +37,11 @@ fn main() -> ExitCode {
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}
+    }
+    match complete::answer(Cli::command) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(error) => error.exit(),
     }
     if let Ok(own) = std::env::current_exe() {
         agon_bot::guard::use_program(own);
@@ -77,8 +83,7 @@ fn main() -> ExitCode {
         Command::Conform(options) => conform::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "agon", &mut std::io::stdout());
-            Ok(())
+            complete::register(shell, &mut std::io::stdout()).map_err(Into::into)
         }
     };
     match done {

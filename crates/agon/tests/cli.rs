@@ -437,6 +437,52 @@ fn what_is_looked_up_can_be_had_as_json() {
     let maps = json(&["maps", "jungle-blitz", "--json"]);
     let name = maps["maps"][0]["name"].as_str().expect("a name").to_owned();
     assert_eq!(json(&["maps", "jungle-blitz", &name, "--json"])["text"], maps["maps"][0]["text"]);
+    out(&agon(
+        folder.path(),
+        &["play", "terminal", "builtin:rush", "builtin:rush", "--seed", "1", "-q", "--replay", "t.replay"],
+    ));
+    let board = json(&["replay", "show", "t.replay", "--turn", "2", "--json"]);
+    assert_eq!((&board["turn"], &board["outcome"]), (&2.into(), &serde_json::Value::Null), "{board}");
+    assert!(board["lines"][0].is_string() && board["state"].is_object(), "{board}");
+    let seen = json(&["replay", "show", "t.replay", "--turn", "2", "--view", "1", "--json"]);
+    assert!(seen["state"].is_null(), "a seat's view holds nothing else: {seen}");
+    let over = json(&["replay", "show", "t.replay", "--json"]);
+    assert!(over["outcome"]["scores"].is_array() && over["before"].is_null(), "{over}");
+    let frames = json(&["replay", "show", "t.replay", "--turn", "2", "--frame", "0", "--json"]);
+    assert_eq!(frames[0]["frame"], 0);
+    assert_eq!(json(&["replay", "show", "t.replay", "--stderr", "1", "--json"]), serde_json::json!([]));
+}
+
+/// A map's file may hold one half, or the seed alone; what is drawn is what is played.
+#[test]
+fn a_map_is_drawn_as_a_match_begins_on_it() {
+    let folder = folder();
+    let drawn = |words: &[&str]| out(&agon(folder.path(), words));
+    let narrows = drawn(&["maps", "deerhunt", "narrows", "--draw"]);
+    assert!(narrows.contains("M..M..M") && narrows.contains("m..m..m"), "both armies: {narrows}");
+    let seed = |seed| drawn(&["maps", "cultist-wars", "generate", "--draw", "--seed", seed]);
+    assert_ne!(seed("1"), seed("2"));
+    let arena = drawn(&["maps", "terminal"]);
+    assert!(arena.contains("always played on this map") && arena.lines().count() > 28, "{arena}");
+}
+
+/// The shell asks the program with the words typed so far, the last of which is to be completed.
+#[test]
+fn shells_complete_games_bots_presets_maps_and_rules() {
+    let folder = folder();
+    let complete = |words: &[&str]| {
+        let mut command = common::command(folder.path(), &[&["--", "agon"], words].concat());
+        let at = words.len().to_string();
+        let done = command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", at).env("_CLAP_IFS", "\n");
+        out(&done.output().expect("agon starts")).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&["play", "jungle-b"]), ["jungle-blitz"]);
+    assert_eq!(complete(&["play", "terminal", "builtin:ru"]), ["builtin:rush"]);
+    assert_eq!(complete(&["play", "ostibot", "--map", "clo"]), ["cloister"]);
+    assert_eq!(complete(&["rules", "terminal", "--preset", "doc"]), ["document"]);
+    assert_eq!(complete(&["explain", "cw-shoot-3"]), ["CW-SHOOT-3"]);
+    let script = out(&agon(folder.path(), &["completions", "bash"]));
+    assert!(script.contains("COMPLETE=\"bash\"") || script.contains("COMPLETE=bash"), "{script}");
 }
 
 #[test]

@@ -75,28 +75,8 @@ Examples:
     )]
     Feed(FeedOptions),
     /// Show the board of a replay at a turn
-    #[command(after_help = "Examples:
-  agon replay show FILE --turn 12              the board before turn 12
-  agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
-  agon replay show FILE --turn 12 --frame all  every frame of turn 12
-  agon replay show FILE --stderr 2             all that the bot of seat 2 wrote on standard error
-  agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12")]
-    Show {
-        /// The replay.
-        file: PathBuf,
-        /// All that the bot of this seat wrote on standard error; with --turn at that turn
-        #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
-        stderr: Option<u8>,
-        /// The turn, from 0 for the start [default: the last]
-        #[arg(long, short)]
-        turn: Option<u32>,
-        /// A frame within that turn, from 0, or `all`
-        #[arg(long, short, value_name = "F|all", requires = "turn")]
-        frame: Option<String>,
-        /// As this seat sees it
-        #[arg(long, value_name = "SEAT|all", default_value = "all")]
-        view: String,
-    },
+    #[command(after_help = show::EXAMPLES)]
+    Show(show::ShowOptions),
 }
 
 /// A replay file larger than this is refused.
@@ -112,11 +92,7 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Import(options) => import::run(options),
         ReplayCommand::Feed(options) => crate::replay::feed::run(options, None),
-        ReplayCommand::Show { file, turn, stderr: Some(seat), .. } => show::stderr(file, *seat, *turn),
-        ReplayCommand::Show { file, turn, frame: None, view, .. } => show::board(file, *turn, view),
-        ReplayCommand::Show { file, turn, frame: Some(frame), view, .. } => {
-            show::frames(file, turn.unwrap_or_default() as usize, frame, view)
-        }
+        ReplayCommand::Show(options) => show::run(options),
     }
 }
 

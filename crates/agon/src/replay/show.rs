@@ -1,27 +1,100 @@
 //! `agon replay show`: the board of a replay, its frames, and what a bot wrote.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::PathBuf;
 
-use agon_game::Seat;
+use agon_game::{Outcome, Picture, Seat};
 use agon_replay::data::note;
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::common::screen::{self, harmless, harmless_lines};
 use crate::common::seats::eyes;
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 use crate::replay::{open, read};
 
+/// Examples below the help of `agon replay show`.
+pub const EXAMPLES: &str = "Examples:
+  agon replay show FILE --turn 12              the board before turn 12
+  agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
+  agon replay show FILE --turn 12 --frame all  every frame of turn 12
+  agon replay show FILE --stderr 2             all that the bot of seat 2 wrote on standard error
+  agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12
+  agon replay show FILE --turn 12 --json       the same for scripts, with the state";
+
+/// Options of `agon replay show`.
+#[derive(Args, Debug)]
+pub struct ShowOptions {
+    /// The replay.
+    pub file: PathBuf,
+    /// All that the bot of this seat wrote on standard error; with --turn at that turn
+    #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
+    pub stderr: Option<u8>,
+    /// The turn, from 0 for the start [default: the last]
+    #[arg(long, short)]
+    pub turn: Option<u32>,
+    /// A frame within that turn, from 0, or `all`
+    #[arg(long, short, value_name = "F|all", requires = "turn")]
+    pub frame: Option<String>,
+    /// As this seat sees it
+    #[arg(long, value_name = "SEAT|all", default_value = "all")]
+    pub view: String,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs `agon replay show`.
+pub fn run(options: &ShowOptions) -> Done {
+    match (options.stderr, options.frame.as_deref()) {
+        (Some(seat), _) => stderr(options, seat),
+        (None, None) => board(options),
+        (None, Some(frame)) => frames(options, frame),
+    }
+}
+
+/// A board as `--json` prints it.
+#[derive(Serialize)]
+struct Board {
+    /// How many steps were played.
+    turn: usize,
+    /// What is decided next, in the game's words; none when the match is over.
+    before: Option<String>,
+    /// How the match ended, when it has.
+    outcome: Option<Outcome>,
+    /// The seats that decide next, from 1.
+    deciding: Vec<u8>,
+    /// The drawing, line by line, as the seat of `--view` sees it.
+    lines: Vec<String>,
+    /// The state as the viewer has it. Not with `--view`: it holds what a seat does not see.
+    state: Option<Value>,
+}
+
 /// Shows the board before a turn.
-pub fn board(file: &Path, turn: Option<u32>, view: &str) -> Done {
+fn board(options: &ShowOptions) -> Done {
+    let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
     let mut session = open(&replay)?;
-    let eyes = eyes(view, replay.header.seats.len())?;
+    let eyes = eyes(&options.view, replay.header.seats.len())?;
     let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
     if until > replay.steps.len() {
         return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
     }
     for step in &replay.steps[..until] {
         session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
+    }
+    if options.json {
+        let outcome = session.outcome().cloned();
+        let board = Board {
+            turn: until,
+            before: outcome.is_none().then(|| session.moment()),
+            outcome,
+            deciding: session.deciding().iter().map(Seat::number).collect(),
+            lines: lines(&session.picture(eyes)),
+            state: eyes.is_none().then(|| session.scene()),
+        };
+        return common::print_json(&mut io::stdout().lock(), &board);
     }
     let screen = screen::output();
     let mut out = io::stdout().lock();
@@ -34,11 +107,25 @@ pub fn board(file: &Path, turn: Option<u32>, view: &str) -> Done {
     Ok(())
 }
 
+fn lines(picture: &Picture) -> Vec<String> {
+    picture.plain().lines().map(str::to_owned).collect()
+}
+
+/// A frame as `--json` prints it.
+#[derive(Serialize)]
+struct Frame {
+    /// Its number within the turn, from 0.
+    frame: usize,
+    /// The drawing, line by line.
+    lines: Vec<String>,
+}
+
 /// Shows one frame within a turn, or all.
-pub fn frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
+fn frames(options: &ShowOptions, frame: &str) -> Done {
+    let (file, turn) = (&options.file, options.turn.unwrap_or_default() as usize);
     let replay = read(file)?;
     let mut session = open(&replay)?;
-    let eyes = eyes(view, replay.header.seats.len())?;
+    let eyes = eyes(&options.view, replay.header.seats.len())?;
     if turn >= replay.steps.len() {
         let last = replay.steps.len().saturating_sub(1);
         return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
@@ -50,13 +137,13 @@ pub fn frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
         session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
     }
     let frames = session.frames(eyes);
-    let chosen = match frame.parse::<usize>() {
+    let (first, chosen) = match frame.parse::<usize>() {
         _ if frames.is_empty() => {
             let info = session.info();
             return Err(Failure::usage(format!("a {} of {} has no frames", info.step, info.title)));
         }
-        Ok(number) if number < frames.len() => &frames[number..=number],
-        Err(_) if frame == "all" => &frames[..],
+        Ok(number) if number < frames.len() => (number, &frames[number..=number]),
+        Err(_) if frame == "all" => (0, &frames[..]),
         _ => {
             let last = frames.len() - 1;
             return Err(Failure::usage(format!(
@@ -66,14 +153,29 @@ pub fn frames(file: &Path, turn: usize, frame: &str, view: &str) -> Done {
     };
     let screen = screen::output();
     let mut out = io::stdout().lock();
+    if options.json {
+        let numbered = chosen.iter().enumerate();
+        let frames = numbered.map(|(at, picture)| Frame { frame: first + at, lines: lines(picture) });
+        return common::print_json(&mut out, &frames.collect::<Vec<_>>());
+    }
     chosen
         .iter()
         .try_for_each(|picture| writeln!(out, "{}", screen.picture(picture).trim_end_matches('\n')))?;
     Ok(())
 }
 
+/// What a bot wrote at one turn, as `--json` prints it.
+#[derive(Serialize)]
+struct Written<'a> {
+    /// The turn, from 0.
+    turn: u32,
+    /// The text, as the bot wrote it.
+    text: &'a str,
+}
+
 /// Shows all that a bot wrote on standard error, or what it wrote at one turn.
-pub fn stderr(file: &Path, seat: u8, turn: Option<u32>) -> Done {
+fn stderr(options: &ShowOptions, seat: u8) -> Done {
+    let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
     let (seats, steps) = (replay.header.seats.len(), replay.steps.len());
     if !(1..=seats).contains(&usize::from(seat)) {
@@ -88,6 +190,10 @@ pub fn stderr(file: &Path, seat: u8, turn: Option<u32>) -> Done {
     let written: Vec<_> = written.filter(|note| turn.is_none_or(|turn| turn == note.step)).collect();
     let screen = screen::output();
     let mut out = io::stdout().lock();
+    if options.json {
+        let written = written.iter().map(|note| Written { turn: note.step, text: &note.text });
+        return common::print_json(&mut out, &written.collect::<Vec<_>>());
+    }
     for note in &written {
         if turn.is_none() {
             writeln!(out, "{}", screen.strong(&format!("turn {}", note.step)))?;

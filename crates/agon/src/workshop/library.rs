@@ -226,11 +226,17 @@ pub fn maps(options: &MapsOptions) -> Done {
             );
         }
         if info.maps.is_empty() {
-            writeln!(
-                out,
-                "{} makes its map from the seed: agon play {} ... --seed N",
-                info.title, info.name
-            )?;
+            match info.generates_maps {
+                true => writeln!(
+                    out,
+                    "{} makes its map from the seed: agon maps {} generate --draw --seed N",
+                    info.title, info.name
+                )?,
+                false => {
+                    writeln!(out, "{} is always played on this map:\n", info.title)?;
+                    draw(&mut out, game, MapChoice::Default, options.seed, info.usual_seats())?;
+                }
+            }
         }
         for map in info.maps {
             let seats = match map.seats {
@@ -248,17 +254,23 @@ pub fn maps(options: &MapsOptions) -> Done {
         return Ok(());
     };
     if name == "generate" && info.generates_maps {
+        if options.draw {
+            return draw(&mut out, game, MapChoice::Generated, options.seed, info.usual_seats());
+        }
         let setup = Setup { map: MapChoice::Generated, seed: options.seed, ..usual(info) };
         let session = game.open(&setup)?;
         if session.recipe().map.is_empty() {
             return Err(Failure::usage(format!(
-                "{} draws its map from the seed when a match begins, and has no map files",
+                "{} draws its map from the seed when a match begins, and has no map files; --draw shows it",
                 info.title
             )));
         }
         return show_map(&mut out, options, name, &session.recipe().map);
     }
     match info.maps.iter().find(|map| map.name == *name) {
+        Some(map) if options.draw => {
+            draw(&mut out, game, MapChoice::Named(name.clone()), options.seed, map.seats.1)
+        }
         Some(map) => show_map(&mut out, options, map.name, map.text),
         None => {
             let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
@@ -266,6 +278,12 @@ pub fn maps(options: &MapsOptions) -> Done {
                 .into())
         }
     }
+}
+
+/// A map as a match begins on it: where a map's file holds one half or a few numbers, this is the whole.
+fn draw(out: &mut impl io::Write, game: &dyn AnyGame, map: MapChoice, seed: i64, seats: u8) -> Done {
+    let session = game.open(&Setup { map, seed, seats, ..usual(game.info()) })?;
+    Ok(write!(out, "{}", screen::output().picture(&screen::shown(session.picture(None))))?)
 }
 
 /// One map, as its file or as JSON.

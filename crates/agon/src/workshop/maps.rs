@@ -26,6 +26,9 @@ pub struct MapsOptions {
     /// The seed of a map that is made
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true)]
     pub seed: i64,
+    /// Draws the map as a match begins on it; without it, the map's file is printed
+    #[arg(long, conflicts_with = "json")]
+    pub draw: bool,
     /// Prints it as JSON
     #[arg(long)]
     pub json: bool,
