@@ -12,7 +12,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_game::RulesName;
 use agon_game::setup::seed_as_string;
+use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
 use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -61,14 +63,14 @@ pub struct Header {
     /// The seed of the first round.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
-    /// The clock the bots have, in words.
-    pub clock: String,
-    /// What happens to a bot that computes in its opponent's time, in words.
-    pub ponder: String,
+    /// The clock the bots have; in the file its words.
+    pub clock: RecordedClock,
+    /// What happens to a bot that computes in its opponent's time.
+    pub ponder: Ponder,
     /// The test, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestId>,
-    /// Options of `agon play` that play a match under the same conditions.
+    /// Options of `agon play` that play a match under the same conditions, for who reads a journal.
     #[serde(default)]
     pub options: Vec<String>,
 }
@@ -305,29 +307,44 @@ impl Header {
         groups.into_values().filter(|group| group.len() > 1).collect()
     }
 
-    /// The command that plays this match again under the same conditions.
-    pub fn command(&self, entry: &Entry) -> String {
-        self.command_of(entry.block, entry.seed, &entry.bots)
+    /// This match, to be played again under the same conditions.
+    pub fn spec(&self, entry: &Entry) -> MatchSpec {
+        self.spec_of(entry.block, entry.seed, &entry.bots)
     }
 
     /// The same for a match of this block, with this seed and these bots.
-    pub fn command_of(&self, block: u64, seed: i64, bots: &[usize]) -> String {
-        let bots = bots.iter().map(|&bot| self.bots[bot].command_name());
-        let seed = seed.to_string();
-        let mut words = vec!["agon", "play", self.game.as_str()];
-        words.extend(bots);
-        words.extend(["--seed", &seed]);
+    pub fn spec_of(&self, block: u64, seed: i64, bots: &[usize]) -> MatchSpec {
         let plan = self.plan(None);
         let map = match plan.free {
             true => Some(plan.free_block(block, &[])),
             false => plan.block(block, &plan.pairings()),
         };
         let map = map.and_then(|block| self.maps.get(block.map));
-        if let Some(map) = map.filter(|map| !map.name.is_empty()) {
-            words.extend(["--map", &map.name]);
+        let rules = RulesName::parse(&self.rules.name);
+        let game = agon_games::find(&self.game);
+        let bots = bots.iter().map(|&bot| self.bots[bot].command_name().to_owned());
+        MatchSpec {
+            rules: game.map_or_else(
+                || RulesSpec::from(rules.base.as_str()),
+                |game| spec::preset(game.info(), rules.base.clone()),
+            ),
+            sets: rules.sets,
+            map: map.map_or(MapSpec::Default, |map| MapSpec::from(map.name.as_str())),
+            seed: Some(seed),
+            clock: self.clock.clock(),
+            ponder: self.ponder,
+            ..MatchSpec::new(&self.game, bots)
         }
-        words.extend(self.options.iter().map(String::as_str));
-        shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
+    }
+
+    /// The command that plays this match again.
+    pub fn command(&self, entry: &Entry) -> String {
+        self.command_of(entry.block, entry.seed, &entry.bots)
+    }
+
+    /// The same for a match of this block, with this seed and these bots.
+    pub fn command_of(&self, block: u64, seed: i64, bots: &[usize]) -> String {
+        self.spec_of(block, seed, bots).command().unwrap_or_default()
     }
 
     /// What is different in `now`, in sentences; empty when a series may go on.
@@ -706,8 +723,8 @@ pub(crate) mod tests {
             seats: 2,
             bots: vec![bot("new"), bot("old")],
             seed: 7,
-            clock: "original".to_owned(),
-            ponder: "stop".to_owned(),
+            clock: "original".to_owned().into(),
+            ponder: Ponder::Stop,
             test: None,
             options: Vec::new(),
         }
@@ -816,7 +833,7 @@ pub(crate) mod tests {
         now.rules.hash = RulesHash(2);
         now.rules.text = "turns = 60\nfog = true\n".to_owned();
         now.maps[0].hash = "2".to_owned();
-        now.clock = "original x 2".to_owned();
+        now.clock = "original x 2".to_owned().into();
         let changes = was.changes(&now);
         let expected = [
             "clock: was original, is original x 2",

@@ -339,7 +339,7 @@ impl<'a> Table<'a> {
             seats: seats.collect(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
             timed: info.time_is_played,
-            clock: self.series.clock.to_string(),
+            clock: self.series.clock.into(),
         }
     }
 

@@ -31,6 +31,7 @@ pub mod pack;
 pub mod picture;
 pub mod prepared;
 pub mod rules;
+pub mod rules_name;
 pub mod session;
 
 pub use answer::{Absence, Answer, Answers, Heard};
@@ -43,6 +44,7 @@ pub use kit::{Kit, TcpKit, WebSocketKit};
 pub use map_check::MapFindings;
 pub use outcome::Outcome;
 pub use picture::{Ink, Picture};
+pub use rules_name::RulesName;
 pub use seat::{Seat, Seats};
 pub use session::{AnyGame, Face, PackedAnswer, Ready, Rejection, Session};
 pub use setup::{MapChoice, Recipe, RulesChoice, Setup, SetupError};

@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
 
 use crate::setup::nearest;
-use crate::{GameInfo, RulesChoice, SetupError};
+use crate::{GameInfo, RulesChoice, RulesName, SetupError};
 
 /// Rules that were read.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub fn load<R: Serialize + DeserializeOwned>(
     choice: &RulesChoice,
 ) -> Result<Loaded<R>, SetupError> {
     let mut table;
-    let mut name;
+    let name;
     match &choice.file {
         None => {
             let preset = preset(info, &choice.preset)?;
@@ -50,10 +50,9 @@ pub fn load<R: Serialize + DeserializeOwned>(
         }
     }
     for (key, value) in &choice.sets {
-        let place = format!("--set {key}={value}");
-        set(&mut table, key, value, &place)?;
-        name = format!("{name}, {key}={value}");
+        set(&mut table, key, value, &format!("--set {key}={value}"))?;
     }
+    let name = RulesName { base: name, sets: choice.sets.clone() }.to_string();
     let rules: R =
         table.try_into().map_err(|error: toml::de::Error| bad(&name, &in_words(error.message())))?;
     let text = toml::to_string(&rules).map_err(|error| bad(&name, &error.to_string()))?;

@@ -8,7 +8,6 @@ pub mod referee;
 
 pub mod arrival;
 pub mod cause;
-pub mod clock;
 pub mod fault;
 pub mod player;
 pub mod record;
@@ -17,8 +16,8 @@ pub mod trace;
 
 mod pulse;
 
+pub use agon_spec::{Clock, Ponder};
 pub use cause::{Cause, Lateness};
-pub use clock::{Clock, Ponder};
 pub use fault::{Fault, FaultKind, RejectedOrder};
 pub use player::{Player, SeatError, place, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};

@@ -35,7 +35,7 @@ fn one(bot: &BotName, seed: i64) -> bool {
             .collect(),
         started: 0,
         timed: false,
-        clock: clock.to_string(),
+        clock: clock.into(),
     };
     let mut recorder = Recorder::new(Vec::new(), &header).expect("memory");
     let stop = AtomicBool::new(false);

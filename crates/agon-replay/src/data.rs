@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_game::{Outcome, PackedAnswer, Recipe, Seat};
+use agon_game::{GameInfo, Outcome, PackedAnswer, Recipe, Seat};
+use agon_spec::{MatchSpec, RecordedClock};
 use serde::{Deserialize, Serialize};
 
 /// What stands at the front of a replay, as JSON.
@@ -22,8 +23,17 @@ pub struct Header {
     pub started: u64,
     /// Whether thinking time is part of play, so that each answer carries it.
     pub timed: bool,
-    /// The clock the bots had, in words: `original`, `site-2026`, `none`, `original x 4`.
-    pub clock: String,
+    /// The clock the bots had; in the file its words: `original`, `site-2026`, `no limits`, `original x 4`.
+    pub clock: RecordedClock,
+}
+
+impl Header {
+    /// The match as one would ask for it, to play it again under the same clock. Its labels follow from the bots' names:
+    /// a header does not tell which ones somebody chose.
+    pub fn spec(&self, info: &GameInfo) -> MatchSpec {
+        let bots = self.seats.iter().map(|seat| seat.bot.clone());
+        MatchSpec { clock: self.clock.clock(), ..MatchSpec::of_recipe(info, &self.recipe, bots) }
+    }
 }
 
 /// Who sat in a seat.

@@ -21,7 +21,7 @@ fn header(timed: bool) -> Header {
         seats: vec![seat("a"), seat("b")],
         started: 1,
         timed,
-        clock: "original".to_owned(),
+        clock: "original".to_owned().into(),
     }
 }
 

@@ -6,10 +6,11 @@
 //! film. Everything is computed again from the answers, so what is shown is what the rules did;
 //! only times, faults and the bots' own notes come from the recording.
 
-use agon_game::{AnyGame, Outcome, PackedAnswer, Recipe, Seat, Session};
+use agon_game::{AnyGame, Outcome, PackedAnswer, Seat, Session};
 use agon_replay::asked::Asked;
 use agon_replay::data::note;
 use agon_replay::{Header, Replay, ReplayError, Timing};
+use agon_spec::Clock;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -73,8 +74,7 @@ pub struct Film {
     scene: Value,
     part: Value,
     privacy: Privacy,
-    /// The rulebook's limits are multiplied by this; none for no limits.
-    clock: Option<f64>,
+    clock: Clock,
 }
 
 impl Film {
@@ -128,12 +128,12 @@ impl Film {
             "seats": seats,
             "steps": steps,
             "private": privacy == Privacy::Private,
-            "again": (privacy == Privacy::Private).then(|| again(header, game)).flatten(),
+            "again": (privacy == Privacy::Private).then(|| header.spec(info).command()).flatten(),
             "deciding": numbers(session.as_ref()),
             "moment": session.moment(),
             "scene": whole(&scene),
         });
-        let clock = factor(&header.clock);
+        let clock = header.clock.clock();
         Ok((Self { session, scene, part: Value::Null, privacy, clock }, line.to_string()))
     }
 
@@ -239,8 +239,8 @@ impl Film {
         let timing = notes.timing;
         tell("wall", timing.map(|timing| timing.wall_us).into());
         tell("cpu", timing.and_then(|timing| timing.cpu_us).into());
-        let limit = self.clock.map(|factor| f64::from(self.session.limit_ms(seat)) * factor);
-        tell("limit", limit.map(|limit| limit as u64).into());
+        let limit = self.clock.limit(self.session.limit_ms(seat));
+        tell("limit", limit.map(|limit| limit.as_millis() as u64).into());
         if self.privacy == Privacy::Private {
             tell("raw", notes.raw.into());
             tell("stderr", Some(notes.stderr).filter(|text| !text.is_empty()).into());
@@ -386,36 +386,4 @@ fn numbers(session: &dyn Session) -> Value {
 /// Rules as JSON, whether a game writes them as TOML or as JSON.
 fn rules(text: &str) -> Value {
     serde_json::from_str(text).or_else(|_| toml::from_str(text)).unwrap_or(Value::Null)
-}
-
-/// What the rulebook's limits are multiplied by, from the words of the header; none for no limits.
-fn factor(clock: &str) -> Option<f64> {
-    match clock.split_once(" x ") {
-        Some((_, factor)) => factor.parse().ok(),
-        None => (clock != "no limits").then_some(1.0),
-    }
-}
-
-/// The command that plays a match again; none when its map or rules came from a file.
-fn again(header: &Header, game: &dyn AnyGame) -> Option<String> {
-    let Recipe { rules_name, map_name, map, seed, .. } = &header.recipe;
-    let info = game.info();
-    let mut words = vec!["agon".to_owned(), "play".to_owned(), info.name.to_owned()];
-    words.extend(header.seats.iter().map(|seat| seat.bot.clone()));
-    words.extend(["--seed".to_owned(), seed.to_string()]);
-    let mut rules = rules_name.split(", ");
-    let preset = rules.next().filter(|name| info.preset(name).is_some())?;
-    if Some(preset) != info.presets.first().map(|first| first.name) {
-        words.extend(["--rules".to_owned(), preset.to_owned()]);
-    }
-    rules.for_each(|set| words.extend(["--set".to_owned(), set.to_owned()]));
-    if info.maps.iter().any(|bundled| bundled.name == map_name) {
-        words.extend(["--map".to_owned(), map_name.clone()]);
-    } else if map_name == "generated" && !info.maps.is_empty() {
-        words.extend(["--map".to_owned(), "generate".to_owned()]);
-    } else if map_name != "generated" && !map.is_empty() && !info.maps.is_empty() {
-        return None;
-    }
-    let quoted = words.iter().map(|word| shlex::try_quote(word).ok());
-    Some(quoted.collect::<Option<Vec<_>>>()?.join(" "))
 }

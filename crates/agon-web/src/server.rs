@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use agon_spec::MatchSpec;
 use serde::Deserialize;
 
 use crate::live::Live;
@@ -72,19 +73,29 @@ pub struct Request {
     pub seed: String,
 }
 
+impl TryFrom<Request> for MatchSpec {
+    type Error = String;
+
+    fn try_from(request: Request) -> Result<Self, String> {
+        let Request { game, bots, rules, map, seed } = request;
+        let seed = match seed.trim() {
+            "" => None,
+            seed => {
+                Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits"))?)
+            }
+        };
+        let (rules, map) = (rules.trim().into(), map.trim().into());
+        Ok(Self { rules, map, seed, ..Self::new(&game, bots) })
+    }
+}
+
 /// Plays matches for the page: the command line, which knows how.
 pub trait Host: Send + Sync + 'static {
     /// Starts a match on a thread of its own and films it.
     ///
     /// # Errors
     /// A sentence for the user, when it cannot be played.
-    fn play(&self, request: Request, live: Live) -> Result<(), String>;
-
-    /// Starts a match from the command that plays it, as a journal has it, and films it.
-    ///
-    /// # Errors
-    /// A sentence for the user, when it cannot be played.
-    fn again(&self, command: &str, live: Live) -> Result<(), String>;
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String>;
 }
 
 /// A server that listens and does not answer yet.

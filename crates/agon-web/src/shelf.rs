@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agon_contest::journal::{self, Entry, Header, JournalError};
 use agon_game::Seat;
 use agon_replay::{Replay, file};
+use agon_spec::MatchSpec;
 use serde_json::{Value, json};
 
 use crate::film::Unshowable;
@@ -147,13 +148,13 @@ impl Shelf {
         read(&path.with_file_name("").join(kept))
     }
 
-    /// The command that plays a match of a journal again.
+    /// A match of a journal, to be played again.
     ///
     /// # Errors
     /// When there is no such match.
-    pub fn command_of(&self, name: &str, block: u64, game: u32) -> Result<String, ShelfError> {
+    pub fn spec(&self, name: &str, block: u64, game: u32) -> Result<MatchSpec, ShelfError> {
         let (header, entry) = found(&self.find(name)?, block, game)?;
-        Ok(header.command(&entry))
+        Ok(header.spec(&entry))
     }
 
     /// The files of the folder, the newest first.

@@ -57,7 +57,7 @@ fn header(game: &str) -> Header {
         seats: bots,
         started: 0,
         timed: info.time_is_played,
-        clock: "original x 2".to_owned(),
+        clock: "original x 2".to_owned().into(),
     }
 }
 

@@ -6,21 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use agon_web::{Config, Handle, Host, Live, Request, Server};
+use agon_spec::MatchSpec;
+use agon_web::{Config, Handle, Host, Live, Server};
 
 /// Writes down what it was asked to play.
 #[derive(Clone, Default)]
 struct Asked(Arc<Mutex<Vec<String>>>);
 
 impl Host for Asked {
-    fn play(&self, request: Request, live: Live) -> Result<(), String> {
-        self.0.lock().unwrap().push(format!("{} {:?}", request.game, request.bots));
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
+        let bots: Vec<&str> = spec.seats.iter().map(|seat| seat.bot.as_str()).collect();
+        self.0.lock().unwrap().push(format!("{} {bots:?}", spec.game));
         live.fail("played by nobody");
         Ok(())
-    }
-
-    fn again(&self, command: &str, _: Live) -> Result<(), String> {
-        Err(format!("again: {command}"))
     }
 }
 

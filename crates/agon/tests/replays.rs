@@ -207,7 +207,7 @@ fn nothing_in_a_file_steers_the_terminal() {
     let evil = EVIL.to_owned();
     let header = |header: &mut Header| {
         header.program.clone_from(&evil);
-        header.clock.clone_from(&evil);
+        header.clock = evil.clone().into();
         header.recipe.rules_name.push_str(EVIL);
         header.recipe.map_name.clone_from(&evil);
         header.seats = vec![SeatInfo { bot: evil.clone(), label: evil.clone(), hash: None }; 2];

@@ -4,6 +4,7 @@
 //! names and switches of other engines. What the rules need is checked, and what is wrong with it
 //! is said with the key's full name (TM-CONFIG-1).
 
+use agon_game::rules_name::WITHOUT_EFFECT;
 use agon_game::setup::nearest;
 use agon_game::{RulesChoice, SetupError};
 use serde_json::{Map, Value};
@@ -44,9 +45,6 @@ const LONGEST_PAUSE: u32 = 60_000;
 /// Our own bounds, under the key `agon` (TM-CONFIG-4).
 const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
 
-/// What the name of the rules says of such a number.
-const NO_EFFECT: &str = " (without effect)";
-
 /// Reads the configuration that `choice` names (TM-CONFIG-1).
 ///
 /// # Errors
@@ -67,7 +65,7 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
         if let Some(pause) = PAUSES.iter().position(|pause| full == format!("timingAndReplay.{pause}")) {
             asked[pause] = true;
         }
-        let note = if is_idle(&full, &config) { NO_EFFECT } else { "" };
+        let note = if is_idle(&full, &config) { WITHOUT_EFFECT } else { "" };
         name = format!("{name}, {key}={value}{note}");
     }
     // The original's kits know the configuration line by this word, so it is always there (TM-TALK-1).
@@ -81,7 +79,7 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     let decays = |unit: &Value| [unit, &unit["upgrade"]].iter().any(|form| is_set(&form["shieldDecay"]));
     let units = config.get("unitInformation").and_then(Value::as_array);
     if !name.contains("shieldDecay") && units.is_some_and(|units| units.iter().any(decays)) {
-        name = format!("{name}, shieldDecay{NO_EFFECT}");
+        name = format!("{name}, shieldDecay{WITHOUT_EFFECT}");
     }
     let line = Value::Object(config).to_string();
     Ok(Config { rules, name, line })

@@ -12,10 +12,10 @@ use rustix::time::Timespec;
 use super::waiting::{Respite, Used, Waiting};
 use super::watching::excess_of;
 use super::{Leaving, Referee, Said, Take, When};
-use crate::clock::TOLERATED;
 use crate::pulse::BEAT;
 use crate::record::Void;
 use crate::{Cause, FaultKind, Lateness, Player};
+use agon_spec::clock::TOLERATED;
 
 /// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
 const LONGEST_QUEUE: usize = 8 << 20;

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use agon_bot::Usage;
 use agon_game::Seat;
 
-use crate::clock::TOLERANCE;
 use crate::pulse::BEAT;
 use crate::{Cause, Clock};
+use agon_spec::clock::TOLERANCE;
 
 /// A seat that was asked and has not answered.
 pub(super) struct Waiting {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use agon_game::Seat;
 use agon_replay::{Replay, ReplayError};
+use agon_spec::MatchSpec;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -296,12 +297,14 @@ async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) ->
     let live = Live::default();
     let film = live.clone();
     let host = desk.clone();
-    let started = tokio::task::spawn_blocking(move || match wanted {
-        Wanted::Again { journal, block, game } => {
-            let command = host.shelf.command_of(&journal, block, game).map_err(|error| error.to_string())?;
-            host.host.again(&command, film)
-        }
-        Wanted::New(request) => host.host.play(request, film),
+    let started = tokio::task::spawn_blocking(move || {
+        let spec = match wanted {
+            Wanted::Again { journal, block, game } => {
+                host.shelf.spec(&journal, block, game).map_err(|error| error.to_string())?
+            }
+            Wanted::New(request) => MatchSpec::try_from(request)?,
+        };
+        host.host.play(&spec, film)
     });
     match started.await {
         Ok(Ok(())) => {

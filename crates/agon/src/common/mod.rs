@@ -21,7 +21,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{BotName, Kind};
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
-use agon_match::{Clock, Ponder, SeatError};
+use agon_match::SeatError;
+use agon_spec::clock::is_scale;
+pub use agon_spec::clock::time;
+use agon_spec::{Clock, MapSpec, MatchSpec, Ponder, RulesSpec};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -132,59 +135,80 @@ pub struct SetupOptions {
 }
 
 impl SetupOptions {
-    /// The setup for a match of `seats` bots.
-    pub fn setup(&self, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
-        let info = game.info();
-        if !info.seats_fit(seats) {
-            let needs = match info.seats {
-                (least, most) if least == most => format!("{least} bots"),
-                (least, most) => format!("{least} to {most} bots"),
-            };
-            return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
-        }
-        let mut rules = RulesChoice::default();
-        if let Some(name) = &self.rules {
-            if info.preset(name).is_some() {
-                rules.preset = name.clone();
-            } else if Path::new(name).is_file() {
-                rules.file = Some((name.clone(), text(name)?));
-            } else {
-                let presets: Vec<&str> = info.presets.iter().map(|preset| preset.name).collect();
-                let hint = nearest(name, presets.iter().copied())
-                    .map(|name| format!("; did you mean `{name}`?"))
-                    .unwrap_or_default();
-                return Err(Failure::usage(format!(
-                    "`{name}` is neither a rules file nor a preset of {}{hint}\n  presets: {}",
-                    info.title,
-                    presets.join(", ")
-                )));
-            }
-        }
+    /// What is to be played, as it was typed; the bots and the clock are not among these options. `--set` may be
+    /// written otherwise than it can be read: `game` gives the example in what is said then.
+    pub fn spec(&self, game: &str) -> Result<MatchSpec, Failure> {
+        let mut sets = Vec::new();
         if self.strict {
-            rules.sets.push(("strict".to_owned(), "true".to_owned()));
+            sets.push(("strict".to_owned(), "true".to_owned()));
         }
         for set in &self.set {
             let (key, value) = set.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(info.name)))
+                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(game)))
             })?;
-            rules.sets.push((key.trim().to_owned(), value.trim().to_owned()));
+            sets.push((key.trim().to_owned(), value.trim().to_owned()));
         }
-        let map = match self.map.as_deref() {
-            None => MapChoice::Default,
-            Some("generate") => MapChoice::Generated,
-            Some(name) if info.maps.iter().any(|map| map.name == name) => MapChoice::Named(name.to_owned()),
-            Some(file) if Path::new(file).is_file() => {
-                let bytes =
-                    std::fs::read(file).map_err(|error| Failure::usage(format!("map {file}: {error}")))?;
-                MapChoice::File(file.to_owned(), bytes)
-            }
-            Some(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
-                return Err(Failure::usage(format!("map `{name}`: no such file")));
-            }
-            Some(name) => MapChoice::Named(name.to_owned()),
-        };
-        Ok(Setup { rules, map, seats: seats as u8, seed: self.seed.unwrap_or_else(fresh_seed) })
+        Ok(MatchSpec {
+            rules: self.rules.as_deref().map_or(RulesSpec::Default, RulesSpec::from),
+            sets,
+            map: self.map.as_deref().map_or(MapSpec::Default, MapSpec::from),
+            seed: self.seed,
+            ..MatchSpec::new(game, [])
+        })
     }
+
+    /// The setup for a match of `seats` bots.
+    pub fn setup(&self, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
+        setup(&self.spec(game.info().name)?, game, seats)
+    }
+}
+
+/// The setup of a match of `seats` bots: presets, maps and files are looked up, and a seed is chosen where none is.
+pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
+    let info = game.info();
+    if !info.seats_fit(seats) {
+        let needs = match info.seats {
+            (least, most) if least == most => format!("{least} bots"),
+            (least, most) => format!("{least} to {most} bots"),
+        };
+        return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
+    }
+    let mut rules = RulesChoice { sets: spec.sets.clone(), ..RulesChoice::default() };
+    match &spec.rules {
+        RulesSpec::Default => {}
+        RulesSpec::Text { name, text } => rules.file = Some((name.clone(), text.clone())),
+        RulesSpec::Named(name) if info.preset(name).is_some() => rules.preset.clone_from(name),
+        RulesSpec::Named(name) if Path::new(name).is_file() => rules.file = Some((name.clone(), text(name)?)),
+        RulesSpec::Named(name) => {
+            let presets: Vec<&str> = info.presets.iter().map(|preset| preset.name).collect();
+            let hint = nearest(name, presets.iter().copied())
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default();
+            return Err(Failure::usage(format!(
+                "`{name}` is neither a rules file nor a preset of {}{hint}\n  presets: {}",
+                info.title,
+                presets.join(", ")
+            )));
+        }
+    }
+    let map = match &spec.map {
+        MapSpec::Default => MapChoice::Default,
+        MapSpec::Generated => MapChoice::Generated,
+        MapSpec::Text { name, content } => MapChoice::File(name.clone(), content.clone()),
+        MapSpec::Named(name) if info.maps.iter().any(|map| map.name == name) => {
+            MapChoice::Named(name.clone())
+        }
+        MapSpec::Named(file) if Path::new(file).is_file() => {
+            let bytes =
+                std::fs::read(file).map_err(|error| Failure::usage(format!("map {file}: {error}")))?;
+            MapChoice::File(file.clone(), bytes)
+        }
+        MapSpec::Named(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
+            return Err(Failure::usage(format!("map `{name}`: no such file")));
+        }
+        MapSpec::Named(name) => MapChoice::Named(name.clone()),
+    };
+    Ok(Setup { rules, map, seats: seats as u8, seed: spec.seed.unwrap_or_else(fresh_seed) })
 }
 
 fn example(game: &str) -> &'static str {
@@ -251,7 +275,7 @@ impl ClockOptions {
     /// The clock.
     pub fn clock(&self) -> Result<Clock, Failure> {
         let scale = self.time_scale.unwrap_or(1.0);
-        if !(scale.is_finite() && scale > 0.0 && scale <= 1e6) {
+        if !is_scale(scale) {
             return Err(Failure::usage(format!(
                 "--time-scale {scale}: a number above 0, as in --time-scale 10"
             )));
@@ -270,16 +294,6 @@ impl ClockOptions {
             PonderKind::Stop => Ponder::Stop,
             PonderKind::Allow => Ponder::Allow,
         }
-    }
-}
-
-/// Reads a time like `500ms` or `2s`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
-    let ms = number("ms").or_else(|| number("s").map(|seconds| seconds * 1e3));
-    match ms {
-        Some(ms) if (1.0..=86_400_000.0).contains(&ms) => Ok(Duration::from_secs_f64(ms / 1e3)),
-        _ => Err("write a number and its unit, from 1ms to 86400s, as in 500ms or 2s".to_owned()),
     }
 }
 
@@ -323,25 +337,27 @@ fn meant(text: &str) -> Option<String> {
     agon_bot::tools::is_installed(program).then(|| format!("cmd:{text}"))
 }
 
-/// The bots' names, in the order of their seats.
-pub fn bots(texts: &[String], swap: bool) -> Result<Vec<BotName>, Failure> {
-    let mut names = texts.iter().map(|text| bot(text)).collect::<Result<Vec<_>, Failure>>()?;
-    if swap {
-        names.reverse();
-    }
-    Ok(names)
+/// The bots of these seats, with what must be there before they can start.
+pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<BotName>, Failure> {
+    texts.into_iter().map(|text| bot(text)).collect()
 }
 
-/// Labels that tell the bots apart; `renames` are `N=LABEL`.
-pub fn labels(names: &[BotName], renames: &[String]) -> Result<Vec<String>, Failure> {
-    tell_apart(names.iter().map(BotName::label).collect(), renames)
+/// The bots of a match, in the order of their seats, and labels that tell them apart.
+pub fn seated(spec: &MatchSpec) -> Result<(Vec<BotName>, Vec<String>), Failure> {
+    let names = bots(spec.seats.iter().map(|seat| &seat.bot))?;
+    let chosen: Vec<Option<String>> = spec.seats.iter().map(|seat| seat.label.clone()).collect();
+    let labels = apart(names.iter().map(BotName::label).collect(), &chosen);
+    Ok((names, labels))
 }
 
-/// Labels that tell the bots apart: `renames` are `N=LABEL`; of the others that are called the same, the
-/// second and further ones are numbered.
-pub fn tell_apart(mut labels: Vec<String>, renames: &[String]) -> Result<Vec<String>, Failure> {
-    let count = labels.len();
-    let mut fixed = vec![false; count];
+/// Labels that tell bots apart which nobody has called otherwise.
+pub fn labels(names: &[BotName]) -> Vec<String> {
+    apart(names.iter().map(BotName::label).collect(), &vec![None; names.len()])
+}
+
+/// The labels that `renames` give to `count` bots, each written `N=LABEL`.
+pub fn chosen(count: usize, renames: &[String]) -> Result<Vec<Option<String>>, Failure> {
+    let mut chosen: Vec<Option<String>> = vec![None; count];
     for rename in renames {
         let wrong = || {
             Failure::usage(format!(
@@ -354,25 +370,37 @@ pub fn tell_apart(mut labels: Vec<String>, renames: &[String]) -> Result<Vec<Str
         if label.trim().is_empty() {
             return Err(wrong());
         }
-        if (0..count).any(|other| other != place && fixed[other] && labels[other] == label) {
+        if (0..count).any(|other| other != place && chosen[other].as_deref() == Some(label)) {
             return Err(Failure::usage(format!("--name {rename}: another bot has that name")));
         }
-        label.clone_into(&mut labels[place]);
-        fixed[place] = true;
+        chosen[place] = Some(label.to_owned());
+    }
+    Ok(chosen)
+}
+
+/// Labels that tell bots apart: the chosen ones stay; of the others that are called the same, the second and further
+/// ones are numbered.
+pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> {
+    let count = labels.len();
+    for (label, chosen) in labels.iter_mut().zip(chosen) {
+        if let Some(chosen) = chosen {
+            label.clone_from(chosen);
+        }
     }
     for place in 0..count {
         // What is settled: the names that were given, and the labels before this one.
         let is_taken = |label: &str| {
-            (0..count)
-                .any(|other| other != place && (fixed[other] || other < place) && labels[other] == label)
+            (0..count).any(|other| {
+                other != place && (chosen[other].is_some() || other < place) && labels[other] == label
+            })
         };
-        if !fixed[place] && is_taken(&labels[place]) {
+        if chosen[place].is_none() && is_taken(&labels[place]) {
             let numbered = (2..).map(|copy| format!("{} ({copy})", labels[place]));
             let free = numbered.take(count + 1).find(|label| !is_taken(label));
             labels[place] = free.expect("one more than there are bots");
         }
     }
-    Ok(labels)
+    labels
 }
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -398,7 +426,8 @@ mod tests {
     fn labels_tell_bots_apart_and_number_no_more_than_they_must() {
         let apart = |labels: &[&str], renames: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-            tell_apart(owned(labels), &owned(renames)).map_err(|error| format!("{error:?}"))
+            let chosen = chosen(labels.len(), &owned(renames)).map_err(|error| format!("{error:?}"))?;
+            Ok::<_, String>(super::apart(owned(labels), &chosen))
         };
         assert_eq!(apart(&["a", "b"], &[]).unwrap(), ["a", "b"]);
         assert_eq!(apart(&["a", "a", "b", "a"], &[]).unwrap(), ["a", "a (2)", "b", "a (3)"]);

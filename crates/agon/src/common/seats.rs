@@ -44,7 +44,7 @@ pub fn seat_all(
     Ok(players)
 }
 /// The header of the replay.
-pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: &str) -> Header {
+pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: Clock) -> Header {
     let info = session.info();
     let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {
         bot: name.text.clone(),
@@ -59,7 +59,7 @@ pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock
         seats: seats.collect(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         timed: info.time_is_played,
-        clock: clock.to_owned(),
+        clock: clock.into(),
     }
 }
 /// The seat that `--view` names; none for all.

@@ -18,7 +18,7 @@ use crate::common::screen::{self, milliseconds, score};
 use crate::common::seats::{ReplayFile, Together, eyes, header, rejections, seat_all};
 use crate::common::table::{Cell, Table};
 use crate::common::wanted::MatchOptions;
-use crate::common::{self, Done, Failure, SetupOptions};
+use crate::common::{self, Done, Failure};
 use crate::play::follow::Follow;
 use crate::play::patience::Patience;
 use crate::viewer::Viewer;
@@ -86,24 +86,24 @@ const TRIES: u32 = 3;
 
 /// Runs `agon play`.
 pub fn run(options: &PlayOptions) -> Done {
-    let (game, bots, rules) = who(options)?;
-    let game = common::game(&game)?;
+    let about = who(options)?;
+    let game = common::game(&about.game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
             "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
             game.info().name,
-            bots.join(" ")
+            about.bots.join(" ")
         )));
     }
     options.wanted.port.apply();
-    let names = options.wanted.names(&bots)?;
+    let spec = options.wanted.spec(about)?;
+    let (names, labels) = common::seated(&spec)?;
     if options.wanted.build {
         names.iter().try_for_each(|name| builds::ensure(name, options.quiet || options.json))?;
     }
     builds::warn_of_stale(&names);
-    let clock = options.wanted.clock.clock()?;
-    let labels = common::labels(&names, &options.wanted.name)?;
-    let setup = SetupOptions { rules, ..options.wanted.setup.clone() }.setup(game, names.len())?;
+    let (clock, ponder) = (spec.clock, spec.ponder);
+    let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
     let mut viewer = options.live.then(|| Viewer::start(None)).transpose()?;
@@ -111,8 +111,8 @@ pub fn run(options: &PlayOptions) -> Done {
     let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
-        let mut players = seat_all(session.as_mut(), &names, clock, options.wanted.clock.ponder(), false)?;
-        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
+        let mut players = seat_all(session.as_mut(), &names, clock, ponder, false)?;
+        let header = header(session.as_ref(), &names, &labels, clock);
         let (mut file, mut recorder) = match options.no_replay {
             true => (None, None),
             false => {
@@ -136,7 +136,6 @@ pub fn run(options: &PlayOptions) -> Done {
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
-            let ponder = options.wanted.clock.ponder();
             let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };
             let mut observer = Together(&mut observers);
             play_on(session.as_mut(), &mut players, &labels, &mut observer, &terms)
@@ -186,7 +185,7 @@ pub fn run(options: &PlayOptions) -> Done {
 }
 
 /// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
-fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), Failure> {
+fn who(options: &PlayOptions) -> Result<About, Failure> {
     let words: Vec<&String> = options.wanted.game.iter().chain(&options.wanted.bots).collect();
     let mut about = About::read(&words, options.wanted.setup.rules.as_ref())?;
     if about.bots.is_empty() {
@@ -195,7 +194,7 @@ fn who(options: &PlayOptions) -> Result<(String, Vec<String>, Option<String>), F
         about.bots = about.opponents()?.iter().take(seats - 1).cloned().collect();
         about.bots.insert(0, ".".to_owned());
     }
-    Ok((about.game, about.bots, about.rules))
+    Ok(about)
 }
 
 /// The exit code.

@@ -91,7 +91,7 @@ pub fn run(options: &RefereeOptions) -> Done {
             names.len()
         )));
     }
-    let labels = common::labels(&names, &[])?;
+    let labels = common::labels(&names);
     let setup = Setup {
         rules: RulesChoice::default(),
         map: MapChoice::Default,

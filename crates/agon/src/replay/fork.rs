@@ -79,8 +79,8 @@ pub fn run(options: &ForkOptions) -> Done {
     let seat = Seat::new(options.seat - 1);
     let turn = turn(&options.turn, old.steps.len())?;
     let names = names(options, &old, seat)?;
-    let names = common::bots(&names, false)?;
-    let labels = common::labels(&names, &[])?;
+    let names = common::bots(&names)?;
+    let labels = common::labels(&names);
     let given: Vec<Vec<(Seat, PackedAnswer)>> =
         old.steps[..turn].iter().map(|step| step.answers.clone()).collect();
     let stop = common::stop_on_ctrl_c();
@@ -95,7 +95,7 @@ pub fn run(options: &ForkOptions) -> Done {
             _ => format!("{label} (from {word} {})", turn + 1),
         };
         let labels_since: Vec<String> = labels.iter().map(since).collect();
-        let header = header(session.as_ref(), &names, &labels_since, &clock.to_string());
+        let header = header(session.as_ref(), &names, &labels_since, clock);
         let (mut file, recorder) = ReplayFile::begin(options.replay.as_deref(), &header)?;
         let mut compare = Compare { seat, old: &old, recorder, asked: 0, same: 0, first: None, chosen: None };
         let terms = Terms { given: &given, ..Terms::new(clock, options.clock.ponder(), stop) };

@@ -73,7 +73,7 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -
         seats: seats.collect(),
         started: 0,
         timed: game.info().time_is_played,
-        clock: "as recorded".to_owned(),
+        clock: "as recorded".to_owned().into(),
     };
     let mut writer = Writer::new(Vec::new(), &header)?;
     for answers in &steps {

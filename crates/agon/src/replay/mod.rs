@@ -154,7 +154,7 @@ fn info(file: &Path, as_json: bool) -> Done {
     writeln!(out, "  rules    {} (version {})", harmless(&recipe.rules_name), header.rules_version)?;
     writeln!(out, "  map      {}", harmless(&recipe.map_name))?;
     writeln!(out, "  seed     {}", recipe.seed)?;
-    writeln!(out, "  clock    {}", harmless(&header.clock))?;
+    writeln!(out, "  clock    {}", harmless(&header.clock.to_string()))?;
     writeln!(out, "  written  by {}", harmless(&header.program))?;
     for (seat, bot) in Seat::first(Seat::MAX).zip(&header.seats) {
         let label = screen.seat(seat, &harmless(&bot.label));

@@ -23,6 +23,7 @@ use agon_contest::{
     TestId, content,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
+use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
 
@@ -31,7 +32,7 @@ use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
-use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
+use crate::common::{self, ClockOptions, Failure, SetupOptions};
 use crate::series::progress::Show;
 
 /// Played unless told otherwise, for each pairing.
@@ -200,10 +201,10 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         seats,
         bots: ids,
         seed: setups[0].seed,
-        clock: options.clock.clock()?.to_string(),
-        ponder: if options.clock.ponder == PonderKind::Allow { "allow" } else { "stop" }.to_owned(),
+        clock: options.clock.clock()?.into(),
+        ponder: options.clock.ponder(),
         test: wanted.test.clone(),
-        options: play_options(options),
+        options: conditions(options)?,
     };
     let plan = header.plan(None);
     plan.check().map_err(Failure::Usage)?;
@@ -328,14 +329,7 @@ fn map_names(options: &SeriesOptions) -> Vec<String> {
 fn setups(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<Setup>, Failure> {
     let seed = options.seed.unwrap_or_else(common::fresh_seed);
     let setups = map_names(options).into_iter().map(|map| {
-        let options = SetupOptions {
-            seed: Some(seed),
-            map: Some(map).filter(|map| !map.is_empty()),
-            rules: options.rules.clone(),
-            set: options.set.clone(),
-            strict: false,
-        };
-        let setup = options.setup(game, usize::from(seats))?;
+        let setup = setup_options(options, map, seed).setup(game, usize::from(seats))?;
         game.open(&setup)?;
         Ok(setup)
     });
@@ -380,7 +374,8 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
 
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
-    let labels = common::tell_apart(ids.iter().map(|id| id.label.clone()).collect(), renames)?;
+    let chosen = common::chosen(ids.len(), renames)?;
+    let labels = common::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;
@@ -416,35 +411,21 @@ fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
 }
 
 /// The options of `agon play` that make the same conditions.
-fn play_options(options: &SeriesOptions) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut add = |name: &str, value: Option<String>| {
-        words.push(format!("--{name}"));
-        words.extend(value);
-    };
-    if let Some(rules) = &options.rules {
-        add("rules", Some(rules.clone()));
+fn conditions(options: &SeriesOptions) -> Result<Vec<String>, Failure> {
+    let typed = setup_options(options, String::new(), 0).spec("")?;
+    let spec = MatchSpec { clock: options.clock.clock()?, ponder: options.clock.ponder(), ..typed };
+    Ok(spec.conditions().unwrap_or_default())
+}
+
+/// What one map of a series is played with.
+fn setup_options(options: &SeriesOptions, map: String, seed: i64) -> SetupOptions {
+    SetupOptions {
+        seed: Some(seed),
+        map: Some(map).filter(|map| !map.is_empty()),
+        rules: options.rules.clone(),
+        set: options.set.clone(),
+        strict: false,
     }
-    for set in &options.set {
-        add("set", Some(set.clone()));
-    }
-    let ClockOptions { no_timeouts, time_scale, time_limit, clock, ponder } = &options.clock;
-    if *no_timeouts {
-        add("no-timeouts", None);
-    }
-    if let Some(scale) = time_scale {
-        add("time-scale", Some(scale.to_string()));
-    }
-    if let Some(limit) = time_limit {
-        add("time-limit", Some(format!("{limit:?}")));
-    }
-    if *clock == ClockKind::Site2026 {
-        add("clock", Some("site-2026".to_owned()));
-    }
-    if *ponder == PonderKind::Allow {
-        add("ponder", Some("allow".to_owned()));
-    }
-    words
 }
 
 fn sprt(test: &TestId, header: &Header) -> Result<Sprt, Failure> {

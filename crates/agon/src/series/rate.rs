@@ -200,7 +200,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let blocks = blocks.collect();
         read.journals.push((past.header, blocks));
     }
-    let clocks: BTreeSet<&str> = read.journals.iter().map(|(header, _)| header.clock.as_str()).collect();
+    let clocks: BTreeSet<String> = read.journals.iter().map(|(header, _)| header.clock.to_string()).collect();
     if clocks.len() > 1 {
         let clocks = clocks.into_iter().collect::<Vec<_>>().join(", ");
         read.notes.push(format!("these journals were played under different clocks: {clocks}"));

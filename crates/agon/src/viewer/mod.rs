@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use crate::common::wanted::MatchOptions;
 use agon_match::Observer;
 use agon_replay::Header;
+use agon_spec::MatchSpec;
 use agon_web::live::Camera;
-use agon_web::{Config, Handle, Host, Live, Request, Server};
+use agon_web::{Config, Handle, Host, Live, Server};
 use clap::Args;
 
 use crate::common::folders;
@@ -176,52 +176,27 @@ fn encode(name: &str) -> String {
 struct Matches;
 
 impl Host for Matches {
-    fn play(&self, request: Request, live: Live) -> Result<(), String> {
-        let Request { game, bots, rules, map, seed } = request;
-        let mut words = Vec::new();
-        for (option, value) in [("--rules", rules), ("--map", map), ("--seed", seed)] {
-            if !value.trim().is_empty() {
-                words.push(format!("{option}={}", value.trim()));
-            }
-        }
-        words.extend(["--".to_owned(), game]);
-        words.extend(bots);
-        film(words, live)
-    }
-
-    fn again(&self, command: &str, live: Live) -> Result<(), String> {
-        let words = shlex::split(command).ok_or("the journal's command cannot be read")?;
-        let [agon, play, words @ ..] = &words[..] else {
-            return Err("the journal's command is none".to_owned());
-        };
-        match (agon.as_str(), play.as_str()) {
-            ("agon", "play") => film(words.to_vec(), live),
-            _ => Err("the journal's command is not one of `agon play`".to_owned()),
-        }
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
+        film(spec, live)
     }
 }
 
-/// Plays what an `agon play` command says, on a thread of its own.
-fn film(words: Vec<String>, live: Live) -> Result<(), String> {
+/// Plays a match on a thread of its own.
+fn film(spec: &MatchSpec, live: Live) -> Result<(), String> {
     let sentence = |failure: Failure| match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
         Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
     };
-    let options = MatchOptions::read(&words).map_err(|_| {
-        "this is no match that can be played: check the seed, and that each seat has a bot".to_owned()
-    })?;
-    let game = options.game.as_deref().ok_or("no game is named")?;
-    let game = common::game(game).map_err(sentence)?;
-    let names = options.names(&options.bots).map_err(sentence)?;
-    let labels = common::labels(&names, &options.name).map_err(sentence)?;
-    let setup = options.setup.setup(game, names.len()).map_err(sentence)?;
+    let game = common::game(&spec.game).map_err(sentence)?;
+    let (names, labels) = common::seated(spec).map_err(sentence)?;
+    let setup = common::setup(spec, game, names.len()).map_err(sentence)?;
+    let (clock, ponder) = (spec.clock, spec.ponder);
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
-    let (clock, ponder) = (options.clock.clock().map_err(sentence)?, options.clock.ponder());
     // Everything that can be wrong with the names is told before the match begins.
     let (started, begun) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let seated = seats::seat_all(session.as_mut(), &names, clock, ponder, true).map_err(sentence);
-        let header = seats::header(session.as_ref(), &names, &labels, &clock.to_string());
+        let header = seats::header(session.as_ref(), &names, &labels, clock);
         let ready = seated.and_then(|seated| {
             let camera = live.camera(&header).map_err(|error| error.to_string())?;
             Ok((seated, camera))

@@ -188,7 +188,7 @@ fn referee(options: &BenchOptions) -> Done {
             agon_match::play(session, players, &labels, clock, Ponder::Stop, observer, stop)
         };
         let match_record = if record {
-            let header = header(session.as_ref(), &names, &labels, "original");
+            let header = header(session.as_ref(), &names, &labels, Clock::ORIGINAL);
             let mut recorder = Recorder::new(Vec::new(), &header)?;
             let found = play(session.as_mut(), &mut players, &mut recorder);
             std::hint::black_box(recorder.finish(session.as_mut(), &found)?);

@@ -72,7 +72,7 @@ pub fn play(
         let mut session = game.open(&situation.setup)?;
         let mut players = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
         let enough = AtomicBool::new(false);
-        let header = header(session.as_ref(), &names, &labels, &clock.to_string());
+        let header = header(session.as_ref(), &names, &labels, clock);
         let mut watch = Watch {
             seat: situation.seat,
             until: situation.given.len() as u32 + situation.most_steps,
