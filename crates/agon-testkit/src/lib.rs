@@ -4,10 +4,12 @@
 //! - [`spec`]: the readable rule tests in a game's `spec/` folder.
 //! - [`rulebook`]: every rule has an id, one place in the code and a spec section.
 //! - [`golden`]: finding the recorded matches of the originals.
+//! - [`mod@generated`]: TypeScript types made from Rust types.
 
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod generated;
 pub mod golden;
 pub use agon_rulebook as rulebook;
 pub mod spec;

@@ -12,6 +12,7 @@ pub mod film;
 pub mod delta;
 pub mod live;
 
+pub mod api;
 pub mod app;
 pub mod page;
 pub mod server;
@@ -20,4 +21,4 @@ mod shelf;
 
 pub use film::{Film, Notes, Privacy, Showing, Unshowable};
 pub use live::Live;
-pub use server::{Config, Handle, Host, Request, Server};
+pub use server::{Config, Handle, Host, Server};

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_spec::MatchSpec;
-use serde::Deserialize;
 
 use crate::live::Live;
 use crate::shelf::Shelf;
@@ -51,41 +50,6 @@ impl Default for Config {
             series: PathBuf::new(),
             patience: Duration::from_secs(20),
         }
-    }
-}
-
-/// A match that the page asks for.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    /// The game.
-    pub game: String,
-    /// The bots, as on the command line, in the order of their seats.
-    pub bots: Vec<String>,
-    /// A preset, or empty.
-    #[serde(default)]
-    pub rules: String,
-    /// A map, `generate`, or empty.
-    #[serde(default)]
-    pub map: String,
-    /// The seed, or empty for a fresh one.
-    #[serde(default)]
-    pub seed: String,
-}
-
-impl TryFrom<Request> for MatchSpec {
-    type Error = String;
-
-    fn try_from(request: Request) -> Result<Self, String> {
-        let Request { game, bots, rules, map, seed } = request;
-        let seed = match seed.trim() {
-            "" => None,
-            seed => {
-                Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits"))?)
-            }
-        };
-        let (rules, map) = (rules.trim().into(), map.trim().into());
-        Ok(Self { rules, map, seed, ..Self::new(&game, bots) })
     }
 }
 

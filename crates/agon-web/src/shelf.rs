@@ -11,8 +11,8 @@ use agon_contest::journal::{self, Entry, Header, JournalError};
 use agon_game::Seat;
 use agon_replay::{Replay, file};
 use agon_spec::MatchSpec;
-use serde_json::{Value, json};
 
+use crate::api::{Journal, JournalMatch, Recent, RecentMatch, RecentSeat, Series};
 use crate::film::Unshowable;
 
 /// A file larger than this is refused.
@@ -99,7 +99,7 @@ impl Shelf {
     }
 
     /// The recent series, the newest first, for the start page.
-    pub fn recent_series(&self) -> Vec<Value> {
+    pub fn recent_series(&self) -> Vec<Series> {
         let listed = self.journals().into_iter().take(SERIES);
         listed.filter_map(|path| Some(summary(&path, &journal::read_header(&path).ok()?))).collect()
     }
@@ -108,7 +108,7 @@ impl Shelf {
     ///
     /// # Errors
     /// When it is not on the shelf, or damaged.
-    pub fn journal(&self, name: &str) -> Result<Value, ShelfError> {
+    pub fn journal(&self, name: &str) -> Result<Journal, ShelfError> {
         let path = self.find(name)?;
         let mut entries = VecDeque::new();
         let past = journal::read(&path, |entry| {
@@ -117,18 +117,24 @@ impl Shelf {
             }
             entries.push_back(entry);
         })?;
-        let mut journal = summary(&path, &past.header);
         let left_out = past.entries - entries.len() as u64;
-        journal["leftOut"] = left_out.into();
-        journal["torn"] = past.torn.into();
-        let matches: Vec<Value> = entries.iter().map(|entry| json!({
-            "block": entry.block, "game": entry.game, "seed": entry.seed.to_string(), "map": entry.map,
-            "bots": entry.bots, "scores": entry.scores, "ranks": entry.ranks, "reason": entry.reason,
-            "steps": entry.steps, "maxMs": entry.max_ms, "faults": entry.faults, "kept": entry.replay.is_some(),
-            "command": past.header.command(entry),
-        })).collect();
-        journal["matches"] = matches.into();
-        Ok(journal)
+        let header = &past.header;
+        let matches = entries.into_iter().map(|entry| JournalMatch {
+            command: header.command(&entry),
+            block: entry.block,
+            game: entry.game,
+            seed: entry.seed.to_string(),
+            map: entry.map,
+            bots: entry.bots,
+            scores: entry.scores,
+            ranks: entry.ranks,
+            reason: entry.reason,
+            steps: entry.steps,
+            max_ms: entry.max_ms,
+            faults: entry.faults,
+            kept: entry.replay.is_some(),
+        });
+        Ok(Journal { series: summary(&path, header), left_out, torn: past.torn, matches: matches.collect() })
     }
 
     /// The replay of a match of a journal.
@@ -171,7 +177,7 @@ impl Shelf {
     }
 
     /// The recent matches, the newest first, for the start page.
-    pub fn recent(&self) -> Vec<Value> {
+    pub fn recent(&self) -> Vec<Recent> {
         self.files().into_iter().take(RECENT).map(|(changed, path)| entry(&path, changed)).collect()
     }
 }
@@ -189,17 +195,18 @@ fn found(path: &Path, block: u64, game: u32) -> Result<(Header, Entry), ShelfErr
 }
 
 /// What the start page says of a journal.
-fn summary(path: &Path, header: &Header) -> Value {
-    json!({
-        "name": path.display().to_string(),
-        "kind": header.kind.word(),
-        "game": header.game,
-        "title": agon_games::find(&header.game).map_or(header.game.as_str(), |game| game.info().title),
-        "rules": header.rules.name,
-        "started": header.started,
-        "seats": header.seats,
-        "bots": header.bots.iter().map(|bot| &bot.label).collect::<Vec<_>>(),
-    })
+fn summary(path: &Path, header: &Header) -> Series {
+    let game = agon_games::find(&header.game);
+    Series {
+        name: path.display().to_string(),
+        kind: header.kind.word(),
+        game: header.game.clone(),
+        title: game.map_or(header.game.as_str(), |game| game.info().title).to_owned(),
+        rules: header.rules.name.clone(),
+        started: header.started,
+        seats: header.seats,
+        bots: header.bots.iter().map(|bot| bot.label.clone()).collect(),
+    }
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ShelfError> {
@@ -214,39 +221,37 @@ fn read(path: &Path) -> Result<Replay, ShelfError> {
 }
 
 /// What the start page says of one file.
-fn entry(path: &Path, changed: SystemTime) -> Value {
+fn entry(path: &Path, changed: SystemTime) -> Recent {
     let name = path.display().to_string();
     let when = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let replay = match read(path) {
         Ok(replay) => replay,
-        Err(error) => return json!({ "name": name, "when": when, "error": error.to_string() }),
+        Err(error) => return Recent::Unreadable { name, when, error: error.to_string() },
     };
-    let header = &replay.header;
-    let outcome = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
+    let end = replay.end.as_ref();
+    let outcome = end.and_then(|end| end.outcome.as_ref());
     let faults = |seat: Seat| {
-        let facts = replay.end.as_ref().and_then(|end| end.facts["faults"].as_array());
+        let facts = end.and_then(|end| end.facts["faults"].as_array());
         let own = facts.into_iter().flatten().filter(|fault| fault["seat"] == seat.number());
         own.filter(|fault| fault["kind"] != "rejected").count()
     };
-    let seats = Seat::first(Seat::MAX).zip(&header.seats).map(|(seat, bot)| {
-        json!({
-            "label": bot.label,
-            "score": outcome.and_then(|outcome| outcome.scores.get(seat.index())),
-            "rank": outcome.and_then(|outcome| outcome.ranks.get(seat.index())),
-            "faults": faults(seat),
-        })
+    let seats = Seat::first(Seat::MAX).zip(&replay.header.seats).map(|(seat, bot)| RecentSeat {
+        label: bot.label.clone(),
+        score: outcome.and_then(|outcome| outcome.scores.get(seat.index()).copied()),
+        rank: outcome.and_then(|outcome| outcome.ranks.get(seat.index()).copied()),
+        faults: faults(seat),
     });
-    json!({
-        "name": name,
-        "when": when,
-        "game": header.game,
-        "rules": header.recipe.rules_name,
-        "map": header.recipe.map_name,
-        "seed": header.recipe.seed.to_string(),
-        "seats": seats.collect::<Vec<_>>(),
-        "steps": replay.steps.len(),
-        "reason": outcome.map(|outcome| outcome.reason.as_str()),
-        "void": replay.end.as_ref().and_then(|end| end.facts["void"].as_str()),
-        "cut": replay.end.is_none(),
-    })
+    Recent::Match(Box::new(RecentMatch {
+        name,
+        when,
+        seats: seats.collect(),
+        steps: replay.steps.len(),
+        reason: outcome.map(|outcome| outcome.reason.clone()),
+        void: end.and_then(|end| end.facts["void"].as_str()).map(str::to_owned),
+        cut: end.is_none(),
+        game: replay.header.game,
+        rules: replay.header.recipe.rules_name,
+        map: replay.header.recipe.map_name,
+        seed: replay.header.recipe.seed.to_string(),
+    }))
 }

@@ -4,6 +4,7 @@ import type { Json } from './delta'
 import { Film, linesOf } from './film'
 import { ForeignError, type Mended } from './drawing'
 import { drawingOf, foreignFilm } from './games'
+import type { Refused } from './generated/server'
 import { key } from './key.svelte'
 
 /** What a film is made from, so that its messages can be asked for later. */
@@ -73,9 +74,9 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
   }
   const text = await answer.text()
   try {
-    const refused = JSON.parse(text) as { error: unknown; foreign?: boolean }
+    const refused = JSON.parse(text) as Refused
     const problem = new Problem(String(refused.error))
-    problem.foreign = refused.foreign === true
+    problem.foreign = refused.foreign
     throw problem
   } catch (error) {
     if (error instanceof Problem) throw error

@@ -6,20 +6,21 @@ use std::sync::{Arc, PoisonError};
 use agon_game::Seat;
 use agon_replay::{Replay, ReplayError};
 use agon_spec::MatchSpec;
-use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Desk, Request, gate};
+use super::{Desk, gate};
+use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
 use crate::film::{self, Privacy, Showing};
 use crate::live::Live;
@@ -69,40 +70,36 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
 
 /// A refusal as the app reads it.
 pub fn problem(code: StatusCode, why: &str) -> Response {
-    (code, [(header::CONTENT_TYPE, "application/json")], json!({ "error": why }).to_string()).into_response()
+    (code, Json(Refused { error: why.to_owned(), foreign: false })).into_response()
 }
 
 /// What the start page shows.
 async fn start(State(desk): State<Arc<Desk>>) -> Response {
-    let listed = tokio::task::spawn_blocking(move || {
-        let games: Vec<Value> = agon_games::ALL.iter().map(|game| describe(game.info())).collect();
-        let named: Vec<String> = desk.shelf.named.iter().map(|path| path.display().to_string()).collect();
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "named": named,
-            "folder": desk.shelf.folder.display().to_string(),
-            "recent": desk.shelf.recent(),
-            "series": desk.shelf.recent_series(),
-            "games": games,
-        })
+    let listed = tokio::task::spawn_blocking(move || Listing {
+        version: env!("CARGO_PKG_VERSION"),
+        named: desk.shelf.named.iter().map(|path| path.display().to_string()).collect(),
+        folder: desk.shelf.folder.display().to_string(),
+        recent: desk.shelf.recent(),
+        series: desk.shelf.recent_series(),
+        games: agon_games::ALL.iter().map(|game| describe(game.info())).collect(),
     });
     match listed.await {
-        Ok(list) => ([(header::CONTENT_TYPE, "application/json")], list.to_string()).into_response(),
+        Ok(listing) => Json(listing).into_response(),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed while it listed the matches"),
     }
 }
 
-fn describe(info: &agon_game::GameInfo) -> Value {
-    json!({
-        "name": info.name,
-        "title": info.title,
-        "summary": info.summary,
-        "seats": info.seats,
-        "presets": info.presets.iter().map(|it| json!({ "name": it.name, "about": it.about })).collect::<Vec<_>>(),
-        "maps": info.maps.iter().map(|it| json!({ "name": it.name, "seats": it.seats })).collect::<Vec<_>>(),
-        "generates": info.generates_maps,
-        "builtins": info.builtins.iter().map(|it| json!({ "name": it.name, "about": it.about })).collect::<Vec<_>>(),
-    })
+fn describe(info: &agon_game::GameInfo) -> Game {
+    Game {
+        name: info.name,
+        title: info.title,
+        summary: info.summary,
+        seats: info.seats,
+        presets: info.presets.iter().map(|it| Named { name: it.name, about: it.about }).collect(),
+        maps: info.maps.iter().map(|it| GameMap { name: it.name, seats: it.seats }).collect(),
+        generates: info.generates_maps,
+        builtins: info.builtins.iter().map(|it| Named { name: it.name, about: it.about }).collect(),
+    }
 }
 
 /// Which film: a replay on the shelf, a match of a journal, or a match played here.
@@ -168,9 +165,7 @@ async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Resp
 async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
     let name = which.journal.unwrap_or_default();
     match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
-        Ok(Ok(journal)) => {
-            ([(header::CONTENT_TYPE, "application/json")], journal.to_string()).into_response()
-        }
+        Ok(Ok(journal)) => Json(journal).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
     }
@@ -208,9 +203,7 @@ async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static)
     match begun.await {
         Ok(None) => ndjson(lines),
         Ok(Some(Refusal { why, foreign })) => {
-            let text = json!({ "error": why, "foreign": foreign }).to_string();
-            (StatusCode::UNPROCESSABLE_ENTITY, [(header::CONTENT_TYPE, "application/json")], text)
-                .into_response()
+            (StatusCode::UNPROCESSABLE_ENTITY, Json(Refused { error: why, foreign })).into_response()
         }
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
     }
@@ -276,41 +269,31 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
     }
 }
 
-/// What the page wants played.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Wanted {
-    /// A match of a journal, once more.
-    Again { journal: String, block: u64, game: u32 },
-    /// A new match.
-    New(Request),
-}
-
 /// Starts a match. The body is JSON, which no plain form of another site can send.
-async fn play(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Bytes) -> Response {
-    let json_body = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    let wanted: Wanted = match serde_json::from_slice(&body) {
-        Ok(wanted) if json_body => wanted,
-        Ok(_) => return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"),
-        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
+async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, JsonRejection>) -> Response {
+    let wanted = match wanted {
+        Ok(Json(wanted)) => wanted,
+        Err(JsonRejection::MissingJsonContentType(_)) => {
+            return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json");
+        }
+        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
     };
     let live = Live::default();
     let film = live.clone();
     let host = desk.clone();
     let started = tokio::task::spawn_blocking(move || {
         let spec = match wanted {
-            Wanted::Again { journal, block, game } => {
+            PlayRequest::Again { journal, block, game } => {
                 host.shelf.spec(&journal, block, game).map_err(|error| error.to_string())?
             }
-            Wanted::New(request) => MatchSpec::try_from(request)?,
+            PlayRequest::New(request) => MatchSpec::try_from(request)?,
         };
         host.host.play(&spec, film)
     });
     match started.await {
         Ok(Ok(())) => {
             let name = desk.add(live);
-            ([(header::CONTENT_TYPE, "application/json")], json!({ "live": name }).to_string())
-                .into_response()
+            Json(Started { live: name }).into_response()
         }
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(_) => {

@@ -1,0 +1,304 @@
+//! What the server tells the web app and what it is asked: `web/src/lib/generated/server.ts` is made of these types, by
+//! the test below.
+
+use agon_contest::FaultCount;
+use agon_spec::MatchSpec;
+use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+use ts_rs::TS;
+
+/// What the start page shows: `GET /api/start`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Listing {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The files the user named.
+    pub named: Vec<String>,
+    /// The folder of recent matches.
+    pub folder: String,
+    /// The recent matches, the newest first.
+    pub recent: Vec<Recent>,
+    /// The recent series, the newest first.
+    pub series: Vec<Series>,
+    /// The games that can be played.
+    pub games: Vec<Game>,
+}
+
+/// A game, as the form for a new match needs it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Game {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in texts.
+    pub title: &'static str,
+    /// What it is about, in a sentence.
+    pub summary: &'static str,
+    /// The least and the most seats.
+    pub seats: (u8, u8),
+    /// Its rules presets; the first is the default.
+    pub presets: Vec<Named>,
+    /// The maps inside the program.
+    pub maps: Vec<GameMap>,
+    /// Whether the seed can make a map.
+    pub generates: bool,
+    /// The bots inside the program.
+    pub builtins: Vec<Named>,
+}
+
+/// A preset or a built-in bot.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Named {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+}
+
+/// A map inside the program.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct GameMap {
+    /// Its name.
+    pub name: &'static str,
+    /// The least and the most seats it is for.
+    pub seats: (u8, u8),
+}
+
+/// A file in the folder of recent matches.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(TS))]
+pub enum Recent {
+    /// It holds a match.
+    Match(Box<RecentMatch>),
+    /// It cannot be read.
+    Unreadable {
+        /// The file.
+        name: String,
+        /// When it was written, in seconds since 1970.
+        when: u64,
+        /// Why not.
+        error: String,
+    },
+}
+
+/// A recent match.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RecentMatch {
+    /// The file.
+    pub name: String,
+    /// When it was written, in seconds since 1970.
+    pub when: u64,
+    /// The game's name on the command line.
+    pub game: String,
+    /// The name of the rules.
+    pub rules: String,
+    /// The name of the map.
+    pub map: String,
+    /// The seed, as a string: it has 64 bits.
+    pub seed: String,
+    /// Who played.
+    pub seats: Vec<RecentSeat>,
+    /// How many steps were played.
+    pub steps: usize,
+    /// Why it ended, in the game's words; none when it has no outcome.
+    pub reason: Option<String>,
+    /// Why it does not count.
+    pub void: Option<String>,
+    /// Whether the file stops before the end of the match.
+    pub cut: bool,
+}
+
+/// A seat of a recent match.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RecentSeat {
+    /// The bot's label.
+    pub label: String,
+    /// Its score; none when the match has no outcome.
+    pub score: Option<f64>,
+    /// Its rank, from 1.
+    pub rank: Option<u8>,
+    /// How many faults it made as a program.
+    pub faults: usize,
+}
+
+/// A series: what its journal says at its start.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Series {
+    /// The journal's file.
+    pub name: String,
+    /// `gauntlet`, `sprt` or `tournament`.
+    pub kind: &'static str,
+    /// The game's name on the command line.
+    pub game: String,
+    /// The game's name in texts.
+    pub title: String,
+    /// The name of the rules.
+    pub rules: String,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// Seats of a match.
+    pub seats: u8,
+    /// The labels of the bots; matches name them by their place here.
+    pub bots: Vec<String>,
+}
+
+/// A series with its matches: `GET /api/journal`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(TS))]
+pub struct Journal {
+    /// What its start says.
+    #[serde(flatten)]
+    pub series: Series,
+    /// How many matches came before the listed ones.
+    pub left_out: u64,
+    /// Whether its last line is not whole.
+    pub torn: bool,
+    /// Its matches, in the order in which they ended.
+    pub matches: Vec<JournalMatch>,
+}
+
+/// A match of a series.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(TS))]
+pub struct JournalMatch {
+    /// The block, from 1.
+    pub block: u64,
+    /// The match in the block, from 1.
+    pub game: u32,
+    /// The seed, as a string: it has 64 bits.
+    pub seed: String,
+    /// The name of the map.
+    pub map: String,
+    /// The bot in each seat, by its place in the series, from 0.
+    pub bots: Vec<usize>,
+    /// The score of each seat.
+    pub scores: Vec<f64>,
+    /// The rank of each seat, from 1.
+    pub ranks: Vec<u8>,
+    /// Why it ended, in the game's words.
+    pub reason: String,
+    /// How many steps were played.
+    pub steps: u32,
+    /// The longest answer of each seat, in milliseconds.
+    pub max_ms: Vec<f64>,
+    /// What bots did wrong as programs.
+    #[cfg_attr(
+        test,
+        ts(type = "{ seat: number; kind: string; count: number; turn: string; message: string }[]")
+    )]
+    pub faults: Vec<FaultCount>,
+    /// Whether its replay was kept.
+    pub kept: bool,
+    /// The command that plays it again.
+    pub command: String,
+}
+
+/// What the page wants played: the body of `POST /api/play`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(TS))]
+pub enum PlayRequest {
+    /// A match of a journal, once more.
+    Again {
+        /// The journal's file.
+        journal: String,
+        /// The block, from 1.
+        block: u64,
+        /// The match in the block, from 1.
+        game: u32,
+    },
+    /// A new match.
+    New(NewMatch),
+}
+
+/// A match that the page asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(TS))]
+pub struct NewMatch {
+    /// The game.
+    pub game: String,
+    /// The bots, as on the command line, in the order of their seats.
+    pub bots: Vec<String>,
+    /// A preset, or empty.
+    #[serde(default)]
+    pub rules: String,
+    /// A map, `generate`, or empty.
+    #[serde(default)]
+    pub map: String,
+    /// The seed, or empty for a fresh one.
+    #[serde(default)]
+    pub seed: String,
+}
+
+impl TryFrom<NewMatch> for MatchSpec {
+    type Error = String;
+
+    fn try_from(wanted: NewMatch) -> Result<Self, String> {
+        let NewMatch { game, bots, rules, map, seed } = wanted;
+        let seed = match seed.trim() {
+            "" => None,
+            seed => {
+                Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits"))?)
+            }
+        };
+        let (rules, map) = (rules.trim().into(), map.trim().into());
+        Ok(Self { rules, map, seed, ..Self::new(&game, bots) })
+    }
+}
+
+/// The match that was started.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Started {
+    /// Its name: `live=` of a film.
+    pub live: String,
+}
+
+/// A refusal, with a sentence for the user.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Refused {
+    /// What is wrong and what to do.
+    pub error: String,
+    /// Whether the file is no replay of ours: then the page looks whether it knows it.
+    pub foreign: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_testkit::generated;
+
+    use super::*;
+
+    #[test]
+    fn the_web_app_reads_these_types() {
+        let types = generated![
+            Listing,
+            Game,
+            Named,
+            GameMap,
+            Recent,
+            RecentMatch,
+            RecentSeat,
+            Series,
+            Journal,
+            JournalMatch,
+            PlayRequest,
+            NewMatch,
+            Started,
+            Refused,
+        ];
+        generated::check("server.ts", "crates/agon-web/src/api.rs", &types);
+    }
+}

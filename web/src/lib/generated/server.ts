@@ -1,0 +1,214 @@
+// Made from the types of crates/agon-web/src/api.rs by its test; UPDATE_TYPES=1 makes it anew.
+
+/** What the start page shows: `GET /api/start`. */
+export type Listing = {
+  /** The version of the program. */
+  version: string,
+  /** The files the user named. */
+  named: Array<string>,
+  /** The folder of recent matches. */
+  folder: string,
+  /** The recent matches, the newest first. */
+  recent: Array<Recent>,
+  /** The recent series, the newest first. */
+  series: Array<Series>,
+  /** The games that can be played. */
+  games: Array<Game>,
+};
+
+/** A game, as the form for a new match needs it. */
+export type Game = {
+  /** Its name on the command line. */
+  name: string,
+  /** Its name in texts. */
+  title: string,
+  /** What it is about, in a sentence. */
+  summary: string,
+  /** The least and the most seats. */
+  seats: [number, number],
+  /** Its rules presets; the first is the default. */
+  presets: Array<Named>,
+  /** The maps inside the program. */
+  maps: Array<GameMap>,
+  /** Whether the seed can make a map. */
+  generates: boolean,
+  /** The bots inside the program. */
+  builtins: Array<Named>,
+};
+
+/** A preset or a built-in bot. */
+export type Named = {
+  /** Its name. */
+  name: string,
+  /** What it is, in a few words. */
+  about: string,
+};
+
+/** A map inside the program. */
+export type GameMap = {
+  /** Its name. */
+  name: string,
+  /** The least and the most seats it is for. */
+  seats: [number, number],
+};
+
+/** A file in the folder of recent matches. */
+export type Recent = RecentMatch | {
+  /** The file. */
+  name: string,
+  /** When it was written, in seconds since 1970. */
+  when: number,
+  /** Why not. */
+  error: string,
+};
+
+/** A recent match. */
+export type RecentMatch = {
+  /** The file. */
+  name: string,
+  /** When it was written, in seconds since 1970. */
+  when: number,
+  /** The game's name on the command line. */
+  game: string,
+  /** The name of the rules. */
+  rules: string,
+  /** The name of the map. */
+  map: string,
+  /** The seed, as a string: it has 64 bits. */
+  seed: string,
+  /** Who played. */
+  seats: Array<RecentSeat>,
+  /** How many steps were played. */
+  steps: number,
+  /** Why it ended, in the game's words; none when it has no outcome. */
+  reason: string | null,
+  /** Why it does not count. */
+  void: string | null,
+  /** Whether the file stops before the end of the match. */
+  cut: boolean,
+};
+
+/** A seat of a recent match. */
+export type RecentSeat = {
+  /** The bot's label. */
+  label: string,
+  /** Its score; none when the match has no outcome. */
+  score: number | null,
+  /** Its rank, from 1. */
+  rank: number | null,
+  /** How many faults it made as a program. */
+  faults: number,
+};
+
+/** A series: what its journal says at its start. */
+export type Series = {
+  /** The journal's file. */
+  name: string,
+  /** `gauntlet`, `sprt` or `tournament`. */
+  kind: string,
+  /** The game's name on the command line. */
+  game: string,
+  /** The game's name in texts. */
+  title: string,
+  /** The name of the rules. */
+  rules: string,
+  /** When it began, in seconds since 1970. */
+  started: number,
+  /** Seats of a match. */
+  seats: number,
+  /** The labels of the bots; matches name them by their place here. */
+  bots: Array<string>,
+};
+
+/** A series with its matches: `GET /api/journal`. */
+export type Journal = {
+  /** How many matches came before the listed ones. */
+  leftOut: number,
+  /** Whether its last line is not whole. */
+  torn: boolean,
+  /** Its matches, in the order in which they ended. */
+  matches: Array<JournalMatch>,
+  /** The journal's file. */
+  name: string,
+  /** `gauntlet`, `sprt` or `tournament`. */
+  kind: string,
+  /** The game's name on the command line. */
+  game: string,
+  /** The game's name in texts. */
+  title: string,
+  /** The name of the rules. */
+  rules: string,
+  /** When it began, in seconds since 1970. */
+  started: number,
+  /** Seats of a match. */
+  seats: number,
+  /** The labels of the bots; matches name them by their place here. */
+  bots: Array<string>,
+};
+
+/** A match of a series. */
+export type JournalMatch = {
+  /** The block, from 1. */
+  block: number,
+  /** The match in the block, from 1. */
+  game: number,
+  /** The seed, as a string: it has 64 bits. */
+  seed: string,
+  /** The name of the map. */
+  map: string,
+  /** The bot in each seat, by its place in the series, from 0. */
+  bots: Array<number>,
+  /** The score of each seat. */
+  scores: Array<number>,
+  /** The rank of each seat, from 1. */
+  ranks: Array<number>,
+  /** Why it ended, in the game's words. */
+  reason: string,
+  /** How many steps were played. */
+  steps: number,
+  /** The longest answer of each seat, in milliseconds. */
+  maxMs: Array<number>,
+  /** What bots did wrong as programs. */
+  faults: { seat: number; kind: string; count: number; turn: string; message: string }[],
+  /** Whether its replay was kept. */
+  kept: boolean,
+  /** The command that plays it again. */
+  command: string,
+};
+
+/** What the page wants played: the body of `POST /api/play`. */
+export type PlayRequest = {
+  /** The journal's file. */
+  journal: string,
+  /** The block, from 1. */
+  block: number,
+  /** The match in the block, from 1. */
+  game: number, } | NewMatch;
+
+/** A match that the page asks for. */
+export type NewMatch = {
+  /** The game. */
+  game: string,
+  /** The bots, as on the command line, in the order of their seats. */
+  bots: Array<string>,
+  /** A preset, or empty. */
+  rules: string,
+  /** A map, `generate`, or empty. */
+  map: string,
+  /** The seed, or empty for a fresh one. */
+  seed: string,
+};
+
+/** The match that was started. */
+export type Started = {
+  /** Its name: `live=` of a film. */
+  live: string,
+};
+
+/** A refusal, with a sentence for the user. */
+export type Refused = {
+  /** What is wrong and what to do. */
+  error: string,
+  /** Whether the file is no replay of ours: then the page looks whether it knows it. */
+  foreign: boolean,
+};
