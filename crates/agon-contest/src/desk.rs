@@ -342,8 +342,8 @@ impl Inside {
     /// Whether the journal took a line; the series ends when it did not.
     fn is_written(&mut self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written {
-            let path = self.journal.path().display().to_string();
-            self.end(End::Failed(Trouble::Journal(format!("journal {path} cannot be written: {error}"))));
+            let (path, games) = (self.journal.path().to_owned(), self.progress.games);
+            self.end(End::Failed(Trouble::unwritable("journal", &path, error, games)));
         }
         written.is_ok()
     }

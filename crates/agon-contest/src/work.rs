@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -106,6 +106,25 @@ impl fmt::Display for Trouble {
     }
 }
 
+impl Trouble {
+    /// What the system says of a journal or a replay that cannot be written, after so many matches in the file.
+    pub(crate) fn unwritable(what: &str, path: &Path, error: &io::Error, matches: u64) -> Self {
+        let shown = path.display();
+        let without = if what == "replay" { ", or play without replays: --replays none" } else { "" };
+        Self::Journal(match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                let size = fs::metadata(path).map_or(0, |file| file.len());
+                let needed = match size.checked_div(matches) {
+                    Some(each) => format!(" (a match takes about {each} bytes of it)"),
+                    None => String::new(),
+                };
+                format!("the disk is full: the {what} {shown} cannot grow{needed}; make room{without}")
+            }
+            _ => format!("the {what} {shown} cannot be written: {error}{without}"),
+        })
+    }
+}
+
 impl Series {
     /// How many CPUs a match takes: bots that think at the same time each get their own; bots that take
     /// turns share one, which is quickest; built-in bots need the referee's only.
@@ -165,9 +184,8 @@ pub fn run(
             let games = desk.look(|progress| progress.games);
             if synced.0.elapsed() >= SYNC && games > synced.1 {
                 if let Err(error) = file.sync_data() {
-                    let path = desk.journal_path();
-                    let why = format!("journal {} cannot be written: {error}", path.display());
-                    desk.end(End::Failed(Trouble::Journal(why)));
+                    let failed = Trouble::unwritable("journal", &desk.journal_path(), &error, games);
+                    desk.end(End::Failed(failed));
                 }
                 synced = (Instant::now(), games);
             }
@@ -396,12 +414,7 @@ impl<'a> Table<'a> {
         }
         let name = format!("{}-{}-seed{}.replay", self.block.number, self.game + 1, self.block.seed);
         let (folder, relative) = &self.series.replays;
-        let failed = |error: io::Error| {
-            Trouble::Journal(format!(
-                "the replay {} cannot be written: {error} (--replays none plays without)",
-                folder.join(&name).display()
-            ))
-        };
+        let failed = |error: io::Error| Trouble::unwritable("replay", &folder.join(&name), &error, 0);
         let bytes = recorder.finish(self.session.as_mut(), record).map_err(failed)?;
         if let Err(error) = whole::write(&folder.join(&name), &bytes) {
             if error.kind() != io::ErrorKind::NotFound {
@@ -494,5 +507,18 @@ mod tests {
         assert_eq!(places(&[3, 2, 1, 0], 2, 2), [[3, 2], [1, 0]]);
         assert_eq!(places(&[1, 0], 3, 1), [[1], [0], [1]]);
         assert_eq!(places(&[1, 0], 1, 4), [[1, 0]], "a CPU is not given twice to one worker");
+    }
+    #[test]
+    fn a_full_disk_is_named_with_the_file_and_what_is_needed() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), [b'x'; 1000]).expect("room");
+        let said = |what, kind: io::ErrorKind, matches| {
+            Trouble::unwritable(what, file.path(), &kind.into(), matches).to_string()
+        };
+        let full = said("journal", io::ErrorKind::StorageFull, 4);
+        assert!(full.contains("disk is full") && full.contains("about 250 bytes"), "{full}");
+        assert!(full.contains(&file.path().display().to_string()), "{full}");
+        assert!(said("journal", io::ErrorKind::StorageFull, 0).ends_with("make room"));
+        assert!(said("replay", io::ErrorKind::PermissionDenied, 0).contains("--replays none"));
     }
 }
