@@ -1,4 +1,4 @@
-//! Building bots: the command of an `agon.toml`, or the usual compiler for a single source file.
+//! Building bots: the command of an `agon.toml`, that of an `algo.json`, or the usual compiler for a single source file.
 //!
 //! A bot's folder may be read-only; what a source file is compiled to lies in the user's cache, in a
 //! folder named after its content, so that it is built once and never stale.
@@ -10,6 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::algo::{self, Algo};
 use crate::java;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
@@ -153,6 +154,8 @@ pub struct Build {
     pub folder: PathBuf,
     /// Environment variables beside the inherited ones.
     pub environment: Vec<(String, String)>,
+    /// Who wants the command: `agon.toml`, `algo.json`, or the language of a source file.
+    pub asked_by: &'static str,
     /// What it makes in our cache, where we choose its place; else the bot's folder holds it.
     pub made: Option<Made>,
 }
@@ -185,10 +188,22 @@ impl Build {
         if !full.is_dir() {
             return Self::of_source(&full);
         }
-        let Some(Manifest { build: Some(build), env, .. }) = Manifest::read(&full)? else { return Ok(None) };
+        let Manifest { build, run, env, .. } = Manifest::read(&full)?.unwrap_or_default();
+        let environment: Vec<(String, String)> = env.into_iter().collect();
+        let Some(build) = build else {
+            let algo = if run.is_none() { Algo::of(&full) } else { None };
+            let of_algo = |algo: Algo| Self {
+                command: algo.build,
+                folder: full,
+                environment,
+                asked_by: algo::FILE,
+                made: None,
+            };
+            return Ok(algo.map(of_algo));
+        };
         let place = full.join(manifest::FILE);
         let command = build.words().map_err(|why| format!("{}: build: {why}", place.display()))?;
-        Ok(Some(Self { command, folder: full, environment: env.into_iter().collect(), made: None }))
+        Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, made: None }))
     }
 
     /// How a source file is compiled; none when it is not in a language that has to be.
@@ -251,7 +266,8 @@ impl Build {
             before,
         };
         let command = fill(compiler.command, &draft);
-        Ok(Some(Self { command, folder, environment: Vec::new(), made: Some(made) }))
+        let asked_by = compiler.language;
+        Ok(Some(Self { command, folder, environment: Vec::new(), asked_by, made: Some(made) }))
     }
 
     /// Whether what it makes in the cache is there already.
@@ -312,7 +328,7 @@ impl Build {
                 format!("{}: no such folder", self.folder.display())
             }
             io::ErrorKind::NotFound => {
-                let who = self.made.as_ref().map_or("agon.toml", |made| made.language);
+                let who = self.asked_by;
                 let what = tools::advice(program).unwrap_or_else(|| "agon doctor lists what is".to_owned());
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }

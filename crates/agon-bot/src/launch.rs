@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::algo::Algo;
 use crate::build::Build;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
@@ -126,6 +127,12 @@ impl Launch {
         }
         if let Some(file) = known_file(folder) {
             return Self::file(bot, &file);
+        }
+        if let Some(algo) = Algo::of(folder) {
+            if let Some(missing) = algo.missing(folder) {
+                return Err(LaunchError::NotBuilt { bot: bot.to_owned(), missing: missing.to_owned() });
+            }
+            return Ok(Self::command(&algo.run, Some(folder.to_owned()), Vec::new()));
         }
         if folder.join("package.json").is_file() {
             let words = ["npm", "start", "--silent"].map(str::to_owned);

@@ -6,6 +6,7 @@
 // In reading order.
 pub mod name;
 
+pub mod algo;
 pub mod build;
 mod java;
 pub mod launch;

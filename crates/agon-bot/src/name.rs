@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::algo;
 use crate::script::{Js, Script};
 use crate::words;
 
@@ -117,7 +118,9 @@ impl BotName {
             Kind::WebSocket | Kind::Tcp => self.text.clone(),
             Kind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                let part = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let part = |path: &Path| {
+                    algo::owner(path).file_name().map(|name| name.to_string_lossy().into_owned())
+                };
                 let own = part(&full).unwrap_or_else(|| self.text.clone());
                 let generic = full.file_stem().is_some_and(|stem| {
                     ["bot", "main", "index", "run", "a"].contains(&stem.to_string_lossy().as_ref())
@@ -170,5 +173,7 @@ mod tests {
         assert_eq!(label("games/x/bots/python/bot.py"), "python/bot.py");
         assert_eq!(label("old/seeker.js"), "seeker.js");
         assert_eq!(label("builtin:greedy"), "greedy");
+        assert_eq!(label("bots/my-algo/algo-target"), "my-algo");
+        assert_eq!(label("bots/my-algo/algo-target/run.sh"), "my-algo/run.sh");
     }
 }

@@ -32,6 +32,8 @@ pub const TOOLS: &[Tool] = &[
     tool("C++", "g++", "--version", "g++"),
     tool("C", "gcc", "--version", "gcc"),
     tool("Rust", "rustc", "--version", "rustc"),
+    tool("Cargo", "cargo", "--version", "cargo"),
+    tool("Maven", "mvn", "--version", "maven"),
     tool("Go", "go", "version", "golang-go"),
     tool("C#", "dotnet", "--version", "dotnet-sdk-8.0"),
     tool("C# (Mono)", "mcs", "--version", "mono-mcs"),

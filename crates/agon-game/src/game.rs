@@ -72,6 +72,12 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The rulebook's limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, state: &Self::State, seat: Seat) -> u32;
 
+    /// From how many milliseconds on an answer costs its player something in the game, where thinking time is part
+    /// of play.
+    fn soft_limit_ms(&self) -> Option<u32> {
+        None
+    }
+
     /// How long the referee waits before the first question, and lets bots run on after the last message, in
     /// milliseconds.
     fn pauses_ms(&self) -> [u32; 2] {
@@ -183,6 +189,11 @@ pub trait Game: Sized + Send + Sync + 'static {
 pub trait Reason: Clone + Debug + Display + Send {
     /// The id of the rule in the game's `RULES.md`.
     fn rule(&self) -> &'static str;
+
+    /// Whether the order asked for what is so already, so that its author need not mind.
+    fn is_harmless(&self) -> bool {
+        false
+    }
 }
 
 /// Takes what [`Game::play`] tells. Search and playouts use [`Ignored`], which costs nothing.

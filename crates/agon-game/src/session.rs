@@ -29,6 +29,8 @@ pub struct Rejection {
     pub rule: &'static str,
     /// Why, as a sentence.
     pub why: String,
+    /// Whether the order asked for what is so already.
+    pub harmless: bool,
 }
 
 /// One running match of some game.
@@ -47,6 +49,8 @@ pub trait Session: Send {
     fn deciding(&self) -> Seats;
     /// The limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, seat: Seat) -> u32;
+    /// From how many milliseconds on an answer costs its player something in the game ([`Game::soft_limit_ms`]).
+    fn soft_limit_ms(&self) -> Option<u32>;
     /// The pauses before the first question and after the last message, in milliseconds.
     fn pauses_ms(&self) -> [u32; 2];
     /// Appends the message that asks `seat`. Once per seat and step, in ascending order of seats.
@@ -363,8 +367,8 @@ impl<G: Game> Sink<G> for Teller<'_, G> {
     fn reject(&mut self, seat: Seat, index: usize, reason: G::Reason) {
         self.dialect.rejected(self.game, seat, index, &reason);
         if self.log.rejections.len() < LISTED_REJECTIONS {
-            let (rule, why) = (reason.rule(), reason.to_string());
-            self.log.rejections.push(Rejection { seat, index, rule, why });
+            let (rule, why, harmless) = (reason.rule(), reason.to_string(), reason.is_harmless());
+            self.log.rejections.push(Rejection { seat, index, rule, why, harmless });
         }
     }
 }
@@ -396,6 +400,10 @@ impl<G: Game> Session for Table<G> {
 
     fn limit_ms(&self, seat: Seat) -> u32 {
         self.game.limit_ms(&self.state, seat)
+    }
+
+    fn soft_limit_ms(&self) -> Option<u32> {
+        self.game.soft_limit_ms()
     }
 
     fn pauses_ms(&self) -> [u32; 2] {

@@ -37,6 +37,9 @@ pub struct RejectedOrder {
     pub rule: &'static str,
     /// What is wrong with it.
     pub message: String,
+    /// Whether it asked for what is so already: nothing to mend.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub harmless: bool,
 }
 
 fn seat_number<S: serde::Serializer>(seat: &Seat, to: S) -> Result<S::Ok, S::Error> {

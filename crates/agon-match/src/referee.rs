@@ -524,6 +524,7 @@ impl<'a> Referee<'a> {
                     turn: turn.to_owned(),
                     rule: rejection.rule,
                     message: rejection.why.clone(),
+                    harmless: rejection.harmless,
                 });
             }
         }

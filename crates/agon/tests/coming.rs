@@ -31,6 +31,10 @@ const CPP: &str = "#include <iostream>\nusing namespace std;\nint main() { strin
 const SCRIPT: &str = "for (let i = 0; i < 9; i++) readline();\nfor (;;) { const n = readline(); if (!n) break; for (let i = 0; i < +n; i++) \
     readline(); console.log('WAIT'); }\n";
 
+/// An algo of Terminal that does nothing.
+const ALGO: &str = "import java.util.*;\nclass Algo { public static void main(String[] a) { Scanner in = new Scanner(System.in);\nwhile \
+    (in.hasNextLine()) if (in.nextLine().contains(\"\\\"turnInfo\\\":[0\")) System.out.println(\"[]\\n[]\"); } }\n";
+
 /// Runs a command of ours; it has to end well.
 fn run(folder: &Path, words: &[&str]) -> String {
     let mut command = common::command(folder, words);
@@ -97,7 +101,18 @@ fn terminal() {
         .expect("our own file");
     std::fs::copy(folder.path().join("handed-in.zip"), folder.path().join("my-algo.zip"))
         .expect("our own file");
-    run_all(folder.path(), "Terminal", &[]);
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    write("old-configs.json", include_str!("../../../games/terminal/tests/first-season.json"));
+    let run_sh = "#!/bin/sh\nwhile read -r line; do case $line in *'\"turnInfo\":[0'*) printf '[]\\n[]\\n';; esac; done\n";
+    write("old-algo/run.sh", run_sh);
+    write("built-algo/algo-target/run.sh", run_sh);
+    write("java-algo/algo.json", "{\"language\": \"java\"}");
+    write("java-algo/src/Algo.java", ALGO);
+    run_all(folder.path(), "Terminal", &[("java-algo", "javac")]);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! names and switches of other engines. What the rules need is checked, and what is wrong with it
 //! is said with the key's full name (TM-CONFIG-1).
 
+mod old;
+
 use agon_game::rules_name::WITHOUT_EFFECT;
 use agon_game::setup::nearest;
 use agon_game::{RulesChoice, SetupError};
@@ -72,7 +74,10 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
         timing.entry("replaySave").or_insert(Value::from(0));
     }
-    let mut rules = rules(&Part { place: &name, path: String::new(), map: &config })?;
+    let renewed = old::renewed(&config);
+    let map = renewed.as_ref().map_or(&config, |renewed| &renewed.config);
+    let mut rules = rules(&Part { place: &name, path: String::new(), map })?;
+    rules.before_upgrades = renewed.is_some_and(|renewed| renewed.before_upgrades);
     let pauses = rules.timing.pauses_ms.iter_mut().zip(asked);
     pauses.filter(|(_, asked)| !asked).for_each(|(pause, _)| *pause = 0);
     // Presets and records of the original have the other idle keys, too, but no decay of shields.
@@ -212,7 +217,7 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     let timing = timing(&config.needed("timingAndReplay")?)?;
     let bounds = bounds(config)?;
     let units = <[Unit; 6]>::try_from(units).expect("one for each kind");
-    Ok(Rules { units, remove, upgrade, resources, timing, bounds })
+    Ok(Rules { units, remove, upgrade, before_upgrades: false, resources, timing, bounds })
 }
 
 /// The entries of `unitInformation`: the shorthand each has in the configurations of the original, and its name.

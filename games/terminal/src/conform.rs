@@ -59,7 +59,7 @@ fn compare(record: &[u8], report: &mut Report) -> Result<Compared, Unreadable> {
     let whole = played.recorded.whole;
     let mut ours: VecDeque<OwnLine> = VecDeque::new();
     let mut bytes = Vec::new();
-    line::deploy(&played.state, &[], Eyes::of(Seat::new(0)), &mut bytes);
+    line::deploy(&played.state, &[], Eyes::of(played.game.rules(), Seat::new(0)), &mut bytes);
     ours.push_back((std::mem::take(&mut bytes), None));
     for (number, text) in lines.into_iter().enumerate() {
         let theirs = replay::read(number, text)?;
@@ -97,7 +97,7 @@ impl Match {
         report.count("orders", told.refused.is_empty(), || {
             (place(), "all carried out".to_owned(), format!("{:?}", told.refused))
         });
-        let eyes = Eyes::of(Seat::new(0));
+        let eyes = Eyes::of(self.game.rules(), Seat::new(0));
         for frame in told.frames {
             let mut bytes = Vec::new();
             line::action(&frame, eyes, &mut bytes);
@@ -116,7 +116,7 @@ impl Match {
         let place = || "end line".to_owned();
         report.compare("end of match", &true, &(used_up && self.state.ending.is_some()), place);
         let mut bytes = Vec::new();
-        let eyes = Eyes::of(Seat::new(0));
+        let eyes = Eyes::of(self.game.rules(), Seat::new(0));
         line::end(&self.game, &self.state, self.last.as_deref(), &Names::default(), eyes, &mut bytes);
         let text = String::from_utf8(bytes).expect("lines are text");
         let Ok(own) = replay::read(0, &text) else { return };

@@ -52,8 +52,8 @@ impl Dialect<Terminal> for Wire {
         (talk.build, talk.stray) = (None, 0);
         // Frames of an earlier turn were for an earlier question.
         let last = self.frames.iter().filter(|frame| frame.turn + 1 == view.state.turn);
-        line::actions(last.map(Arc::as_ref), Eyes::of(seat), out);
-        line::deploy(view.state, &self.removed, Eyes::of(seat), out);
+        line::actions(last.map(Arc::as_ref), Eyes::of(game.rules(), seat), out);
+        line::deploy(view.state, &self.removed, Eyes::of(game.rules(), seat), out);
         self.last = Some(*view.state);
     }
 
@@ -109,9 +109,16 @@ impl Dialect<Terminal> for Wire {
 
     /// TM-TALK-5: the last frames and the end line.
     fn end(&mut self, game: &Terminal, seat: Seat, _: &Outcome, facts: &Facts, out: &mut Vec<u8>) {
-        line::actions(self.frames.iter().map(Arc::as_ref), Eyes::of(seat), out);
+        line::actions(self.frames.iter().map(Arc::as_ref), Eyes::of(game.rules(), seat), out);
         let Some(state) = &self.last else { return };
-        line::end(game, state, self.frames.last().map(Arc::as_ref), &Names::of(facts), Eyes::of(seat), out);
+        line::end(
+            game,
+            state,
+            self.frames.last().map(Arc::as_ref),
+            &Names::of(facts),
+            Eyes::of(game.rules(), seat),
+            out,
+        );
     }
 }
 

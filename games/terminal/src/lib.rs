@@ -195,6 +195,10 @@ impl Game for Terminal {
         self.rules.timing.wait_time_bot_max
     }
 
+    fn soft_limit_ms(&self) -> Option<u32> {
+        Some(self.rules.timing.wait_time_bot_soft)
+    }
+
     fn pauses_ms(&self) -> [u32; 2] {
         self.rules.timing.pauses_ms
     }

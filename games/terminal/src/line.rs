@@ -7,21 +7,26 @@ use agon_game::{Facts, Seat};
 
 use crate::arena::Tile;
 use crate::frame::{Death, Events, Frame, Lists, Spawned, Stats, Who};
+use crate::rules::Rules;
 use crate::state::{Ending, Player, Real, State};
 use crate::{Terminal, outcome};
 
 /// Whose eyes a line is for: player 2 sees the arena turned, with the players exchanged (TM-TALK-3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Eyes(Seat);
+pub struct Eyes {
+    seat: Seat,
+    /// Before there were upgrades: three numbers in `turnInfo`, and no list of the upgraded (TM-CONFIG-6).
+    short: bool,
+}
 
 impl Eyes {
-    /// The eyes of a seat; those of the first are a replay's.
-    pub const fn of(seat: Seat) -> Self {
-        Self(seat)
+    /// The eyes of a seat under these rules; those of the first are a replay's.
+    pub const fn of(rules: &Rules, seat: Seat) -> Self {
+        Self { seat, short: rules.before_upgrades }
     }
 
     const fn turned(self) -> bool {
-        self.0.index() == 1
+        self.seat.index() == 1
     }
 
     fn tile(self, tile: Tile) -> Tile {
@@ -125,7 +130,11 @@ pub fn end(
 impl Line<'_> {
     fn head(&mut self, phase: u8, turn: u16, frame: i32, number: u32) {
         self.text("{\"turnInfo\":[");
-        self.number(phase).text(",").number(turn).text(",").number(frame).text(",").number(number).text("]");
+        self.number(phase).text(",").number(turn).text(",").number(frame);
+        if !self.eyes.short {
+            self.text(",").number(number);
+        }
+        self.text("]");
     }
 
     fn board<'a>(&mut self, stats: &[Stats; 2], lists: &'a [Lists; 2], before: &mut Before<'a>) {
@@ -138,7 +147,9 @@ impl Line<'_> {
         for (number, index) in order.into_iter().enumerate() {
             self.text(if number == 0 { ",\"p1Units\":[" } else { ",\"p2Units\":[" });
             let old = before.lists.map(|lists| lists[index].all());
-            for (place, list) in lists[index].all().into_iter().enumerate() {
+            let lists = lists[index].all();
+            let shown = if self.eyes.short { 7 } else { 8 };
+            for (place, list) in lists.into_iter().enumerate().take(shown) {
                 self.comma(place);
                 let start = self.out.len();
                 let known = &mut before.places[index][place];
@@ -330,7 +341,7 @@ mod tests {
     fn every_number_is_written_as_short_as_it_can_be_read_again() {
         let written = |number: f32| {
             let mut out = Vec::new();
-            Line { eyes: Eyes::of(Seat::new(0)), out: &mut out }.real(Real(number));
+            Line { eyes: Eyes { seat: Seat::new(0), short: false }, out: &mut out }.real(Real(number));
             String::from_utf8(out).expect("text")
         };
         let tenths = (-30_000..=1_100_000).map(|tenths| tenths as f32 / 10.0);

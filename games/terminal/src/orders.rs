@@ -297,4 +297,9 @@ impl Reason for Refusal {
             Self::NotOnEdge(_) => "TM-DEPLOY-2",
         }
     }
+
+    /// Many good algos order every turn what they want to be so.
+    fn is_harmless(&self) -> bool {
+        matches!(self, Self::AlreadyMarked(_) | Self::AlreadyUpgraded(_))
+    }
 }

@@ -330,7 +330,7 @@ impl Sink<Terminal> for Told {
 /// `answers` holds both answers of each turn; what follows after the end of the match is left out.
 pub fn export(game: &Terminal, answers: &[Answers<Commands>], facts: &Facts, out: &mut Vec<u8>) {
     use agon_game::Game as _;
-    let eyes = Eyes::of(Seat::new(0));
+    let eyes = Eyes::of(game.rules(), Seat::new(0));
     out.extend_from_slice(game.config_line().as_bytes());
     out.push(b'\n');
     let (mut state, mut work, mut removed) = (game.start(), Work::default(), Vec::new());

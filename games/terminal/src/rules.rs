@@ -158,6 +158,8 @@ pub struct Rules {
     pub remove: String,
     /// What orders call an upgrade.
     pub upgrade: String,
+    /// Whether the configuration is from before there were upgrades: state lines have no list of them (TM-CONFIG-6).
+    pub before_upgrades: bool,
     /// Points and health.
     pub resources: Resources,
     /// The clock.

@@ -11,6 +11,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("src/builtin/simple.rs", include_str!("../src/builtin/simple.rs")),
     ("src/clock.rs", include_str!("../src/clock.rs")),
     ("src/config.rs", include_str!("../src/config.rs")),
+    ("src/config/old.rs", include_str!("../src/config/old.rs")),
     ("src/conform.rs", include_str!("../src/conform.rs")),
     ("src/deploy.rs", include_str!("../src/deploy.rs")),
     ("src/dialect.rs", include_str!("../src/dialect.rs")),

@@ -1,9 +1,12 @@
 //! The presets, and a table of matches that must never change.
 
 use agon_game::session::{Table, random_answers};
-use agon_game::{Game as _, RulesChoice, Seeded, Session as _, Setup};
+use agon_game::{Dialect as _, Game as _, RulesChoice, Seat, Seeded, Session as _, Setup};
 use serde_json::Value;
 use terminal::Terminal;
+use terminal::arena::Reach;
+use terminal::dialect::Wire;
+use terminal::rules::Kind;
 
 fn config(preset: &str) -> Value {
     serde_json::from_str(Terminal::INFO.preset(preset).expect("a preset").text).expect("JSON")
@@ -92,6 +95,60 @@ fn a_file_is_read_with_its_byte_order_mark_and_told_what_is_wrong() {
         });
         assert_eq!(told, missing(what));
     }
+}
+
+/// TM-CONFIG-6: the numbers of a file of the first seasons, one by one, and what its bots are sent.
+#[test]
+fn a_configuration_of_the_first_seasons_means_the_numbers_of_today() {
+    let text = include_str!("first-season.json");
+    let set_up = |text: String| {
+        let file = Some(("first-season.json".to_owned(), text));
+        Terminal::set_up(&Setup {
+            rules: RulesChoice { file, ..RulesChoice::default() },
+            seats: 2,
+            ..Setup::default()
+        })
+    };
+    let game = set_up(text.to_owned()).expect("it is read");
+    let again = Terminal::set_up(&game.recipe().setup()).expect("a recipe");
+    assert_eq!((again.rules(), again.recipe()), (game.rules(), game.recipe()));
+    let sent: Value = serde_json::from_str(game.config_line()).expect("a line of JSON");
+    assert_eq!(sent, serde_json::from_str::<Value>(text).expect("JSON"), "bots are sent the file as it is");
+    let rules = game.rules();
+    let form = |kind| rules.form(kind, false);
+    let [wall, support, turret, scout, demolisher, interceptor] = Kind::ALL.map(form);
+    assert!(rules.before_upgrades && rules.units.iter().all(|unit| !unit.upgradable));
+    assert_eq!((wall.cost1, wall.cost2, wall.start_health), (1.0, 0.0, 60.0));
+    assert_eq!((wall.refund_percentage, wall.turns_required_to_remove), (0.5, 1));
+    assert_eq!((support.shield_per_unit, support.shield_range), (10.0, Reach::new(3.5)));
+    assert_eq!(support.attack_range, Reach::new(0.0));
+    assert_eq!((turret.attack_damage_walker, turret.attack_damage_tower), (16.0, 0.0));
+    assert_eq!(turret.attack_range, Reach::new(3.5));
+    assert_eq!((scout.cost1, scout.cost2, scout.speed), (0.0, 1.0, 0.5));
+    assert_eq!((scout.attack_damage_walker, scout.attack_damage_tower), (1.0, 2.0));
+    assert_eq!((scout.player_breach_damage, scout.metal_for_breach), (1.0, 1.0));
+    assert_eq!((demolisher.self_destruct_damage_walker, demolisher.self_destruct_damage_tower), (5.0, 5.0));
+    assert_eq!(
+        (interceptor.self_destruct_steps_required, interceptor.self_destruct_range),
+        (5, Reach::new(1.5))
+    );
+
+    // The six units alone, and without what stood once for all units.
+    let mut short: Value = serde_json::from_str(text).expect("JSON");
+    short["unitInformation"].as_array_mut().expect("a list").pop();
+    short.as_object_mut().expect("an object").remove("mechanics");
+    short.as_object_mut().expect("an object").remove("timingAndReplay");
+    let least = set_up(short.to_string()).expect("it is read");
+    assert_eq!((least.rules().remove.as_str(), &least.rules().units), ("RM", &rules.units));
+
+    // A state line as those seasons wrote it.
+    let mut lines = Vec::new();
+    let state = game.start();
+    Wire::new(&game).ask(&game, Seat::new(0), &game.view(&state, Seat::new(0)), &mut lines);
+    let lines = String::from_utf8(lines).expect("text");
+    let state: Value = serde_json::from_str(lines.lines().nth(1).expect("two lines")).expect("a state line");
+    assert_eq!(state["turnInfo"], serde_json::json!([0, 0, -1]));
+    assert_eq!(state["p1Units"].as_array().map(Vec::len), Some(7));
 }
 
 /// Hashes of the last states of random matches. A change here is a changed rule: raise `rules_version`.

@@ -1,7 +1,8 @@
 //! The readable rule tests in `spec/`.
 //!
 //! A board block lists structures, `wall 13,13`, `turret+ 3,12 health 40`, `support 5,10 mark 2`, `wall 0..27,14`, in the
-//! order of their ids, and settings: `hp`, `sp`, `mp` (two numbers each), `turn`, `rules` (a preset) and names of rules.
+//! order of their ids, and settings: `hp`, `sp`, `mp` (two numbers each), `turn`, `rules` (a preset), `file` (a configuration in `tests/`) and
+//! names of rules.
 //! `try: NAME=VALUE` and `try: without PATH` note what the game says to such a configuration.
 //!
 //! An orders line is a list, `wall 13,13; upgrade 3,12; remove 5,10; scout 13,0 x5; ms 6500`, with the
@@ -81,6 +82,11 @@ impl Adapter for Spec {
         for (name, value) in settings {
             match name.as_str() {
                 "rules" => rules.preset.clone_from(value),
+                "file" => {
+                    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(value);
+                    let text = std::fs::read_to_string(place).map_err(|error| format!("{value}: {error}"))?;
+                    rules.file = Some((value.clone(), text));
+                }
                 "hp" | "sp" | "mp" | "turn" => values.push((name.as_str(), value.as_str())),
                 "try" => tries.push(value),
                 _ => rules.sets.push((name.clone(), value.clone())),

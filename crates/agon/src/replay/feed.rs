@@ -203,6 +203,10 @@ impl Session for Rerun<'_> {
         self.inner.limit_ms(seat)
     }
 
+    fn soft_limit_ms(&self) -> Option<u32> {
+        self.inner.soft_limit_ms()
+    }
+
     fn pauses_ms(&self) -> [u32; 2] {
         self.inner.pauses_ms()
     }

@@ -42,6 +42,8 @@ pub struct Time {
     pub ms: f64,
     /// The limit.
     pub limit_ms: f64,
+    /// From which time on an answer costs something in the game, where it does.
+    pub soft_ms: Option<f64>,
     /// Which step, from 0.
     pub step: u32,
     /// Whether it was the first one.
@@ -129,7 +131,8 @@ impl Observer for Watch<'_> {
                 let first = self.times.is_empty();
                 let (ms, limit_ms) =
                     (take.charged.as_secs_f64() * 1e3, take.limit.unwrap_or_default().as_secs_f64() * 1e3);
-                self.times.push(Time { ms, limit_ms, step: step.step, first });
+                let soft_ms = session.soft_limit_ms().map(f64::from);
+                self.times.push(Time { ms, limit_ms, soft_ms, step: step.step, first });
             }
         }
         if self.stop.load(Ordering::Relaxed) || step.step + 1 >= self.until {

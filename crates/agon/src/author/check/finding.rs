@@ -135,6 +135,28 @@ pub fn all(
     findings
 }
 
+impl Time {
+    /// How close to a limit it came. Beyond the soft one an answer costs something, but no match.
+    fn status(&self) -> Status {
+        match self.ms {
+            ms if ms >= self.limit_ms => Status::Failed,
+            ms if ms > CLOSE * self.soft_ms.map_or(self.limit_ms, |soft| soft.min(self.limit_ms)) => {
+                Status::Warning
+            }
+            _ => Status::Passed,
+        }
+    }
+
+    /// The limits in words.
+    fn limits(&self) -> String {
+        let hard = milliseconds(self.limit_ms);
+        match self.soft_ms.filter(|soft| *soft < self.limit_ms) {
+            Some(soft) => format!("{} that cost nothing (it is stopped at {hard})", milliseconds(soft)),
+            None => hard,
+        }
+    }
+}
+
 struct Report<'a> {
     info: &'a GameInfo,
     bot: &'a str,
@@ -212,14 +234,9 @@ impl<'a> Report<'a> {
             "the slowest of {} first answers took {} of {}",
             firsts.len(),
             milliseconds(slowest.ms),
-            milliseconds(slowest.limit_ms)
+            slowest.limits()
         );
-        let late = slowest.ms >= slowest.limit_ms;
-        let status = match slowest.ms {
-            _ if late => Status::Failed,
-            ms if ms > CLOSE * slowest.limit_ms => Status::Warning,
-            _ => Status::Passed,
-        };
+        let status = slowest.status();
         let finding = Finding::new(WHAT, status, seen);
         match status {
             Status::Passed => finding,
@@ -250,7 +267,22 @@ impl<'a> Report<'a> {
         rules.dedup();
         let mut findings = Vec::new();
         for rule in rules {
-            let of_rule: Vec<_> = all.iter().filter(|(_, order)| order.rule == rule).collect();
+            let (harmless, of_rule): (Vec<_>, Vec<_>) = all
+                .iter()
+                .copied()
+                .filter(|(_, order)| order.rule == rule)
+                .partition(|(_, order)| order.harmless);
+            if let [(number, first), ..] = harmless[..] {
+                let times = harmless.len();
+                let seen = format!("{times} of its orders asked for what was so already: {}", first.message);
+                let mut finding = Finding::new("needless orders", Status::Note, seen);
+                finding.rule = Some(rule.to_owned());
+                finding.place = Some(self.place(number, &first.turn));
+                findings.push(finding);
+            }
+            if of_rule.is_empty() {
+                continue;
+            }
             let (number, first) = of_rule[0];
             // Where a rejected order ends the match, one is too many.
             let fatal = of_rule.iter().find(|(number, order)| {
@@ -261,19 +293,19 @@ impl<'a> Report<'a> {
             });
             let many = of_rule.len() * FEW > answers;
             let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
-            let (number, first) = fatal.map_or((number, first), |(number, order)| (number, order));
+            let (number, first) = fatal.map_or((number, first), |(number, order)| (*number, *order));
             let lost = if fatal.is_some() { ", and lost a match by it" } else { "" };
             let times = of_rule.len();
             let seen =
                 format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
             let mut finding = Finding::new(WHAT, status, seen);
             finding.rule = Some(rule.to_owned());
-            finding.place = Some(self.place(*number, &first.turn));
+            finding.place = Some(self.place(number, &first.turn));
             finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
-            finding.again = self.again(*number);
+            finding.again = self.again(number);
             findings.push(finding);
         }
-        if findings.is_empty() {
+        if all.iter().all(|(_, order)| order.harmless) {
             findings.push(Finding::new(
                 WHAT,
                 Status::Passed,
@@ -338,13 +370,9 @@ impl<'a> Report<'a> {
             "median {}, worst {} of {}",
             milliseconds(median.ms),
             milliseconds(worst.ms),
-            milliseconds(worst.limit_ms)
+            worst.limits()
         );
-        let status = match part(worst) {
-            part if part >= 1.0 => Status::Failed,
-            part if part > CLOSE => Status::Warning,
-            _ => Status::Passed,
-        };
+        let status = worst.status();
         let mut finding = Finding::new(WHAT, status, seen);
         if status != Status::Passed {
             finding.place = Some(format!("{} {}, {}", self.info.step, worst.step + 1, situation.what));
