@@ -230,6 +230,11 @@ impl Desk {
         self.lock().schedule.as_ref().and_then(|schedule| schedule.certainty(top))
     }
 
+    /// In a placement, where the newcomer stands.
+    pub fn placed(&self) -> Option<agon_pairing::Placed> {
+        self.lock().schedule.as_ref().and_then(Schedule::placed)
+    }
+
     /// Takes a finished match: writes it down, then counts it.
     pub fn finish(&self, entry: Entry) {
         let mut inside = self.lock();

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use agon_pairing::{
-    DoubleElimination, Format, FormatError, Heats, Id, Knockout, Ladder, Played, Results, Standing, Swiss,
+    DoubleElimination, Format, FormatError, Heats, Id, Knockout, Ladder, Placed, Placement, Played, Results,
+    Standing, Swiss,
 };
 use agon_stats::twin::half_opponents_beaten;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,13 @@ pub enum Form {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         top: Option<usize>,
     },
+    /// A newcomer is placed among bots that played before. It is the first of the seeding.
+    Placement {
+        /// At most so many blocks.
+        blocks: u32,
+        /// Until half of its interval is so many Elo.
+        within: u32,
+    },
 }
 
 /// What the journal keeps of a format.
@@ -55,6 +63,9 @@ pub struct FormatId {
     pub form: Form,
     /// The bots by their places in the header, the one held to be the strongest first.
     pub seeding: Vec<usize>,
+    /// In a placement the ratings of all but the newcomer, in the order of the seeding, in tenths of Elo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratings: Vec<i32>,
 }
 
 /// Blocks of an encounter and tables of a round have numbers below these.
@@ -77,6 +88,7 @@ pub fn id(number: u64) -> Option<Id> {
 pub struct Schedule {
     format: Box<dyn Format + Send>,
     ladder: Option<Ladder>,
+    placement: Option<Placement>,
     seeding: Vec<usize>,
     results: Results,
     named: BTreeSet<Id>,
@@ -90,7 +102,7 @@ impl Schedule {
     /// When the format cannot be held with so many bots and seats.
     pub fn new(what: &FormatId, bots: usize, seats: u8) -> Result<Self, FormatError> {
         let seats = usize::from(seats);
-        let mut ladder = None;
+        let (mut ladder, mut placement) = (None, None);
         let (format, blocks): (Box<dyn Format + Send>, Option<u64>) = match what.form {
             Form::Swiss { rounds } => {
                 (Box::new(Swiss::new(bots, seats, rounds)?), Some(u64::from(rounds) * (bots / seats) as u64))
@@ -103,9 +115,15 @@ impl Schedule {
                 ladder = Some(made.clone());
                 (Box::new(made), Some(u64::from(blocks)))
             }
+            Form::Placement { blocks, within } => {
+                let ratings = what.ratings.iter().map(|tenths| f64::from(*tenths) / 10.0).collect();
+                let made = Placement::new(seats, blocks, within, ratings)?;
+                placement = Some(made.clone());
+                (Box::new(made), Some(u64::from(blocks)))
+            }
         };
         let (seeding, results, named) = (what.seeding.clone(), Results::new(), BTreeSet::new());
-        Ok(Self { format, ladder, seeding, results, named, blocks })
+        Ok(Self { format, ladder, placement, seeding, results, named, blocks })
     }
 
     /// How many blocks there are in all, where that is fixed.
@@ -175,6 +193,11 @@ impl Schedule {
     pub fn certainty(&self, top: usize) -> Option<f64> {
         self.ladder.as_ref().map(|ladder| ladder.certainty(&self.results, top))
     }
+
+    /// In a placement, where the newcomer stands.
+    pub fn placed(&self) -> Option<Placed> {
+        self.placement.as_ref().map(|placement| placement.placed(&self.results))
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +219,7 @@ mod tests {
             (Form::Ladder { blocks: 9, top: None }, r#"{"name":"ladder","blocks":9,"seeding":[1,0]}"#),
         ];
         for (form, text) in texts {
-            let made = FormatId { form, seeding: vec![1, 0] };
+            let made = FormatId { form, seeding: vec![1, 0], ratings: Vec::new() };
             assert_eq!(serde_json::to_string(&made).expect("JSON"), text);
             assert_eq!(serde_json::from_str::<FormatId>(text).expect("a format"), made);
         }

@@ -19,7 +19,7 @@ use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::format::{FormatId, Schedule};
+use crate::format::{Form, FormatId, Schedule};
 use crate::plan::{self, Kind, Plan};
 use crate::whole;
 
@@ -422,6 +422,10 @@ impl Header {
         let all: BTreeSet<usize> = format.seeding.iter().copied().collect();
         if format.seeding.len() != self.bots.len() || !all.into_iter().eq(0..self.bots.len()) {
             return Err("its seeding does not name every bot once".to_owned());
+        }
+        let rated = if matches!(format.form, Form::Placement { .. }) { self.bots.len() - 1 } else { 0 };
+        if format.ratings.len() != rated {
+            return Err(format!("it has {} ratings where {rated} belong", format.ratings.len()));
         }
         Schedule::new(format, self.bots.len(), self.seats).map(drop).map_err(|error| error.to_string())
     }

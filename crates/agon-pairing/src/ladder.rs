@@ -99,6 +99,23 @@ impl Format for Ladder {
     }
 }
 
+/// Who met whom in a block with these points. In many seats only the sums of points are known: who left more behind is
+/// held to have been ahead of the other that much more often; in two seats that is exact.
+pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
+    let (seats, games) = (bots.len() as u64, bots.len() as u64);
+    let mut found = Vec::new();
+    for (place, (&one, &own)) in bots.iter().zip(points).enumerate() {
+        for (&other, &its) in bots.iter().zip(points).skip(place + 1) {
+            let lead = i64::from(own) - i64::from(its);
+            let share = 0.5 + lead as f64 / f64::from(2 * full(bots.len()));
+            let gained = (share * 2.0 * games as f64).round() as u64;
+            let meeting = Meeting::games(one as u32, other as u32, gained.min(2 * games), games);
+            found.push(Meeting { blocks: BLOCK / (seats - 1), ..meeting });
+        }
+    }
+    found
+}
+
 /// What is known of the bots after some results. A site that never ends keeps one of these, and asks it for the
 /// next fixtures after each batch of results.
 #[derive(Clone, Debug)]
@@ -133,20 +150,11 @@ impl Known {
 
     /// Takes in a block: its bots, and the points of each in all its games together.
     pub fn add(&mut self, bots: &[usize], points: &[u32]) {
-        let (seats, games) = (bots.len() as u64, bots.len() as u64);
         self.first_seats[bots[0]] += 1;
-        for (place, (&one, &own)) in bots.iter().zip(points).enumerate() {
+        self.new.extend(meetings(bots, points));
+        for (&one, &own) in bots.iter().zip(points) {
             self.blocks[one] += 1;
             self.points[one] += u64::from(own);
-            for (&other, &its) in bots.iter().zip(points).skip(place + 1) {
-                // In many seats only the sums of points are known. Who left more behind is held to have been
-                // ahead of the other that much more often; in two seats that is exact.
-                let lead = i64::from(own) - i64::from(its);
-                let share = 0.5 + lead as f64 / f64::from(2 * full(bots.len()));
-                let gained = (share * 2.0 * games as f64).round() as u64;
-                let meeting = Meeting::games(one as u32, other as u32, gained.min(2 * games), games);
-                self.new.push(Meeting { blocks: BLOCK / (seats - 1), ..meeting });
-            }
             self.recent[one].extend(bots.iter().filter(|&&other| other != one));
             let old = self.recent[one].len().saturating_sub(MEMORY);
             self.recent[one].drain(..old);

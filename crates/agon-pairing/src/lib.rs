@@ -43,10 +43,12 @@ pub mod bracket;
 pub mod heats;
 
 pub mod ladder;
+pub mod placement;
 
 pub use bracket::{DoubleElimination, Knockout};
 pub use heats::Heats;
 pub use ladder::Ladder;
+pub use placement::{Placed, Placement};
 pub use swiss::Swiss;
 
 /// Which block of a tournament it is.
@@ -141,6 +143,9 @@ pub enum FormatError {
         /// The seats of a heat.
         seats: usize,
     },
+    /// An interval that nobody can wait for.
+    #[error("within {0} Elo: it must be 1 to 1000")]
+    Within(u32),
     /// A cut line outside the table.
     #[error("the top {top} of {bots} bots cannot be decided: it must be 1 to {}", bots.saturating_sub(1))]
     Top {

@@ -124,3 +124,59 @@ fn a_series_seeds_a_knockout_and_nonsense_is_refused() {
     let others = std::fs::read_dir(folder.path().join("agon-series")).expect("a folder").count();
     assert_eq!(others, 1, "what is refused leaves nothing behind");
 }
+
+#[test]
+fn a_newcomer_is_placed_among_those_who_played_before() {
+    let folder = folder();
+    let first =
+        ["tournament", "cultist-wars", "builtin:random", "builtin:idle", "builtin:random", "-n", "24"];
+    let short = ["--set", "number_of_turns=30", "--seed", "5", "--journal", "first.jsonl", "--json"];
+    let played = result(folder.path(), &[&first[..], &short].concat());
+    let add = ["tournament", "first.jsonl", "--add", "builtin:random", "--seed", "9", "-j", "2", "--json"];
+    let whole =
+        result(folder.path(), &[&add[..], &["--journal", "whole.jsonl", "--anchor", "idle=1000"]].concat());
+    let placed = &whole["placed"];
+    assert_eq!((&placed["reason"], &placed["bot"]), (&"narrow".into(), &"random (3)".into()), "{placed}");
+    assert!(placed["half"].as_f64().expect("an interval") <= 50.0, "{placed}");
+    // The old matches count, and the rules are theirs.
+    let table = &whole["tables"][0]["ratings"];
+    let all = played["games"].as_u64().expect("matches") + whole["games"].as_u64().expect("matches");
+    assert_eq!(table["matches"], all);
+    assert_eq!(whole["tables"].as_array().map(Vec::len), Some(1));
+    let level = table["bots"].as_array().expect("bots").iter().find(|bot| bot["bot"] == "idle");
+    assert_eq!(level.expect("it is in the table")["elo"], 1000.0);
+    let interrupted = killed(folder.path(), &[&add[..], &["--anchor", "idle=1000"]].concat());
+    assert_eq!((&interrupted["placed"], &interrupted["tables"]), (placed, &whole["tables"]));
+    // The matches may be used up first.
+    let short = result(folder.path(), &[&add[..], &["-n", "6", "--within", "1"]].concat());
+    assert_eq!((&short["placed"]["reason"], &short["games"]), (&"budget".into(), &6.into()));
+    for (more, why) in [
+        (&["--rules", "standard"][..], "--rules beside --add: the journal fixes it"),
+        (&["--format", "swiss"], "options of the format beside --add"),
+        (&["--anchor", "nobody=1"], "--anchor nobody: not in the table"),
+        (&["--within", "0"], "within 0 Elo"),
+        (&["none.jsonl"], "none.jsonl: no journal"),
+    ] {
+        let refused = agon(folder.path(), &[&add[..], more, &["--journal", "refused.jsonl"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{more:?}: {}", err(&refused));
+        assert!(err(&refused).contains(why), "{more:?}: {}", err(&refused));
+    }
+    assert!(!folder.path().join("refused.jsonl").exists(), "nothing was begun");
+    let refused = agon(folder.path(), &["tournament", "cultist-wars", "builtin:idle", "--within", "9"]);
+    assert!(err(&refused).contains("--within is for --add"), "{}", err(&refused));
+}
+
+#[test]
+fn an_anchor_holds_the_level_of_a_tournament() {
+    let folder = folder();
+    let command = ["tournament", "cultist-wars", "builtin:random", "builtin:idle", "-n", "20", "--json"];
+    let anchored = result(folder.path(), &[&command[..], &["--anchor", "idle=1500"]].concat());
+    let bots = anchored["tables"][0]["ratings"]["bots"].as_array().expect("bots").clone();
+    let idle = bots.iter().find(|bot| bot["bot"] == "idle").expect("it is in the table");
+    assert_eq!((&idle["elo"], &idle["anchor"]), (&1500.0.into(), &true.into()));
+    let refused =
+        agon(folder.path(), &[&command[..], &["--anchor", "nobody=1", "--journal", "no.jsonl"]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(err(&refused).contains("its bots are random, idle"), "{}", err(&refused));
+    assert!(!folder.path().join("no.jsonl").exists(), "nothing was begun");
+}

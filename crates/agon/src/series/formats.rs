@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::common::Failure;
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
-use crate::series::{Ready, USUAL_GAMES, rate};
+use crate::series::{Ready, USUAL_GAMES, newcomer, rate};
 
 /// Blocks of an encounter unless told otherwise.
 const USUAL_BEST_OF: u32 = 3;
@@ -71,7 +71,14 @@ impl FormatOptions {
         only(self.best_of.is_some(), "--best-of", &[Name::Knockout, Name::DoubleElimination])?;
         only(self.advance.is_some(), "--advance", &[Name::Knockout])?;
         only(self.decide_top.is_some(), "--decide-top", &[Name::Ladder])?;
-        only(games.is_some(), "-n", &[Name::RoundRobin, Name::Ladder])?;
+        only(games.is_some(), "-n", &[Name::RoundRobin, Name::Ladder]).map_err(|failure| {
+            match (name, failure) {
+                (Name::Swiss, Failure::Usage(why)) => {
+                    Failure::usage(format!("{why}; --rounds says how long a swiss tournament is"))
+                }
+                (_, failure) => failure,
+            }
+        })?;
         let seeded = [Name::Swiss, Name::Knockout, Name::DoubleElimination, Name::Ladder];
         only(self.seeding.is_some(), "--seeding", &seeded)?;
         let best_of = self.best_of.unwrap_or(USUAL_BEST_OF);
@@ -115,12 +122,26 @@ fn words(names: &[Name]) -> String {
     words.collect::<Vec<_>>().join(" or ")
 }
 
-/// What the journal keeps of a format: the bots of `labels`, those of the ranking first and in its order.
-pub fn seeded(form: Form, labels: &[String], ranking: &[String]) -> FormatId {
-    let place = |label: &String| ranking.iter().position(|ranked| ranked == label).unwrap_or(usize::MAX);
-    let mut seeding: Vec<usize> = (0..labels.len()).collect();
-    seeding.sort_by_key(|&bot| place(&labels[bot]));
-    FormatId { form, seeding }
+/// A format with what orders its bots.
+#[derive(Debug, Clone)]
+pub struct Seeded {
+    /// The format.
+    pub form: Form,
+    /// The labels of bots, the best first.
+    pub ranking: Vec<String>,
+    /// See [`FormatId`].
+    pub ratings: Vec<i32>,
+}
+
+impl Seeded {
+    /// What the journal keeps of it: the bots of `labels`, those of the ranking first and in its order.
+    pub fn of(&self, labels: &[String]) -> FormatId {
+        let place =
+            |label: &String| self.ranking.iter().position(|ranked| ranked == label).unwrap_or(usize::MAX);
+        let mut seeding: Vec<usize> = (0..labels.len()).collect();
+        seeding.sort_by_key(|&bot| place(&labels[bot]));
+        FormatId { form: self.form, seeding, ratings: self.ratings.clone() }
+    }
 }
 
 /// What a ladder is asked about.
@@ -136,6 +157,9 @@ fn top(form: &Form, bots: usize) -> usize {
 pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
     let header = ready.desk.header();
     let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return Ok(()) };
+    if let Form::Placement { within, .. } = format.form {
+        return newcomer::show(out, screen, ready, within);
+    }
     let swiss = matches!(format.form, Form::Swiss { .. });
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -171,6 +195,7 @@ fn name(form: &Form) -> String {
             format!("Heats of {best_of} blocks, of which the best {advance} go on")
         }
         Form::Ladder { blocks, .. } => format!("Ladder of {blocks} blocks"),
+        Form::Placement { .. } => "Placement".to_owned(),
     }
 }
 
@@ -178,6 +203,9 @@ fn name(form: &Form) -> String {
 pub fn add_json(result: &mut Value, ready: &Ready) {
     let header = ready.desk.header();
     let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return };
+    if let Form::Placement { within, .. } = format.form {
+        result["placed"] = newcomer::json(ready, within);
+    }
     let top = top(&format.form, header.bots.len());
     result["format"] = json!(format);
     result["places"] = json!(places);
@@ -193,9 +221,10 @@ mod tests {
     fn bots_are_seeded_by_a_ranking_and_then_in_the_order_of_the_command() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let form = Form::Swiss { rounds: 1 };
-        let made = seeded(form, &names(&["a", "b", "c", "d"]), &names(&["d", "x", "b"]));
+        let seeded = |ranking| Seeded { form, ranking, ratings: Vec::new() };
+        let made = seeded(names(&["d", "x", "b"])).of(&names(&["a", "b", "c", "d"]));
         assert_eq!(made.seeding, [3, 1, 0, 2]);
-        assert_eq!(seeded(form, &names(&["a", "b"]), &[]).seeding, [0, 1]);
+        assert_eq!(seeded(Vec::new()).of(&names(&["a", "b"])).seeding, [0, 1]);
     }
 
     #[test]
@@ -207,7 +236,10 @@ mod tests {
         };
         let wrong = FormatOptions { rounds: Some(3), ..of(Name::Knockout) };
         assert_eq!(refused(&wrong, None), "--rounds is for --format swiss");
-        assert_eq!(refused(&of(Name::Swiss), Some(10)), "-n is for --format round-robin or ladder");
+        assert_eq!(
+            refused(&of(Name::Swiss), Some(10)),
+            "-n is for --format round-robin or ladder; --rounds says how long a swiss tournament is"
+        );
         assert!(
             refused(&FormatOptions { seeding: Some(PathBuf::new()), ..of(Name::RoundRobin) }, None)
                 .contains("--seeding")

@@ -57,6 +57,8 @@ pub fn run(options: &GauntletOptions) -> Done {
         games: Some(options.games.unwrap_or(USUAL_GAMES)),
         chosen: options.games.is_some(),
         format: None,
+        like: None,
+        how: None,
         test: None,
         options: &series,
     })?;

@@ -3,6 +3,7 @@
 pub mod counts;
 pub mod formats;
 pub mod gauntlet;
+pub mod newcomer;
 pub mod origin;
 pub mod pin;
 pub mod progress;
@@ -19,8 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, Desk, End, Entrant, Form, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series,
-    TestId, content,
+    BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
+    content,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_spec::MatchSpec;
@@ -129,8 +130,12 @@ pub struct Wanted<'a> {
     pub games: Option<u64>,
     /// Whether somebody chose how many there are.
     pub chosen: bool,
-    /// The format of a tournament that is no round robin, and the labels of bots that seed it, the best first.
-    pub format: Option<(Form, Vec<String>)>,
+    /// The format of a tournament that is no round robin.
+    pub format: Option<formats::Seeded>,
+    /// A series whose games are to count with those of this one, so that it has to have the same rules.
+    pub like: Option<&'a Header>,
+    /// How its table will be made.
+    pub how: Option<&'a rate::How>,
     /// The test, where it is one.
     pub test: Option<TestId>,
     /// The options.
@@ -185,9 +190,9 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         plan: agon_contest::plan::VERSION,
         program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-        format: wanted.format.as_ref().map(|(form, ranking)| {
+        format: wanted.format.as_ref().map(|format| {
             let labels: Vec<String> = ids.iter().map(|id| id.label.clone()).collect();
-            formats::seeded(*form, &labels, ranking)
+            format.of(&labels)
         }),
         kind: wanted.kind,
         game: info.name.to_owned(),
@@ -218,6 +223,12 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
             "{} and {} are the same bot: there is no difference to find",
             header.bots[0].bot, header.bots[1].bot
         )));
+    }
+    if let Some(how) = wanted.how {
+        how.check(&header.bots.iter().map(|bot| bot.label.as_str()).collect::<Vec<_>>())?;
+    }
+    if let Some(like) = wanted.like {
+        newcomer::check_conditions(like, &header)?;
     }
     let (journal, header, past) = open_journal(header, options)?;
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));

@@ -52,6 +52,8 @@ pub struct RateOptions {
 pub struct How {
     /// Bots with a given rating.
     anchors: Vec<(String, f64)>,
+    /// Whether an anchor may be missing.
+    lenient: bool,
 }
 
 impl How {
@@ -68,7 +70,7 @@ impl How {
                 Failure::usage(format!("--anchor {text}: {wanted}"))
             })
         });
-        let how = Self { anchors: anchors.collect::<Result<_, _>>()? };
+        let how = Self { anchors: anchors.collect::<Result<_, _>>()?, lenient: false };
         for (place, (bot, _)) in how.anchors.iter().enumerate() {
             if how.anchors[..place].iter().any(|(earlier, _)| earlier == bot) {
                 return Err(Failure::usage(format!("--anchor {bot}: given twice")));
@@ -80,12 +82,18 @@ impl How {
     /// Refuses an anchor that is none of these bots.
     pub fn check(&self, bots: &[&str]) -> Done {
         match self.anchors.iter().find(|(anchor, _)| !bots.contains(&anchor.as_str())) {
+            _ if self.lenient => Ok(()),
             None => Ok(()),
             Some((anchor, _)) => Err(Failure::usage(format!(
                 "--anchor {anchor}: not in the table; its bots are {}",
                 screen::harmless(&bots.join(", "))
             ))),
         }
+    }
+
+    /// The same for a table in which not all anchors need be: they may be bots that are still to play.
+    pub fn lenient(&self) -> Self {
+        Self { anchors: self.anchors.clone(), lenient: true }
     }
 
     /// The anchors that are among these bots.
@@ -139,6 +147,11 @@ impl Read {
     /// Whether there is no finished block at all.
     pub fn is_empty(&self) -> bool {
         self.journals.iter().all(|(_, blocks)| blocks.is_empty())
+    }
+
+    /// What the journals begin with, in the order of their names.
+    pub fn headers(&self) -> impl Iterator<Item = &Header> {
+        self.journals.iter().map(|(header, _)| header)
     }
 }
 

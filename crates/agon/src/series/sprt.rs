@@ -121,6 +121,8 @@ pub fn run(options: &SprtOptions) -> Done {
         games: options.games,
         chosen: options.games.is_some(),
         format: None,
+        like: None,
+        how: None,
         test: Some(options.test(&USUAL)),
         options: &series,
     })?;

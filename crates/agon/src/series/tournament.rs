@@ -11,6 +11,7 @@ use crate::common::screen;
 use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
 use crate::series::formats::{self, FormatOptions};
 use crate::series::gauntlet::conclude;
+use crate::series::newcomer::{self, NewcomerOptions};
 use crate::series::progress;
 use crate::series::rate;
 use crate::series::site;
@@ -37,25 +38,32 @@ Examples:
   agon tournament cultist-wars bots/* --format double-elimination --best-of 5 --seeding agon-series/cultist-wars-tournament-1
   agon tournament ostibot bots/* --seats 9 --format knockout --advance 3     heats of nine, the best three go on
   agon tournament cultist-wars bots/* --format ladder -n 40 --decide-top 5   who are the best five?
+  agon tournament contest.toml --anchor greedy=1500          a table that keeps its level from week to week
+  agon tournament agon-series/cultist-wars-tournament-1 --add bots/carol     where does a newcomer stand?
   agon tournament contest.toml --replays all --html site";
 
 /// Options of `agon tournament`.
 #[derive(Args, Debug)]
 pub struct TournamentOptions {
-    /// The game (see `agon games`), or a contest.toml
-    #[arg(value_name = "GAME|FILE.toml")]
+    /// The game (see `agon games`), or a contest.toml; with --add a journal, or the folder of a series
+    #[arg(value_name = "GAME|FILE.toml|JOURNAL")]
     pub game: String,
-    /// The bots
+    /// The bots; with --add further journals
     #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
     /// Matches of each pairing, in a ladder of each bot, rounded up so that every seed is played in all seats [default:
-    /// 100]
+    /// 100]; with --add the most matches of the newcomer [default: 400]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
     /// Writes a site into this folder: tables, and every match whose replay was kept (`--replays all`
     /// keeps those of drawn matches too)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub html: Option<PathBuf>,
+    /// Gives a bot this rating, so that a table keeps its level from week to week; may be repeated
+    #[arg(long, value_name = "BOT=ELO", help_heading = "Output")]
+    pub anchor: Vec<String>,
+    #[command(flatten)]
+    pub newcomer: NewcomerOptions,
     #[command(flatten)]
     pub format: FormatOptions,
     #[command(flatten)]
@@ -68,10 +76,46 @@ pub fn run(options: &TournamentOptions) -> Done {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
-    let TournamentOptions { game, bots, games, series, html, format } = options;
+    let html = &options.html;
     if html.is_some() {
         site::check()?;
     }
+    let how = rate::How::new(&options.anchor)?;
+    let mut journals = Vec::new();
+    let ready = match &options.newcomer.add {
+        Some(bot) => {
+            let past = newcomer::Past::read(options, &how)?;
+            let ready = past.prepare(options, bot, &how)?;
+            journals = past.paths;
+            ready
+        }
+        None => prepare(options, &how)?,
+    };
+    journals.push(ready.desk.journal_path());
+    let run = &options.series.run;
+    let end = series::run(&ready, run)?;
+    let rated = rate::read(&journals)?;
+    let tables = rate::tables(&rated, &how)?;
+    if let Some(folder) = html.as_deref().filter(|_| !rated.is_empty()) {
+        site::write(folder, &tables, &journals)?;
+    }
+    if run.json {
+        let mut result =
+            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
+        result["complete"] = (end == End::Complete).into();
+        formats::add_json(&mut result, &ready);
+        result["tables"] = tables.iter().map(rate::json).collect();
+        series::print_json(&result)?;
+    } else {
+        report(&ready, &tables)?;
+    }
+    conclude(&ready, &end)
+}
+
+/// Makes a tournament of a game and bots, or of a file, ready.
+fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failure> {
+    options.newcomer.none()?;
+    let TournamentOptions { game, bots, games, series, format, .. } = options;
     let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
     let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
     let seats = match series.seats {
@@ -81,45 +125,31 @@ pub fn run(options: &TournamentOptions) -> Done {
     // A file says how many matches there are for every format that asks.
     let asked = if format.format == formats::Name::Ladder { Some(games) } else { options.games };
     let form = format.form(bots.len(), seats, asked)?;
-    let ready = series::prepare(&Wanted {
+    let seeded =
+        |form| Ok::<_, Failure>(formats::Seeded { form, ranking: format.ranking()?, ratings: Vec::new() });
+    series::prepare(&Wanted {
         kind: Kind::Tournament,
         game: &game,
         bots,
         games: Some(games),
         chosen: options.games.is_some() || options.game.ends_with(".toml") || form.is_some(),
-        format: form.map(|form| Ok::<_, Failure>((form, format.ranking()?))).transpose()?,
+        format: form.map(seeded).transpose()?,
+        like: None,
+        how: Some(how),
         test: None,
         options: &series,
-    })?;
-    let end = series::run(&ready, &series.run)?;
-    let rated = rate::read(&[ready.desk.journal_path()])?;
-    if let Some(folder) = html.as_deref().filter(|_| !rated.is_empty()) {
-        site::write(folder, &rate::tables(&rated, &rate::How::default())?, &[ready.desk.journal_path()])?;
-    }
-    if series.run.json {
-        let mut result =
-            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
-        result["complete"] = (end == End::Complete).into();
-        formats::add_json(&mut result, &ready);
-        result["tables"] = rate::tables(&rated, &rate::How::default())?.iter().map(rate::json).collect();
-        series::print_json(&result)?;
-    } else {
-        report(&ready, &rated)?;
-    }
-    conclude(&ready, &end)
+    })
 }
 
-fn report(ready: &Ready, rated: &rate::Read) -> Done {
+fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
     formats::show(&mut out, screen, ready)?;
-    match rated.is_empty() {
-        true => writeln!(out, "No block was finished; there is nothing to rate.\n")?,
-        false => {
-            for table in rate::tables(rated, &rate::How::default())? {
-                rate::show(&mut out, screen, &table)?;
-            }
-        }
+    if tables.is_empty() {
+        writeln!(out, "No block was finished; there is nothing to rate.\n")?;
+    }
+    for table in tables {
+        rate::show(&mut out, screen, table)?;
     }
     let state = ready.desk.look(Clone::clone);
     progress::faults(&mut out, screen, &state, ready.desk.header())?;
