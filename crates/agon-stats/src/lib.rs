@@ -41,6 +41,7 @@ pub mod twin;
 pub mod results;
 
 pub mod cross_table;
+pub mod cycles;
 pub mod newcomer;
 pub mod pairs;
 pub mod ratings;
@@ -52,6 +53,7 @@ mod spread;
 
 pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};
+pub use cycles::Cycle;
 pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
 pub use newcomer::{Newcomer, newcomer};
 pub use pairs::{Meeting, Pairs};

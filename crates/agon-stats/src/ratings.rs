@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::cycles::{Cycle, cycles};
 use crate::pairs::{BLOCK, Meeting, Pairs, meetings};
 use crate::scale::{Place, Scale};
 use crate::spread::{Row, Spread};
@@ -96,6 +97,9 @@ pub struct RatingTable {
     pub superiority: Vec<Vec<Option<f64>>>,
     /// `expected[i][j]`: the expected score of bot `i` in a match of these two alone. Empty like `superiority`.
     pub expected: Vec<Vec<Option<f64>>>,
+    /// Bots that beat each other in a circle beyond noise, the clearest first. Not looked for in tables of more than
+    /// [`MOST_SQUARED`] bots.
+    pub cycles: Vec<Cycle>,
     /// Blocks that count.
     pub blocks: u64,
     /// Matches in them.
@@ -196,6 +200,7 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
         groups: groups.len() as u32,
         superiority: square(&compare),
         expected: square(&expected),
+        cycles: if names.len() <= MOST_SQUARED { cycles(&names, &blocks) } else { Vec::new() },
         blocks: blocks.len() as u64,
         matches: results.matches().count() as u64,
         repeats: results.repeats(),

@@ -144,3 +144,35 @@ fn what_makes_no_test_is_refused() {
     }
     assert_eq!(std::fs::read_dir(path).expect("a folder").count(), before, "nothing was written");
 }
+
+#[test]
+fn bots_that_beat_each_other_in_a_circle_are_named() {
+    let folder = folder();
+    let bots = ["builtin:random", "builtin:idle", "builtin:greedy"];
+    let command =
+        [&["tournament", "cultist-wars"], &bots[..], &["-n", "40", "-q", "--journal", "one.jsonl"]].concat();
+    let played = agon(folder.path(), &[&command[..], &["--set", "number_of_turns=12"]].concat());
+    assert!(played.status.success(), "{}", err(&played));
+    let straight = agon(folder.path(), &["rate", "one.jsonl"]);
+    assert!(!out(&straight).contains("beyond noise"), "{}", out(&straight));
+    // The same journal with other winners: each bot beats the next, and the last the first.
+    let journal = std::fs::read_to_string(folder.path().join("one.jsonl")).expect("a journal");
+    let lines = journal.lines().enumerate().map(|(number, line)| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if number > 0 {
+            let bot = |seat: usize| line["bots"][seat].as_u64().expect("a bot");
+            let first = (bot(0) + 1) % 3 == bot(1);
+            line["ranks"] = if first { [1, 2].as_slice().into() } else { [2, 1].as_slice().into() };
+        }
+        line.to_string() + "\n"
+    });
+    std::fs::write(folder.path().join("circle.jsonl"), lines.collect::<String>()).expect("written");
+    let shown = out(&agon(folder.path(), &["rate", "circle.jsonl"]));
+    let sentence =
+        "greedy beats random (100 %), random beats idle (100 %), and idle beats greedy (100 %), beyond noise";
+    assert!(shown.contains(sentence), "{shown}");
+    assert!(shown.contains("100 : 50 %"), "real and predicted: {shown}");
+    let tables = json(folder.path(), &["rate", "circle.jsonl", "--json"]);
+    let cycles = &tables[0]["ratings"]["cycles"];
+    assert_eq!((cycles.as_array().map(Vec::len), &cycles[0]["bots"][0]), (Some(1), &"greedy".into()));
+}

@@ -1,6 +1,7 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
 
 pub mod counts;
+pub mod cross;
 pub mod formats;
 pub mod gauntlet;
 pub mod newcomer;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, Done, Failure};
+use crate::series::cross;
 use crate::series::progress::thousands;
 
 /// Examples for the help.
@@ -287,7 +288,7 @@ pub fn json(rated: &Rated) -> Value {
 
 /// Prints a table for people.
 pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<()> {
-    let Rated { title, rules, ratings, cross } = rated;
+    let Rated { title, rules, ratings, cross: all } = rated;
     let repeats = match ratings.repeats {
         0 => String::new(),
         repeats => format!(
@@ -312,9 +313,12 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
         if ratings.groups > 1 {
             writeln!(out, "Group {} of {}\n", group[0].group, ratings.groups)?;
         }
-        let cross = cross.only(group.iter().map(|bot| bot.bot.as_str()));
-        standings(out, group, &cross)?;
-        cross_table(out, &cross)?;
+        let table = all.only(group.iter().map(|bot| bot.bot.as_str()));
+        standings(out, group, &table)?;
+        cross::show(out, ratings, &table)?;
+    }
+    for sentence in cross::circles(&ratings.cycles) {
+        writeln!(out, "{}\n", screen::harmless(&sentence))?;
     }
     Ok(())
 }
@@ -361,31 +365,6 @@ pub fn figures(bot: &agon_stats::Rated) -> (String, String) {
         _ => "–".to_owned(),
     };
     (bot.elo.map_or_else(|| "–".to_owned(), number), interval)
-}
-
-/// The cross table, where it is narrow enough to be read.
-fn cross_table(out: &mut impl Write, cross: &CrossTable) -> io::Result<()> {
-    const WIDEST: usize = 12;
-    if !(3..=WIDEST).contains(&cross.bots.len()) {
-        return Ok(());
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let numbers = (1..=cross.bots.len()).map(|number| number.to_string());
-    table.set_header(["ahead-level-behind".to_owned()].into_iter().chain(numbers));
-    for (row, cells) in cross.cells.iter().enumerate() {
-        let cells =
-            cells.iter().enumerate().map(|(column, cell)| match row == column || cell.meetings() == 0 {
-                true => "·".to_owned(),
-                false => format!("{}-{}-{}", cell.ahead, cell.level, cell.behind),
-            });
-        let own = format!("{} {}", row + 1, screen::harmless(&cross.bots[row]));
-        table.add_row([own].into_iter().chain(cells));
-    }
-    for column in 1..=cross.bots.len() {
-        table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
-    }
-    writeln!(out, "{}\n", table.trim_fmt())
 }
 
 /// The ratings as CSV, one row a bot.

@@ -15,6 +15,7 @@ use agon_web::{Privacy, app, page};
 use crate::common::screen;
 use crate::common::{Done, Failure};
 use crate::replay;
+use crate::series::cross::{circles, real_and_predicted};
 use crate::series::rate::{Rated, figures};
 
 /// So many matches of a journal are listed; of a longer one the last.
@@ -239,7 +240,7 @@ fn table(body: &mut String, number: usize, rated: &Rated) {
     }
     let _ = write!(
         body,
-        "<h2 id=\"cross{number}\">Who met whom</h2>\n<p>How often the bot of the row was ahead, level, and behind.</p>\n\
+        "<h2 id=\"cross{number}\">Who met whom</h2>\n<p>How often the bot of the row was ahead, level, and behind; below, its score : what the ratings predict.</p>\n\
          <div class=\"card\"><table class=\"cross\"><thead><tr><th></th><th class=\"left\">bot</th>"
     );
     (1..=cross.bots.len()).for_each(|number| {
@@ -251,12 +252,20 @@ fn table(body: &mut String, number: usize, rated: &Rated) {
             write!(body, "<tr><td>{}</td><td class=\"name\">{}</td>", row + 1, app::escape(&cross.bots[row]));
         for (column, cell) in cells.iter().enumerate() {
             let class = if cell.ahead > cell.behind { " class=\"ahead\"" } else { "" };
-            let _ = match row == column || cell.meetings() == 0 {
-                true => write!(body, "<td>·</td>"),
-                false => write!(body, "<td{class}>{}-{}-{}</td>", cell.ahead, cell.level, cell.behind),
+            let scores = real_and_predicted(ratings, &cross.bots[row], &cross.bots[column], cell);
+            let _ = match scores.filter(|_| row != column) {
+                None => write!(body, "<td>·</td>"),
+                Some(scores) => write!(
+                    body,
+                    "<td{class}>{}-{}-{}<br><small>{scores}</small></td>",
+                    cell.ahead, cell.level, cell.behind
+                ),
             };
         }
         body.push_str("</tr>\n");
     }
     body.push_str("</tbody></table></div>\n");
+    for sentence in circles(&ratings.cycles) {
+        let _ = writeln!(body, "<p>{}</p>", app::escape(&sentence));
+    }
 }
