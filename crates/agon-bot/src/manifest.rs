@@ -264,8 +264,8 @@ fn no_toml(text: &str, start: usize, why: &str) -> String {
     }
 }
 
-/// `:line:column: why`, with the line itself.
-fn at(text: &str, span: Range<usize>, why: &str) -> String {
+/// `:line:column: why`, with the line itself, for what is wrong at `span` of a file's text.
+pub fn at(text: &str, span: Range<usize>, why: &str) -> String {
     let before = text.get(..span.start.min(text.len())).unwrap_or("");
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;

@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use agon_bot::manifest::toml_error;
+use agon_bot::manifest::{at, toml_error};
 use serde::Deserialize;
+use toml::de::DeTable;
 
 /// A larger file is refused.
 const LARGEST: u64 = 1 << 20;
@@ -31,8 +32,28 @@ pub struct ContestFile {
     pub seats: Option<u8>,
     /// The seed of the first round; each round has the next.
     pub seed: i64,
-    /// Matches each pairing plays, rounded up to whole blocks.
-    pub games: u64,
+    /// Matches each pairing plays, in a ladder each bot, rounded up to whole blocks. The other formats have their own
+    /// lengths.
+    #[serde(default)]
+    pub games: Option<u64>,
+    /// Who plays whom; nothing where the file leaves it open, which is a round robin.
+    #[serde(default)]
+    pub format: Option<FormatName>,
+    /// Rounds of a swiss tournament.
+    #[serde(default)]
+    pub rounds: Option<u32>,
+    /// Blocks of an encounter in knockout and double elimination.
+    #[serde(default)]
+    pub best_of: Option<u32>,
+    /// How many of a heat go on.
+    #[serde(default)]
+    pub advance: Option<usize>,
+    /// A ladder finds out only who the best so many are.
+    #[serde(default)]
+    pub decide_top: Option<usize>,
+    /// A journal, or the folder of a series, by whose ratings the bots are seeded.
+    #[serde(default)]
+    pub seeding: Option<String>,
     /// `original` or `site-2026`.
     #[serde(default)]
     pub clock: Option<String>,
@@ -47,6 +68,25 @@ pub struct ContestFile {
     pub ponder: Option<String>,
     /// The bots.
     pub bots: Vec<ContestBot>,
+    /// Where it stands, and its text: what errors point into.
+    #[serde(skip)]
+    source: (String, String),
+}
+
+/// A format by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FormatName {
+    /// Everybody meets everybody equally often.
+    RoundRobin,
+    /// Rounds in which those of equal points meet.
+    Swiss,
+    /// Who loses an encounter is out.
+    Knockout,
+    /// Who loses two encounters is out.
+    DoubleElimination,
+    /// Those meet whose match tells most.
+    Ladder,
 }
 
 /// A bot of a contest: its name, or with a label.
@@ -82,6 +122,7 @@ impl ContestFile {
         }
         let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
         let mut file = Self::parse(&text).map_err(|why| format!("{shown}{why}"))?;
+        file.source.0 = shown.to_string();
         let folder = path.parent().unwrap_or(Path::new(""));
         let here = |name: &mut String| {
             let moved = folder.join(&*name);
@@ -90,6 +131,7 @@ impl ContestFile {
             }
         };
         file.rules.iter_mut().for_each(here);
+        file.seeding.iter_mut().for_each(here);
         file.maps.iter_mut().for_each(here);
         for bot in &mut file.bots {
             let (ContestBot::Name(name) | ContestBot::Labelled(Labelled { bot: name, .. })) = bot;
@@ -105,14 +147,46 @@ impl ContestFile {
     /// # Errors
     /// `:line:column: what is wrong`, with the line itself.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| toml_error(text, &error, hint))
+        let mut file: Self = toml::from_str(text).map_err(|error| toml_error(text, &error, hint))?;
+        text.clone_into(&mut file.source.1);
+        Ok(file)
+    }
+
+    /// What is wrong with this key, with the file and the line it stands in.
+    pub fn wrong(&self, key: &str, why: &str) -> String {
+        let (path, text) = &self.source;
+        let span = DeTable::parse(text).ok().and_then(|table| {
+            table.get_ref().iter().find(|(own, _)| own.get_ref() == key).map(|(own, _)| own.span())
+        });
+        match span {
+            Some(span) => format!("{path}{}", at(text, span, &format!("`{key}`: {why}"))),
+            None => format!("{path}: `{key}`: {why}"),
+        }
     }
 }
 
 /// The key that was perhaps meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 11] =
-        ["game", "rules", "set", "maps", "seats", "seed", "games", "clock", "time_scale", "ponder", "bots"];
+    const KEYS: [&str; 18] = [
+        "game",
+        "rules",
+        "set",
+        "maps",
+        "seats",
+        "seed",
+        "games",
+        "format",
+        "rounds",
+        "best_of",
+        "advance",
+        "decide_top",
+        "seeding",
+        "clock",
+        "time_scale",
+        "time_limit",
+        "ponder",
+        "bots",
+    ];
     let key = line.split('=').next().unwrap_or("").trim();
     let nearest = agon_game::setup::nearest(key, KEYS).filter(|_| !KEYS.contains(&key));
     nearest.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default()
@@ -138,7 +212,7 @@ mod tests {
     #[test]
     fn a_whole_file_is_read() {
         let file = ContestFile::parse(WHOLE).expect("a good file");
-        assert_eq!((file.game.as_str(), file.seed, file.games), ("cultist-wars", 1000, 20));
+        assert_eq!((file.game.as_str(), file.seed, file.games), ("cultist-wars", 1000, Some(20)));
         assert_eq!(file.bots[0].parts(), ("builtin:greedy", None));
         assert_eq!(file.bots[1].parts(), ("bots/alice", Some("Alice")));
         assert_eq!(file.set["turns"].as_integer(), Some(60));
@@ -149,6 +223,17 @@ mod tests {
         let error = ContestFile::parse(&WHOLE.replace("seed =", "seeed =")).unwrap_err();
         assert!(error.starts_with(":3:1: unknown field `seeed`"), "{error}");
         assert!(error.contains("did you mean `seed`?") && error.contains("3 | seeed = 1000"), "{error}");
+        let error = ContestFile::parse(&format!("format = 'swis'\n{WHOLE}")).unwrap_err();
+        assert!(error.starts_with(":1:10: unknown variant `swis`"), "{error}");
+        assert!(error.contains("`swiss`, `knockout`") && error.contains("1 | format = 'swis'"), "{error}");
+        let file =
+            ContestFile::parse(&format!("{WHOLE}format = 'swiss'\nrounds = 9\n")).expect("a good file");
+        let wrong = file.wrong("rounds", "too many");
+        assert!(
+            wrong.starts_with(":10:1: `rounds`: too many") && wrong.contains("10 | rounds = 9"),
+            "{wrong}"
+        );
+        assert_eq!(file.wrong("best_of", "why"), ": `best_of`: why");
         let error = ContestFile::parse(&WHOLE.replace("label", "lable")).unwrap_err();
         assert!(error.contains("a bot is a text, or"), "{error}");
     }

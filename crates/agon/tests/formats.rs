@@ -180,3 +180,45 @@ fn an_anchor_holds_the_level_of_a_tournament() {
     assert!(err(&refused).contains("its bots are random, idle"), "{}", err(&refused));
     assert!(!folder.path().join("no.jsonl").exists(), "nothing was begun");
 }
+
+#[test]
+fn a_file_names_the_format_and_errors_point_into_it() {
+    let folder = folder();
+    let file = "game = 'cultist-wars'\nseed = 9\nset = { number_of_turns = 12 }\n\
+                bots = ['builtin:greedy', 'builtin:random', 'builtin:idle', 'builtin:random']\n";
+    let write = |more: &str| {
+        std::fs::write(folder.path().join("cup.toml"), format!("{file}{more}")).expect("written")
+    };
+    write("format = 'swiss'\nrounds = 2\n");
+    let played = result(folder.path(), &["tournament", "cup.toml", "--json", "--journal", "one.jsonl"]);
+    assert_eq!((&played["format"]["name"], &played["format"]["rounds"]), (&"swiss".into(), &2.into()));
+    assert_eq!(played["games"], 2 * 2 * 2);
+    write("format = 'knockout'\nbest_of = 1\nseeding = 'one.jsonl'\n");
+    assert_eq!(result(folder.path(), &["tournament", "cup.toml", "--json"])["format"]["name"], "knockout");
+    write("games = 4\n");
+    let ladder = ["tournament", "cup.toml", "--format", "ladder", "--decide-top", "1", "--json"];
+    assert_eq!(result(folder.path(), &ladder)["games"], 8, "a file may leave the format open");
+    for (more, why) in [
+        ("format = 'swis'\ngames = 4\n", "cup.toml:5:10: unknown variant `swis`"),
+        ("format = 'swiss'\nrounds = 9\n", "cup.toml:6:1: `rounds`: 4 bots can play 1 to 3 rounds"),
+        (
+            "format = 'swiss'\ngames = 9\n",
+            "cup.toml:6:1: `games`: it is for the format round-robin or ladder; rounds says",
+        ),
+        ("games = 4\nrounds = 2\n", "cup.toml:6:1: `rounds`: it is for the format swiss"),
+        ("format = 'ladder'\n", "cup.toml: `games` is missing"),
+        ("games = 4\nformat = 'ladder'\ndecide_top = 4\n", "cup.toml:7:1: `decide_top`: the top 4 of 4 bots"),
+        ("format = 'knockout'\nbest_of = 0\n", "cup.toml:6:1: `best_of`: best of 0"),
+        ("games = 4\ntime_limit = 'soon'\n", "cup.toml:6:1: `time_limit`"),
+        ("games = 0\n", "cup.toml:5:1: `games`: there is nothing to play"),
+    ] {
+        write(more);
+        let refused = agon(folder.path(), &["tournament", "cup.toml", "--journal", "refused.jsonl"]);
+        assert_eq!(refused.status.code(), Some(2), "{more}: {}", err(&refused));
+        assert!(err(&refused).contains(why), "{more}: {}", err(&refused));
+    }
+    write("format = 'swiss'\n");
+    let both = agon(folder.path(), &["tournament", "cup.toml", "--format", "knockout"]);
+    assert!(err(&both).contains("options of the format beside cup.toml"), "{}", err(&both));
+    assert!(!folder.path().join("refused.jsonl").exists(), "nothing was begun");
+}

@@ -3,8 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use agon_contest::config::FormatName;
+use agon_contest::format::Schedule;
 use agon_contest::{Form, FormatId};
-use agon_pairing::Swiss;
+use agon_pairing::{FormatError, Swiss};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -59,43 +61,111 @@ pub enum Name {
     Ladder,
 }
 
+impl From<FormatName> for Name {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::RoundRobin => Self::RoundRobin,
+            FormatName::Swiss => Self::Swiss,
+            FormatName::Knockout => Self::Knockout,
+            FormatName::DoubleElimination => Self::DoubleElimination,
+            FormatName::Ladder => Self::Ladder,
+        }
+    }
+}
+
+/// What is wrong with a number of a format: an option of the command line, or a key of a file.
+#[derive(Debug)]
+pub struct Wrong {
+    /// The key, as in a file.
+    pub key: &'static str,
+    /// The formats that it is for; none when something else is wrong.
+    names: &'static [Name],
+    why: String,
+}
+
+impl Wrong {
+    fn new(key: &'static str, why: impl Into<String>) -> Self {
+        Self { key, names: &[], why: why.into() }
+    }
+
+    /// The key of what a format itself refuses.
+    fn of(error: &FormatError) -> Self {
+        let key = match error {
+            FormatError::Rounds { .. } => "rounds",
+            FormatError::BestOf(_) => "best_of",
+            FormatError::Advance { .. } => "advance",
+            FormatError::Top { .. } => "decide_top",
+            FormatError::Within(_) => "within",
+            FormatError::Bots { .. } | FormatError::Seats(_) => "bots",
+        };
+        Self::new(key, error.to_string())
+    }
+
+    /// In the words of the command line.
+    pub fn typed(&self) -> Failure {
+        let option = match self.key {
+            "games" => "-n".to_owned(),
+            key => format!("--{}", key.replace('_', "-")),
+        };
+        Failure::usage(match self.names {
+            [] if self.key == "bots" => self.why.clone(),
+            [] => format!("{option}: {}", self.why),
+            names => format!("{option} is for --format {}{}", words(names), self.why),
+        })
+    }
+
+    /// What is wrong with the key of a file.
+    pub fn written(&self) -> String {
+        match self.names {
+            [] => self.why.clone(),
+            names => format!("it is for the format {}{}", words(names), self.why.replace("--", "")),
+        }
+    }
+}
+
 impl FormatOptions {
+    /// Whether anything of it was chosen.
+    pub fn is_given(&self) -> bool {
+        let Self { format, rounds, best_of, advance, decide_top, seeding } = self;
+        let numbers = [rounds.is_some(), best_of.is_some(), advance.is_some(), decide_top.is_some()];
+        *format != Name::RoundRobin || numbers.contains(&true) || seeding.is_some()
+    }
+
     /// The format of a tournament of so many bots; none for a round robin.
-    pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<Form>, Failure> {
+    pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<Form>, Wrong> {
         let name = self.format;
-        let only = |given: bool, option: &str, names: &[Name]| match given && !names.contains(&name) {
-            true => Err(Failure::usage(format!("{option} is for --format {}", words(names)))),
+        let only = |given: bool, key, names: &'static [Name]| match given && !names.contains(&name) {
+            true => Err(Wrong { key, names, why: String::new() }),
             false => Ok(()),
         };
-        only(self.rounds.is_some(), "--rounds", &[Name::Swiss])?;
-        only(self.best_of.is_some(), "--best-of", &[Name::Knockout, Name::DoubleElimination])?;
-        only(self.advance.is_some(), "--advance", &[Name::Knockout])?;
-        only(self.decide_top.is_some(), "--decide-top", &[Name::Ladder])?;
-        only(games.is_some(), "-n", &[Name::RoundRobin, Name::Ladder]).map_err(|failure| {
-            match (name, failure) {
-                (Name::Swiss, Failure::Usage(why)) => {
-                    Failure::usage(format!("{why}; --rounds says how long a swiss tournament is"))
-                }
-                (_, failure) => failure,
+        const SEEDED: &[Name] = &[Name::Swiss, Name::Knockout, Name::DoubleElimination, Name::Ladder];
+        only(self.rounds.is_some(), "rounds", &[Name::Swiss])?;
+        only(self.best_of.is_some(), "best_of", &[Name::Knockout, Name::DoubleElimination])?;
+        only(self.advance.is_some(), "advance", &[Name::Knockout])?;
+        only(self.decide_top.is_some(), "decide_top", &[Name::Ladder])?;
+        only(games.is_some(), "games", &[Name::RoundRobin, Name::Ladder]).map_err(|wrong| match name {
+            Name::Swiss => {
+                Wrong { why: "; --rounds says how long a swiss tournament is".to_owned(), ..wrong }
             }
+            _ => wrong,
         })?;
-        let seeded = [Name::Swiss, Name::Knockout, Name::DoubleElimination, Name::Ladder];
-        only(self.seeding.is_some(), "--seeding", &seeded)?;
+        only(self.seeding.is_some(), "seeding", SEEDED)?;
         let best_of = self.best_of.unwrap_or(USUAL_BEST_OF);
         let many = usize::from(seats);
-        Ok(Some(match name {
+        let form = match name {
             Name::RoundRobin => return Ok(None),
             Name::Swiss => {
                 Form::Swiss { rounds: self.rounds.unwrap_or_else(|| Swiss::usual_rounds(bots, many)) }
             }
             Name::Knockout if seats > 2 => Form::Heats { best_of, advance: self.advance.unwrap_or(many / 2) },
             Name::Knockout if self.advance.is_some() => {
-                return Err(Failure::usage("--advance: of two seats always one bot goes on"));
+                return Err(Wrong::new("advance", "of two seats always one bot goes on"));
             }
             Name::Knockout => Form::Knockout { best_of },
             Name::DoubleElimination if seats > 2 => {
-                return Err(Failure::usage(
-                    "--format double-elimination is for two seats; write knockout, which makes heats",
+                return Err(Wrong::new(
+                    "format",
+                    "double-elimination is for two seats; write knockout, which makes heats",
                 ));
             }
             Name::DoubleElimination => Form::DoubleElimination { best_of },
@@ -104,7 +174,10 @@ impl FormatOptions {
                 let blocks = matches.div_ceil(u64::from(seats) * u64::from(seats));
                 Form::Ladder { blocks: blocks.try_into().unwrap_or(u32::MAX), top: self.decide_top }
             }
-        }))
+        };
+        let format = FormatId { form, seeding: (0..bots).collect(), ratings: Vec::new() };
+        Schedule::new(&format, bots, seats).map_err(|error| Wrong::of(&error))?;
+        Ok(Some(form))
     }
 
     /// The labels of bots by their ratings in the journal that seeds, the best first.
@@ -231,7 +304,10 @@ mod tests {
     fn options_of_another_format_are_refused() {
         let of = |format| FormatOptions { format, ..FormatOptions::default() };
         let refused = |options: &FormatOptions, games| match options.form(8, 2, games) {
-            Err(Failure::Usage(why)) => why,
+            Err(wrong) => match wrong.typed() {
+                Failure::Usage(why) => why,
+                other => panic!("{other:?}"),
+            },
             _ => panic!("{options:?} is refused"),
         };
         let wrong = FormatOptions { rounds: Some(3), ..of(Name::Knockout) };

@@ -1,5 +1,6 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
 
+pub mod contest;
 pub mod counts;
 pub mod cross;
 pub mod formats;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::{ClockOptions, Done, Failure};
-use crate::series::formats::{FormatOptions, Name, Seeded};
+use crate::series::formats::Seeded;
 use crate::series::progress::thousands;
 use crate::series::tournament::TournamentOptions;
 use crate::series::{self, Ready, SeriesOptions, Wanted, rate};
@@ -104,8 +104,6 @@ impl Past {
     /// Makes the newcomer's matches ready.
     pub fn prepare(&self, options: &TournamentOptions, bot: &str, how: &rate::How) -> Result<Ready, Failure> {
         let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = &options.series;
-        let format = &options.format;
-        let FormatOptions { format: chosen, rounds, best_of, advance, decide_top, seeding } = format;
         let given = [
             (!map.is_empty(), "--map"),
             (rules.is_some(), "--rules"),
@@ -117,8 +115,7 @@ impl Past {
         if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
             return Err(Failure::usage(format!("{what} beside --add: the journal fixes it")));
         }
-        let formed = [rounds.is_some(), best_of.is_some(), advance.is_some(), decide_top.is_some()];
-        if *chosen != Name::RoundRobin || formed.contains(&true) || seeding.is_some() {
+        if options.format.is_given() {
             return Err(Failure::usage(
                 "options of the format beside --add: a newcomer plays whom its place asks for",
             ));

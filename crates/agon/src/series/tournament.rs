@@ -1,14 +1,15 @@
 //! `agon tournament`: every bot against every other.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use agon_contest::{ContestFile, End, Kind};
-use clap::{Args, ValueEnum as _};
+use agon_contest::{End, Kind};
+use clap::Args;
 
 use crate::common::screen;
-use crate::common::{self, ClockKind, ClockOptions, Done, Failure, PonderKind};
+use crate::common::{self, Done, Failure};
+use crate::series::contest::{self, Asked};
 use crate::series::formats::{self, FormatOptions};
 use crate::series::gauntlet::conclude;
 use crate::series::newcomer::{self, NewcomerOptions};
@@ -27,6 +28,7 @@ A contest.toml fixes what decides results; paths in it are relative to it:
   maps = [\"generate\"]             # names or files, taken in turn
   seed = 1000                     # of the first block
   games = 100                     # for each pairing
+  # format = \"swiss\"            # instead of games; with rounds = 7, or best_of, advance, decide_top, seeding
   clock = \"original\"              # also: time_scale = 1.0, ponder = \"stop\", seats = 2
   bots = [\"bots/alice\", { bot = \"bots/b\", label = \"Bob\" }, \"builtin:greedy\"]
 
@@ -92,6 +94,8 @@ pub fn run(options: &TournamentOptions) -> Done {
         None => prepare(options, &how)?,
     };
     journals.push(ready.desk.journal_path());
+    // A series that was interrupted may have no match of an anchor yet.
+    let how = how.lenient();
     let run = &options.series.run;
     let end = series::run(&ready, run)?;
     let rated = rate::read(&journals)?;
@@ -115,24 +119,34 @@ pub fn run(options: &TournamentOptions) -> Done {
 /// Makes a tournament of a game and bots, or of a file, ready.
 fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failure> {
     options.newcomer.none()?;
-    let TournamentOptions { game, bots, games, series, format, .. } = options;
-    let plain = || (game.clone(), bots.clone(), games.unwrap_or(USUAL_GAMES), series.clone());
-    let (game, bots, games, series) = if game.ends_with(".toml") { from_file(options)? } else { plain() };
+    let asked = match options.game.ends_with(".toml") {
+        true => contest::read(options)?,
+        false => Asked {
+            game: options.game.clone(),
+            bots: options.bots.clone(),
+            games: options.games,
+            series: options.series.clone(),
+            format: options.format.clone(),
+            file: None,
+        },
+    };
+    let Asked { game, bots, games, series, format, file } = asked;
     let seats = match series.seats {
         Some(seats) => seats,
         None => common::game(&game)?.info().usual_seats(),
     };
-    // A file says how many matches there are for every format that asks.
-    let asked = if format.format == formats::Name::Ladder { Some(games) } else { options.games };
-    let form = format.form(bots.len(), seats, asked)?;
+    let form = format.form(bots.len(), seats, games).map_err(|wrong| match &file {
+        Some(file) => Failure::usage(file.wrong(wrong.key, &wrong.written())),
+        None => wrong.typed(),
+    })?;
     let seeded =
         |form| Ok::<_, Failure>(formats::Seeded { form, ranking: format.ranking()?, ratings: Vec::new() });
     series::prepare(&Wanted {
         kind: Kind::Tournament,
         game: &game,
         bots,
-        games: Some(games),
-        chosen: options.games.is_some() || options.game.ends_with(".toml") || form.is_some(),
+        games: Some(games.unwrap_or(USUAL_GAMES)),
+        chosen: options.games.is_some() || file.is_some() || form.is_some(),
         format: form.map(seeded).transpose()?,
         like: None,
         how: Some(how),
@@ -155,61 +169,4 @@ fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
     progress::faults(&mut out, screen, &state, ready.desk.header())?;
     progress::notes(&mut out, screen, ready)?;
     Ok(())
-}
-
-/// What a contest.toml wants; options that it fixes may not be given beside it.
-fn from_file(options: &TournamentOptions) -> Result<(String, Vec<String>, u64, SeriesOptions), Failure> {
-    let TournamentOptions { game: path, bots, games, series, .. } = options;
-    let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
-    let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = series;
-    let given = [
-        (!bots.is_empty(), "bots on the command line"),
-        (games.is_some(), "--games"),
-        (seed.is_some(), "--seed"),
-        (!map.is_empty(), "--map"),
-        (rules.is_some(), "--rules"),
-        (!set.is_empty(), "--set"),
-        (seats.is_some(), "--seats"),
-        (!name.is_empty(), "--name"),
-        (*clock != ClockOptions::default(), "options of the clock"),
-    ];
-    if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(format!("{what} beside {path}: that file fixes it; change it there")));
-    }
-    if file.games == 0 {
-        return Err(Failure::usage(format!("{path}: games = 0: there is nothing to play")));
-    }
-    let wrong = |key: &str, value: &str, known: &str| {
-        Failure::usage(format!("{path}: {key} = \"{value}\": write one of {known}"))
-    };
-    let clock = match &file.clock {
-        None => ClockKind::default(),
-        Some(text) => {
-            ClockKind::from_str(text, false).map_err(|_| wrong("clock", text, "original, site-2026"))?
-        }
-    };
-    let ponder = match &file.ponder {
-        None => PonderKind::default(),
-        Some(text) => PonderKind::from_str(text, false).map_err(|_| wrong("ponder", text, "stop, allow"))?,
-    };
-    let time_limit = file.time_limit.as_deref().map(common::time).transpose().map_err(|why| {
-        Failure::usage(format!(
-            "{path}: time_limit = \"{}\": {why}",
-            file.time_limit.as_deref().unwrap_or_default()
-        ))
-    })?;
-    let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
-    let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));
-    let series = SeriesOptions {
-        seed: Some(file.seed),
-        map: file.maps.clone(),
-        rules: file.rules.clone(),
-        set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
-        seats: file.seats,
-        name: names.collect(),
-        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder },
-        run: run.clone(),
-    };
-    let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();
-    Ok((file.game.clone(), bots, file.games, series))
 }

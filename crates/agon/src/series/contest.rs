@@ -1,0 +1,99 @@
+//! A tournament as its `contest.toml` writes it down.
+
+use std::path::Path;
+
+use agon_contest::ContestFile;
+use clap::ValueEnum as _;
+
+use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind};
+use crate::series::SeriesOptions;
+use crate::series::formats::{FormatOptions, Name};
+use crate::series::tournament::TournamentOptions;
+
+/// A tournament as it is asked for, whether on the command line or in a file.
+pub struct Asked {
+    /// The game.
+    pub game: String,
+    /// The bots.
+    pub bots: Vec<String>,
+    /// Matches of each pairing, where somebody said how many.
+    pub games: Option<u64>,
+    /// Options of the series.
+    pub series: SeriesOptions,
+    /// The format.
+    pub format: FormatOptions,
+    /// The file, where there is one.
+    pub file: Option<ContestFile>,
+}
+
+/// What a contest.toml wants; options that it fixes may not be given beside it.
+pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
+    let TournamentOptions { game: path, bots, games, series, format, .. } = options;
+    let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
+    let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = series;
+    let given = [
+        (!bots.is_empty(), "bots on the command line"),
+        (games.is_some(), "--games"),
+        (seed.is_some(), "--seed"),
+        (!map.is_empty(), "--map"),
+        (rules.is_some(), "--rules"),
+        (!set.is_empty(), "--set"),
+        (seats.is_some(), "--seats"),
+        (!name.is_empty(), "--name"),
+        (*clock != ClockOptions::default(), "options of the clock"),
+        (file.format.is_some() && format.is_given(), "options of the format"),
+    ];
+    if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(format!("{what} beside {path}: that file fixes it; change it there")));
+    }
+    let wrong = |key: &str, why: &str| Failure::usage(file.wrong(key, why));
+    if file.games == Some(0) {
+        return Err(wrong("games", "there is nothing to play"));
+    }
+    let unknown = |key: &str, known: &str| wrong(key, &format!("write one of {known}"));
+    let clock = match &file.clock {
+        None => ClockKind::default(),
+        Some(text) => {
+            ClockKind::from_str(text, false).map_err(|_| unknown("clock", "original, site-2026"))?
+        }
+    };
+    let ponder = match &file.ponder {
+        None => PonderKind::default(),
+        Some(text) => PonderKind::from_str(text, false).map_err(|_| unknown("ponder", "stop, allow"))?,
+    };
+    let time_limit = file.time_limit.as_deref().map(common::time).transpose();
+    let time_limit = time_limit.map_err(|why| wrong("time_limit", &why.to_string()))?;
+    let FormatOptions { format: chosen, rounds, best_of, advance, decide_top, seeding } = format.clone();
+    let written = FormatOptions {
+        format: file.format.map_or(chosen, Into::into),
+        rounds: rounds.or(file.rounds),
+        best_of: best_of.or(file.best_of),
+        advance: advance.or(file.advance),
+        decide_top: decide_top.or(file.decide_top),
+        seeding: seeding.or(file.seeding.as_ref().map(Into::into)),
+    };
+    // A file without a format says how many matches there are for every format that asks.
+    let games = match written.format {
+        Name::RoundRobin | Name::Ladder if file.games.is_none() => {
+            return Err(Failure::usage(format!(
+                "{path}: `games` is missing: games = 100 says how many matches each pairing plays, in a ladder each bot"
+            )));
+        }
+        Name::Swiss | Name::Knockout | Name::DoubleElimination if file.format.is_none() => None,
+        _ => file.games,
+    };
+    let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
+    let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));
+    let series = SeriesOptions {
+        seed: Some(file.seed),
+        map: file.maps.clone(),
+        rules: file.rules.clone(),
+        set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        seats: file.seats,
+        name: names.collect(),
+        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder },
+        run: run.clone(),
+    };
+    let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();
+    Ok(Asked { game: file.game.clone(), bots, games, series, format: written, file: Some(file) })
+}
