@@ -453,6 +453,24 @@ fn what_is_looked_up_can_be_had_as_json() {
     assert_eq!(json(&["replay", "show", "t.replay", "--stderr", "1", "--json"]), serde_json::json!([]));
 }
 
+#[test]
+fn tables_of_a_series_keep_to_the_width_of_the_terminal() {
+    let folder = folder();
+    let bots = ["builtin:random"; 9];
+    let mut words = vec!["tournament", "cultist-wars", "--games", "4", "--quiet", "--replays", "none"];
+    words.extend(bots);
+    out(&agon(folder.path(), &words));
+    let widest = |more: &[&str]| {
+        let journal = "agon-series/cultist-wars-tournament-1";
+        let mut command = common::command(folder.path(), &[&["rate", journal][..], more].concat());
+        let text = out(&command.env("COLUMNS", "80").output().expect("agon starts"));
+        assert!(text.contains("95 %") && text.contains("50 : 50 %"), "{text}");
+        text.lines().map(|line| line.chars().count()).max().expect("tables")
+    };
+    assert!(widest(&[]) <= 80, "{}", widest(&[]));
+    assert!(widest(&["--wide"]) > 80);
+}
+
 /// A map's file may hold one half, or the seed alone; what is drawn is what is played.
 #[test]
 fn a_map_is_drawn_as_a_match_begins_on_it() {

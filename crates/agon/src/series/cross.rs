@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use agon_stats::{Cell, CrossTable, Cycle, RatingTable};
-use comfy_table::{CellAlignment, Table, presets};
+use agon_stats::{Cell as Met, CrossTable, Cycle, RatingTable};
 
 use crate::common::screen;
+use crate::common::table::{Cell, Table};
 use crate::series::progress::thousands;
 
 /// So many circles are told of.
@@ -29,7 +29,7 @@ pub fn circles(cycles: &[Cycle]) -> Vec<String> {
 }
 
 /// Real and predicted score of two bots of a table: `55 : 61 %`. None where they never met.
-pub fn real_and_predicted(ratings: &RatingTable, one: &str, other: &str, cell: &Cell) -> Option<String> {
+pub fn real_and_predicted(ratings: &RatingTable, one: &str, other: &str, cell: &Met) -> Option<String> {
     let real = cell.score()? * 100.0;
     let place = |name: &str| ratings.bots.iter().position(|bot| bot.bot == name);
     let predicted = ratings.expected.get(place(one)?).and_then(|row| *row.get(place(other)?)?);
@@ -45,25 +45,28 @@ pub fn show(out: &mut impl Write, ratings: &RatingTable, cross: &CrossTable) -> 
     if !(3..=WIDEST).contains(&cross.bots.len()) {
         return Ok(());
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let numbers = (1..=cross.bots.len()).map(|number| number.to_string());
-    table.set_header(["ahead-level-behind\nscore : predicted".to_owned()].into_iter().chain(numbers));
+    let mut table = Table::new().names("ahead-level-behind");
+    for number in 1..=cross.bots.len() {
+        // Where there is no room, the matches against the weakest go first.
+        table = table.numbers(number.to_string(), number as u8);
+    }
     for (row, cells) in cross.cells.iter().enumerate() {
-        let cells = cells.iter().enumerate().map(|(column, cell)| {
-            let scores = real_and_predicted(ratings, &cross.bots[row], &cross.bots[column], cell);
-            match scores.filter(|_| row != column) {
-                None => "·".to_owned(),
-                Some(scores) => format!("{}-{}-{}\n{scores}", cell.ahead, cell.level, cell.behind),
-            }
-        });
         let own = format!("{} {}", row + 1, screen::harmless(&cross.bots[row]));
-        table.add_row([own].into_iter().chain(cells));
+        let mut counts = vec![Cell::from(own)];
+        let mut scores = vec![Cell::from(if row == 0 { "score : predicted" } else { "" })];
+        for (column, met) in cells.iter().enumerate() {
+            let score = real_and_predicted(ratings, &cross.bots[row], &cross.bots[column], met);
+            let score = score.filter(|_| row != column);
+            counts.push(Cell::from(match &score {
+                Some(_) => format!("{}-{}-{}", met.ahead, met.level, met.behind),
+                None => "·".to_owned(),
+            }));
+            scores.push(Cell::from(score.unwrap_or_default()));
+        }
+        table.row(counts);
+        table.row(scores);
     }
-    for column in 1..=cross.bots.len() {
-        table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
-    }
-    writeln!(out, "{}\n", table.trim_fmt())
+    writeln!(out, "{}", table.text(screen::room()))
 }
 
 #[cfg(test)]

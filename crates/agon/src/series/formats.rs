@@ -8,12 +8,12 @@ use agon_contest::format::Schedule;
 use agon_contest::{Form, FormatId};
 use agon_pairing::{FormatError, Swiss};
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use crate::common::Failure;
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
+use crate::common::table::{Cell, Table};
 use crate::series::{Ready, USUAL_GAMES, newcomer, rate};
 
 /// Blocks of an encounter unless told otherwise.
@@ -234,24 +234,19 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
         return newcomer::show(out, screen, ready, within);
     }
     let swiss = matches!(format.form, Form::Swiss { .. });
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut head = vec!["place", "bot", "points"];
-    head.extend(swiss.then_some("opponents' points"));
-    let columns = head.len();
-    table.set_header(head);
+    let mut table = Table::new().numbers("place", 0).names("bot").numbers("points", 0);
+    if swiss {
+        table = table.numbers("opponents' points", 1);
+    }
     // Half opponents left behind are twice the points as contests count them.
-    let points = |halves: u64| format!("{:.1}", halves as f64 / 2.0);
+    let points = |halves: u64| Cell::from(format!("{:.1}", halves as f64 / 2.0));
     for place in &places {
         let label = screen::harmless(&header.bots[place.bot].label);
-        let mut row = vec![place.place.to_string(), label, points(place.points)];
+        let mut row = vec![Cell::from(place.place.to_string()), Cell::from(label), points(place.points)];
         row.extend(swiss.then(|| points(place.opponents)));
-        table.add_row(row);
+        table.row(row);
     }
-    for column in (0..columns).filter(|column| *column != 1) {
-        table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
-    }
-    writeln!(out, "{}\n{}\n", screen.strong(&name(&format.form)), table.trim_fmt())?;
+    writeln!(out, "{}\n{}", screen.strong(&name(&format.form)), table.text(screen::room()))?;
     let top = top(&format.form, header.bots.len());
     if let Some(certainty) = ready.desk.certainty(top) {
         writeln!(out, "The order of the best {top} is certain to {:.1} %.\n", certainty * 100.0)?;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use agon_contest::{BotId, Entry, Header, journal, standing};
 use agon_stats::{CrossTable, Interval, Match, MatchBlock, Options, RatingTable, Results, TableKey};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
+use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::series::cross;
 use crate::series::progress::thousands;
@@ -325,29 +325,29 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
 
 /// The bots of one group, best first.
 fn standings(out: &mut impl Write, group: &[agon_stats::Rated], cross: &CrossTable) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let head = ["rank", "bot", "Elo", "95 %", "matches", "score", "above the next"];
-    let columns = head.len();
-    table.set_header(head);
+    let mut table = Table::new()
+        .numbers("rank", 0)
+        .names("bot")
+        .numbers("Elo", 0)
+        .numbers("95 %", 0)
+        .numbers("matches", 2)
+        .numbers("score", 1)
+        .numbers("above the next", 3);
     for (place, bot) in group.iter().enumerate() {
         let (elo, interval) = figures(bot);
         let score = cross.totals[place].score();
         let share = |share: Option<f64>| share.map(|share| format!("{:.1} %", share * 100.0));
-        table.add_row([
-            (place + 1).to_string(),
-            screen::harmless(&bot.bot),
-            elo,
-            interval,
-            thousands(bot.matches),
-            share(score).unwrap_or_else(|| "–".to_owned()),
-            share(bot.above_next).unwrap_or_default(),
+        table.row(vec![
+            Cell::from((place + 1).to_string()),
+            Cell::from(screen::harmless(&bot.bot)),
+            Cell::from(elo),
+            Cell::from(interval),
+            Cell::from(thousands(bot.matches)),
+            Cell::from(share(score).unwrap_or_else(|| "–".to_owned())),
+            Cell::from(share(bot.above_next).unwrap_or_default()),
         ]);
     }
-    for column in (0..columns).filter(|column| *column != 1) {
-        table.column_mut(column).expect("a column of ours").set_cell_alignment(CellAlignment::Right);
-    }
-    writeln!(out, "{}\n", table.trim_fmt())
+    writeln!(out, "{}", table.text(screen::room()))
 }
 
 /// A bot's rating and interval in words.
