@@ -25,6 +25,21 @@ const PROOFS: &[Proof] = &[
         command: &["test", "-p", "agon", "--test", "interruptions", "--", "--ignored", "--nocapture"],
     },
     Proof {
+        name: "faultless",
+        about: "20,000 matches of two quick native programs with -j 8 have no fault; start a compiler beside it; 2 minutes",
+        command: &[
+            "--config",
+            "env.AGON_MATCHES='20000'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "faultless",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "decisions",
         about: "sequential tests are wrong as rarely as they say, 20,000 runs for each kind of results; half an hour",
         command: &[
