@@ -86,7 +86,7 @@ impl Launch {
     /// When the name leads to nothing that can run.
     pub fn of(name: &BotName) -> Result<Option<Self>, LaunchError> {
         match &name.kind {
-            Kind::Builtin { .. } | Kind::WebSocket | Kind::Tcp => Ok(None),
+            Kind::Builtin { .. } | Kind::WebSocket | Kind::Tcp | Kind::Join => Ok(None),
             Kind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
             Kind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());

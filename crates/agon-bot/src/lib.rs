@@ -19,6 +19,7 @@ pub mod advice;
 pub mod tools;
 pub mod words;
 
+pub mod join;
 pub mod listener;
 pub mod peer;
 pub mod tcp;

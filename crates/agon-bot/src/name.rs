@@ -1,9 +1,11 @@
 //! What users write to name a bot.
 
 use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use crate::algo;
+use crate::join;
 use crate::script::{Js, Script};
 use crate::words;
 
@@ -38,6 +40,8 @@ pub enum Kind {
     WebSocket,
     /// `tcp:` wait for a program started elsewhere to connect over TCP.
     Tcp,
+    /// `join:` wait for an `agon join`, which starts the bot on its own machine.
+    Join,
 }
 
 impl BotName {
@@ -66,6 +70,8 @@ impl BotName {
             Kind::WebSocket
         } else if text.starts_with("tcp:") {
             Kind::Tcp
+        } else if text.starts_with("join:") {
+            Kind::Join
         } else if text.is_empty() {
             return Err("a bot's name is empty".to_owned());
         } else {
@@ -88,6 +94,23 @@ impl BotName {
                 )),
             },
         }
+    }
+
+    /// Where `join:`, `join:9000` or `join:0.0.0.0:9000` waits for who joins: on this machine alone, unless an address
+    /// is given.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn join_address(&self) -> Result<SocketAddr, String> {
+        let place = self.text.strip_prefix("join:").unwrap_or_default();
+        let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let found = match place {
+            "" => Some(local(join::PORT)),
+            place => place.parse().ok().map(local).or_else(|| place.parse().ok()),
+        };
+        found.filter(|address| address.port() > 0).ok_or_else(|| {
+            format!("`{place}` is no place to listen; write join:PORT for this machine alone, or join:ADDRESS:PORT")
+        })
     }
 
     /// Whether the name itself says that the bot talks in lines.
@@ -115,7 +138,7 @@ impl BotName {
             Kind::Command(words) => Path::new(words.last().expect("not empty"))
                 .file_name()
                 .map_or_else(|| self.text.clone(), |name| name.to_string_lossy().into_owned()),
-            Kind::WebSocket | Kind::Tcp => self.text.clone(),
+            Kind::WebSocket | Kind::Tcp | Kind::Join => self.text.clone(),
             Kind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let part = |path: &Path| {
@@ -165,6 +188,12 @@ mod tests {
         assert!(kind("builtin:hunter?fast").unwrap_err().contains("KEY=VALUE"));
         assert!(kind("cmd:'").unwrap_err().contains("quote"));
         assert!(kind("cmd:").is_err() && kind("").is_err());
+        let place =
+            |text: &str| BotName::parse(text).expect("a name").join_address().map(|place| place.to_string());
+        assert_eq!(place("join:").as_deref(), Ok("127.0.0.1:7878"));
+        assert_eq!(place("join:9000").as_deref(), Ok("127.0.0.1:9000"));
+        assert_eq!(place("join:0.0.0.0:9000").as_deref(), Ok("0.0.0.0:9000"));
+        assert!(place("join:0").is_err() && place("join:here").unwrap_err().contains("join:PORT"));
     }
 
     #[test]

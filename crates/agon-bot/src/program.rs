@@ -92,32 +92,11 @@ impl Program {
     /// # Errors
     /// A sentence that says why the system would not start it and what to do.
     pub fn start(launch: &Launch, seat: u8, cpu: Option<usize>, longest: usize) -> Result<Self, StartError> {
-        if let Some(why) = foreign(&file_of(launch)) {
-            let shown = Path::new(&launch.program).display();
-            return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
-        }
-        let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
         let folder = scratch::take();
-        let mut command = Command::new(&launch.program);
-        command
-            .args(&launch.arguments)
-            .env("AGON_SEAT", seat.to_string())
-            .env("PYTHONUNBUFFERED", "1")
-            .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-            .env(guard::MARK, guard::mark())
-            .env(tree::MARK, &mark);
-        if let Some(folder) = &folder {
-            command.env("TMPDIR", folder);
-        }
-        if let Some(folder) = &launch.folder {
-            command.current_dir(folder);
-        }
-        let process = start_patiently(&command, cpu, launch.dials_in, &mark).map_err(|error| {
+        let (mut tree, process) = start(launch, seat, cpu, folder.as_deref()).inspect_err(|_| {
             folder.iter().cloned().for_each(scratch::give_back);
-            cannot_start(launch, &error)
         })?;
-        let Started { pid, input, output, error: stderr } = process;
-        let mut tree = ProcessTree::new(pid, mark);
+        let Started { input, output, error: stderr, .. } = process;
         let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
             true => HungUp::new().map(|wire| Box::new(wire) as _),
             false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
@@ -168,6 +147,12 @@ impl Program {
     /// Replaces the connection: the bot dialled in over a socket.
     pub fn set_wire(&mut self, wire: Box<dyn Wire>) {
         self.wire = wire;
+    }
+
+    /// Replaces the pipes by a connection: what was expected to talk in lines dialled in.
+    pub fn dialled(&mut self, wire: Box<dyn Wire>) {
+        self.wire = wire;
+        self.dials_in = true;
     }
 
     /// Closes the connection and waits for it to end by itself.
@@ -259,6 +244,40 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Starts a bot's processes, and gives our ends of its pipes.
+///
+/// # Errors
+/// A sentence that says why the system would not start it and what to do.
+pub fn start(
+    launch: &Launch,
+    seat: u8,
+    cpu: Option<usize>,
+    temporary: Option<&Path>,
+) -> Result<(ProcessTree, Started), StartError> {
+    if let Some(why) = foreign(&file_of(launch)) {
+        let shown = Path::new(&launch.program).display();
+        return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
+    }
+    let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.arguments)
+        .env("AGON_SEAT", seat.to_string())
+        .env("PYTHONUNBUFFERED", "1")
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        .env(guard::MARK, guard::mark())
+        .env(tree::MARK, &mark);
+    if let Some(folder) = temporary {
+        command.env("TMPDIR", folder);
+    }
+    if let Some(folder) = &launch.folder {
+        command.current_dir(folder);
+    }
+    let process = start_patiently(&command, cpu, launch.dials_in, &mark)
+        .map_err(|error| cannot_start(launch, &error))?;
+    Ok((ProcessTree::new(process.pid, mark), process))
 }
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started

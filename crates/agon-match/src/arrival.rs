@@ -15,13 +15,15 @@ use agon_bot::manifest::Manifest;
 use agon_bot::peer::Caller;
 use agon_bot::program::Ending;
 use agon_bot::tcp::{self, Framed};
-use agon_bot::{BotName, Kind, Launch, Program, StartError, Usage, Wire, advice, listener, scratch};
+use agon_bot::{
+    BotName, Kind, Launch, Program, Received, StartError, Usage, Wire, advice, guard, join, listener, scratch,
+};
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
 use rustix::time::Timespec;
 
-use crate::player::SeatError;
+use crate::player::{SeatError, script};
 use crate::pulse::Pulse;
 use crate::record::Void;
 use crate::{Clock, Observer, Player};
@@ -42,6 +44,8 @@ pub struct Expected {
     /// Becomes readable when the program ends.
     end: Option<OwnedFd>,
     listener: Listener,
+    /// Whether its program keeps the door for a bot that joins from elsewhere.
+    joins: Option<SocketAddr>,
     /// The rulebook's limit; none for a bot that runs elsewhere.
     limit_ms: Option<u32>,
     longest: usize,
@@ -55,6 +59,8 @@ pub struct Expected {
 enum Listener {
     Tcp(tcp::Listener),
     WebSocket(listener::Seat),
+    /// Its own pipes.
+    Pipes,
 }
 
 /// A bot that is waited for, as observers see it.
@@ -85,12 +91,13 @@ pub fn expect(
     let longest = session.info().longest_message;
     let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
     let title = session.info().title;
-    let expected = |mut program: Option<Program>, listener, limit_ms| {
+    let waits = |mut program: Option<Program>, listener, limit_ms, joins| {
         let started = program.as_mut().map(|program| program.tree().look()).unwrap_or_default();
         let end = program.as_ref().and_then(|program| pidfd_open(program.root(), PidfdFlags::empty()).ok());
-        let expected = Expected { program, end, listener, limit_ms, longest, started, trouble: None };
+        let expected = Expected { program, end, listener, joins, limit_ms, longest, started, trouble: None };
         Ok(Some(Player::Expected(Box::new(expected))))
     };
+    let expected = |program, listener, limit_ms| waits(program, listener, limit_ms, None);
     let start = |launch: Launch| match Program::start(&launch, seat.number(), cpu, longest) {
         Ok(program) => Ok(Ok(program)),
         Err(StartError::NoProgram(why)) => Ok(Err(Player::Absent(why))),
@@ -98,6 +105,44 @@ pub fn expect(
     };
     match (way(session, name).map_err(wrong)?, session.kit()) {
         (Way::Lines, _) => Ok(None),
+        (Way::Joins, kit) => {
+            let listen = name.join_address().map_err(wrong)?;
+            let (mut dial, mut token) = (None, None);
+            let listener = match &kit {
+                Kit::Lines => Listener::Pipes,
+                Kit::Tcp(_) => {
+                    let listener = tcp::Listener::open().map_err(SeatError::Machine)?;
+                    dial = Some(listener.address());
+                    Listener::Tcp(listener)
+                }
+                Kit::WebSocket(kit) => {
+                    let waiting = listener::Seat::for_program(kit, longest).map_err(SeatError::Machine)?;
+                    dial = waiting.address().trim_start_matches("ws://").parse().ok();
+                    token = Some(waiting.token().to_owned());
+                    Listener::WebSocket(waiting)
+                }
+            };
+            let recipe = session.recipe();
+            let welcome = join::Welcome {
+                game: session.info().name.to_owned(),
+                rules: recipe.rules_name.clone(),
+                seats: recipe.seats,
+                seat: seat.number(),
+                seed: recipe.seed,
+                token,
+            };
+            let token_file = join::token_file().map_err(wrong)?;
+            let door = join::Door { listen, token_file, welcome, dial };
+            match start(keeper(&door))? {
+                Ok(program) => {
+                    if let Listener::WebSocket(waiting) = &listener {
+                        waiting.belongs_to(program.owner());
+                    }
+                    waits(Some(program), listener, None, Some(listen))
+                }
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
         (Way::Elsewhere, Kit::Tcp(_)) => {
             let listener = match listener::address(name.port().map_err(wrong)?, None) {
                 Some(address) => tcp::Listener::at(address),
@@ -151,6 +196,57 @@ pub fn expect(
     }
 }
 
+/// The command that keeps the door for who joins.
+fn keeper(door: &join::Door) -> Launch {
+    let program = guard::program().map_or("agon".into(), |program| program.to_string_lossy().into_owned());
+    let door = serde_json::to_string(door).expect("plain values");
+    Launch::command(&[program, join::SUBCOMMAND.to_owned(), door], None, Vec::new())
+}
+
+/// How a bot that joins a match elsewhere is started here: the command, and whether it will dial in at `relay`.
+/// `token` is what it is known by there.
+///
+/// # Errors
+/// When the name leads to nothing that can run, or to nothing that joins.
+pub fn beside(
+    session: &dyn Session,
+    name: &BotName,
+    seat: Seat,
+    relay: SocketAddr,
+    token: Option<&str>,
+) -> Result<(Launch, bool), SeatError> {
+    let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
+    let launched = |launch: Launch| {
+        let dials = launch.dials_in;
+        Ok((launch, dials))
+    };
+    match (way(session, name).map_err(wrong)?, session.kit()) {
+        (Way::Lines, _) => match script(session, name, seat, Clock::ORIGINAL) {
+            Some(script) => launched(script.launch(name.js())),
+            None if matches!(name.kind, Kind::Builtin { .. }) => {
+                Err(wrong("a built-in bot plays where the match is; write its name there".to_owned()))
+            }
+            None => launched(launch(name)?),
+        },
+        (Way::Client(folder), Kit::Tcp(kit)) => {
+            launched(client(&kit, &folder, relay).map_err(SeatError::Machine)?)
+        }
+        (Way::Dials, Kit::Tcp(_)) => {
+            let mut launch = launch(name)?;
+            tell_address(&mut launch, relay);
+            launched(launch)
+        }
+        (Way::Dials, Kit::WebSocket(kit)) => {
+            let mut launch = launch(name)?;
+            launch.dials_in = true;
+            launch.environment.push((kit.token.to_owned(), token.unwrap_or_default().to_owned()));
+            launch.environment.push(("AGON_ADDRESS".to_owned(), format!("ws://{relay}")));
+            launched(launch)
+        }
+        _ => Err(wrong("only a bot that runs on this machine can join".to_owned())),
+    }
+}
+
 fn launch(name: &BotName) -> Result<Launch, SeatError> {
     let launch = Launch::of(name).map_err(|error| SeatError::Name(error.to_string()))?;
     Ok(launch.expect("a bot that is no program is expected elsewhere"))
@@ -169,6 +265,8 @@ enum Way {
     Client(PathBuf),
     /// Somebody else starts it.
     Elsewhere,
+    /// An `agon join` starts it, on its own machine.
+    Joins,
 }
 
 /// How a bot talks: as its `agon.toml` says, else as bots of the game do.
@@ -181,6 +279,7 @@ fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
             return Err(format!("{} is not played over TCP", session.info().title));
         }
         Kind::WebSocket | Kind::Tcp => return Ok(Way::Elsewhere),
+        Kind::Join => return Ok(Way::Joins),
         Kind::Builtin { .. } => return Ok(Way::Lines),
         Kind::Command(_) => None,
         Kind::Path(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone())),
@@ -333,7 +432,7 @@ pub(crate) fn gather(
                 }
                 *player = Player::Absent(why);
             } else {
-                let (address, elsewhere) = (expected.address(), expected.program.is_none());
+                let (address, elsewhere) = (expected.address(), expected.is_elsewhere());
                 let trouble = expected.trouble.clone();
                 missing.push(Awaited { seat, address, elsewhere, limit, trouble });
             }
@@ -367,7 +466,9 @@ fn wait(players: &mut [Player], until: Instant, pulse: &mut Pulse) -> Result<(),
         if let Player::Expected(expected) = player {
             let stderr = expected.program.as_ref().and_then(Program::stderr);
             let end = expected.end.as_ref().map(std::os::fd::AsFd::as_fd);
-            let watched = [Some(expected.listener.reads()), stderr, end];
+            let pipe = expected.program.as_ref().filter(|_| expected.joins.is_some());
+            let pipe = pipe.map(|program| program.wire_ref().reads());
+            let watched = [expected.listener.reads(), stderr, end, pipe];
             let polls = watched.into_iter().flatten();
             descriptors.extend(polls.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)));
         }
@@ -404,8 +505,17 @@ impl Expected {
         pulse.stood_still() + queued.unwrap_or_default()
     }
 
+    /// Whether somebody else has to start it.
+    fn is_elsewhere(&self) -> bool {
+        self.program.is_none() || self.joins.is_some()
+    }
+
     fn address(&self) -> String {
+        if let Some(place) = self.joins {
+            return place.to_string();
+        }
         match &self.listener {
+            Listener::Pipes => "its pipes".to_owned(),
             Listener::Tcp(listener) => listener.address().to_string(),
             Listener::WebSocket(waiting) => waiting.address(),
         }
@@ -417,8 +527,19 @@ impl Expected {
         session: &mut dyn Session,
         seat: Seat,
         greetings: &mut Vec<(Seat, Vec<u8>)>,
-    ) -> Option<Box<dyn Wire>> {
+    ) -> Option<Option<Box<dyn Wire>>> {
+        // Who joins with a bot that talks in lines keeps the pipes of the doorkeeper.
+        if let (Some(_), Some(program)) = (self.joins, &mut self.program) {
+            let mut word = Vec::new();
+            if program.wire().receive(&mut word) == Received::Message && word == join::JOINED {
+                return Some(None);
+            }
+            let (said, dropped) = program.take_said();
+            self.trouble = last_words(&said).or(self.trouble.take());
+            program.give_back_said(said, dropped);
+        }
         match &mut self.listener {
+            Listener::Pipes => None,
             Listener::Tcp(port) => {
                 let (stream, theirs) = port.accept()?;
                 let owner = self.program.as_ref().map(Program::owner);
@@ -429,25 +550,27 @@ impl Expected {
                     self.trouble = Some(format!("it {why}"));
                     return None;
                 }
-                Some(Box::new(Framed::new(stream, self.longest).ok()?))
+                Some(Some(Box::new(Framed::new(stream, self.longest).ok()?)))
             }
             Listener::WebSocket(waiting) => {
                 let (wire, greeting) = waiting.take()?;
                 // It gives the team its name.
                 session.hear(seat, &greeting);
                 greetings.push((seat, greeting));
-                Some(Box::new(wire))
+                Some(Some(Box::new(wire)))
             }
         }
     }
 
-    fn seated(&mut self, wire: Box<dyn Wire>) -> Program {
-        match self.program.take() {
-            Some(mut program) => {
-                program.set_wire(wire);
+    /// It plays over this connection; without one over its pipes.
+    fn seated(&mut self, wire: Option<Box<dyn Wire>>) -> Program {
+        match (self.program.take(), wire) {
+            (Some(mut program), Some(wire)) => {
+                program.dialled(wire);
                 program
             }
-            None => Program::elsewhere(wire),
+            (Some(program), None) => program,
+            (None, wire) => Program::elsewhere(wire.expect("it came over a connection")),
         }
     }
 
@@ -479,6 +602,9 @@ impl Expected {
             words = format!("{words}; {advice}");
         }
         Some(match late {
+            Some(late) if self.joins.is_some() && ending == Ending::Runs => {
+                format!("nobody joined at {address} within {} s{trouble}", late.as_secs())
+            }
             Some(late) if ending == Ending::Runs => format!(
                 "did not connect to {address} within {} s{trouble}{words}. A bot that reads and writes lines instead says so in \
                  its agon.toml (dialect = \"lines\"), or is named lines:COMMAND",
@@ -491,10 +617,11 @@ impl Expected {
 
 impl Listener {
     /// Becomes readable when somebody may be there.
-    fn reads(&self) -> BorrowedFd<'_> {
+    fn reads(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Tcp(listener) => listener.reads(),
-            Self::WebSocket(waiting) => waiting.reads(),
+            Self::Tcp(listener) => Some(listener.reads()),
+            Self::WebSocket(waiting) => Some(waiting.reads()),
+            Self::Pipes => None,
         }
     }
 }

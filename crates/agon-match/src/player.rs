@@ -60,7 +60,7 @@ pub fn seat_player(
 }
 
 /// The bot as a script, where the game takes scripts and it is one.
-fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
+pub(crate) fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
     let file = (session.info().transport == Transport::Script).then(|| Script::file(name))??;
     let (seed, limit) = (session.recipe().seed, clock.limit(session.limit_ms(seat)));
     Some(Script { file, seed, seat: seat.number(), limit, restarts: 0, owes: false })

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::author::{build, check, doctor, new, pack};
-use crate::play::referee;
+use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library, maps};
 use crate::{play, replay, viewer};
@@ -52,6 +52,9 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = referee::EXAMPLES)]
     Referee(referee::RefereeOptions),
+    /// Let a bot of this machine play in a match on another
+    #[command(after_help = join::EXAMPLES)]
+    Join(join::JoinOptions),
     /// Does my bot do all it must? Scripted situations, each finding with its rule
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckOptions),

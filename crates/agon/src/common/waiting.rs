@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_game::Seat;
@@ -25,6 +26,9 @@ pub struct PortOptions {
     /// it only this user's
     #[arg(long, help_heading = "Match")]
     any_user: bool,
+    /// The token that those show who join at a seat `join:` (see `agon join`); nobody else may be able to read the file
+    #[arg(long, value_name = "FILE", help_heading = "Match")]
+    join_token: Option<PathBuf>,
 }
 
 /// A port, perhaps at an address.
@@ -50,6 +54,9 @@ impl PortOptions {
         }
         if self.any_user {
             agon_bot::listener::let_any_user_in();
+        }
+        if let Some(file) = &self.join_token {
+            agon_bot::join::use_token_file(file.clone());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `agon play`: one match, and how it went.
 
 pub mod follow;
+pub mod join;
 pub mod patience;
 pub mod referee;
 
@@ -27,7 +28,8 @@ use crate::viewer::Viewer;
 pub const EXAMPLES: &str =
     "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
 In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
-one that reads and writes lines instead. `agon docs bots` tells more.
+one that reads and writes lines instead. `join:[[ADDRESS:]PORT]` waits for an `agon join` on another machine. `agon docs bots`
+tells more.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy

@@ -361,7 +361,7 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
         }
     };
     match &name.kind {
-        BotKind::WebSocket | BotKind::Tcp => {
+        BotKind::WebSocket | BotKind::Tcp | BotKind::Join => {
             return Err(Failure::usage(format!(
                 "`{text}`: a series starts its bots itself, anew for each match; give a file, a folder or cmd:..."
             )));

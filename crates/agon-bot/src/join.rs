@@ -1,0 +1,483 @@
+//! Bots that join from elsewhere: what `agon join` and the agon that waits for it say to each other.
+//!
+//! The one that waits starts itself once more as a doorkeeper ([`SUBCOMMAND`]): to the referee that is a bot like any
+//! other. It listens where it was told to, lets in who knows the token, and passes bytes on: between the joined bot
+//! and its own pipes, or, where bots of the game dial in, the game's port on this machine, which stays on the loopback.
+//! Nothing here knows a game or a protocol of one. Nothing is encrypted either: across a network that others can read,
+//! `ssh -L` belongs around it.
+//!
+//! A frame is its kind, one byte; the length of its content, four bytes, the highest first; and the content.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// The hidden subcommand by which our program becomes the doorkeeper.
+pub const SUBCOMMAND: &str = "__join";
+
+/// Where `join:` alone waits, on this machine.
+pub const PORT: u16 = 7878;
+
+/// What a connection begins with; the last byte is the version of all of this.
+const GREETING: &[u8; 8] = b"AGONJN\n\x01";
+/// How long a client may take until it has shown its token.
+const TO_SHOW_TOKEN: Duration = Duration::from_secs(5);
+/// How long a bot that has joined may take to be started, and to dial in where it does.
+pub const TO_START: Duration = Duration::from_secs(60);
+/// An end that was silent for so long is gone.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How often an end shows that it is there.
+const PING: Duration = Duration::from_secs(5);
+/// No frame holds more.
+const LARGEST: usize = 64 << 10;
+/// So many clients may be on their way.
+const MOST_CLIENTS: usize = 32;
+/// The shortest and the longest token, in bytes.
+const TOKEN: std::ops::RangeInclusive<usize> = 16..=1024;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// From the bot's side: the token.
+    Token = 1,
+    /// To it: a [`Welcome`].
+    Welcome = 2,
+    /// To it: why it may not join, a sentence.
+    Refused = 3,
+    /// From it: the bot runs and talks in lines.
+    Lines = 4,
+    /// From it: the bot runs and has dialled in.
+    Dialled = 5,
+    /// What the bot says or hears.
+    Bytes = 6,
+    /// What it writes on standard error.
+    Errors = 7,
+    /// From its side: the bot is gone, a sentence. To it: the match is over.
+    Over = 8,
+    /// Still there.
+    Ping = 9,
+}
+
+impl Kind {
+    const ALL: [Self; 9] = [
+        Self::Token,
+        Self::Welcome,
+        Self::Refused,
+        Self::Lines,
+        Self::Dialled,
+        Self::Bytes,
+        Self::Errors,
+        Self::Over,
+        Self::Ping,
+    ];
+}
+
+/// What a bot has to know of the match it joins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The game.
+    pub game: String,
+    /// The name of its rules, which chooses the client of a contest.
+    pub rules: String,
+    /// How many play.
+    pub seats: u8,
+    /// The bot's seat, from 1.
+    pub seat: u8,
+    /// The seed of the match, which scripts draw from.
+    pub seed: i64,
+    /// By what the bot is known where it dials in.
+    pub token: Option<String>,
+}
+
+static TOKEN_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says where the token of those who join lies.
+pub fn use_token_file(file: PathBuf) {
+    let _ = TOKEN_FILE.set(file);
+}
+
+/// The file of [`use_token_file`].
+///
+/// # Errors
+/// A sentence, when there is none, or it is not good.
+pub fn token_file() -> Result<PathBuf, String> {
+    let file = TOKEN_FILE.get().ok_or_else(|| {
+        "who may join shows a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), give it \
+         here as --join-token token and a copy to who joins"
+            .to_owned()
+    })?;
+    read_token(file)?;
+    std::path::absolute(file).map_err(|error| error.to_string())
+}
+
+/// Reads a token.
+///
+/// # Errors
+/// A sentence, when the file cannot be read, others may read it, or what it holds is no good token.
+pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
+    let shown = path.display();
+    let failed = |error: io::Error| format!("token file {shown}: {error}");
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(format!("token file {shown}: not a file"));
+    }
+    if about.mode() & 0o077 != 0 {
+        return Err(format!("token file {shown}: other users may read it; chmod 600 {shown}"));
+    }
+    let mut token = Vec::new();
+    let most = *TOKEN.end() as u64 + 2;
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut token)).map_err(failed)?;
+    let token = token.trim_ascii().to_vec();
+    if !TOKEN.contains(&token.len()) {
+        let (least, most) = (TOKEN.start(), TOKEN.end());
+        return Err(format!("token file {shown}: a token has {least} to {most} bytes, not {}", token.len()));
+    }
+    Ok(token)
+}
+
+/// Whether two tokens are the same, in a time that does not tell where they differ.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let differ = one.iter().zip(other).fold(0, |differ, (a, b)| differ | (a ^ b));
+    std::hint::black_box(differ) == 0 && one.len() == other.len()
+}
+
+/// One end of a connection; both halves of it may be used at the same time.
+#[derive(Clone)]
+pub struct Line {
+    reads: Arc<TcpStream>,
+    writes: Arc<Mutex<TcpStream>>,
+}
+
+impl Line {
+    fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(SILENCE))?;
+        stream.set_read_timeout(Some(SILENCE))?;
+        Ok(Self { writes: Arc::new(Mutex::new(stream.try_clone()?)), reads: Arc::new(stream) })
+    }
+
+    /// Sends a frame, or several where the content is long.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn send(&self, kind: Kind, content: &[u8]) -> io::Result<()> {
+        let mut writes = self.writes.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut rest = content;
+        loop {
+            let (part, more) = rest.split_at(rest.len().min(LARGEST));
+            let mut frame = Vec::with_capacity(part.len() + 5);
+            frame.push(kind as u8);
+            frame.extend_from_slice(&(part.len() as u32).to_be_bytes());
+            frame.extend_from_slice(part);
+            writes.write_all(&frame)?;
+            rest = more;
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next frame; none when the other end has closed the connection.
+    ///
+    /// # Errors
+    /// A sentence, when the other end is silent, or does not keep to the form.
+    pub fn receive(&self) -> Result<Option<(Kind, Vec<u8>)>, String> {
+        use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+        match read_frame(&mut &*self.reads) {
+            Ok(frame) => Ok(Some(frame)),
+            Err(error) if [UnexpectedEof, ConnectionReset, BrokenPipe].contains(&error.kind()) => Ok(None),
+            Err(error) => Err(lost(&error)),
+        }
+    }
+
+    /// The same, where the other end has no reason to close the connection.
+    fn expect(&self) -> Result<(Kind, Vec<u8>), String> {
+        self.receive()?.ok_or_else(|| "the connection was lost".to_owned())
+    }
+
+    /// Shows again and again that this end is there; tells `done` when nobody can be shown it any more.
+    pub fn keep_alive<T: Send + 'static>(&self, done: Sender<T>, word: T) {
+        let line = self.clone();
+        std::thread::spawn(move || {
+            while line.send(Kind::Ping, b"").is_ok() {
+                std::thread::sleep(PING);
+            }
+            let _ = done.send(word);
+        });
+    }
+
+    /// Passes on all that `source` gives, and tells `done` when it ends.
+    pub fn pass_on<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        mut source: impl Read + Send + 'static,
+        done: Sender<T>,
+        word: T,
+    ) {
+        let line = self.clone();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; LARGEST];
+            loop {
+                match source.read(&mut buffer) {
+                    Ok(length @ 1..) if line.send(kind, &buffer[..length]).is_ok() => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    _ => break,
+                }
+            }
+            let _ = done.send(word);
+        });
+    }
+}
+
+fn lost(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            format!("the connection was lost: nothing was heard for {} s", SILENCE.as_secs())
+        }
+        ErrorKind::InvalidData => format!("the other end does not keep to the form: {error}"),
+        _ => "the connection was lost".to_owned(),
+    }
+}
+
+fn read_frame(from: &mut impl Read) -> io::Result<(Kind, Vec<u8>)> {
+    let mut head = [0; 5];
+    from.read_exact(&mut head)?;
+    let bad = |why: String| io::Error::new(ErrorKind::InvalidData, why);
+    let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == head[0]);
+    let kind = kind.ok_or_else(|| bad(format!("there is no frame of kind {}", head[0])))?;
+    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+    if length > LARGEST {
+        return Err(bad(format!("a frame of {length} bytes")));
+    }
+    let mut content = vec![0; length];
+    from.read_exact(&mut content)?;
+    Ok((kind, content))
+}
+
+/// Reads until a moment, however slowly the bytes come.
+struct Until<'a>(&'a TcpStream, Instant);
+
+impl Read for Until<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.0.set_read_timeout(Some(left))?;
+        (&mut &*self.0).read(to)
+    }
+}
+
+/// Joins the match that waits at an address.
+///
+/// # Errors
+/// A sentence, when nobody waits there, or it does not let us in.
+pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
+    let nobody = |error: io::Error| match error.kind() {
+        ErrorKind::ConnectionRefused => format!(
+            "nobody waits at {address}: start the match first, with a seat `join:...` at this port, or another bot has joined \
+             already"
+        ),
+        _ => format!("{address}: {error}"),
+    };
+    let stream = TcpStream::connect(address).map_err(nobody)?;
+    let line = Line::new(stream).map_err(|error| error.to_string())?;
+    let greeted = line.writes.lock().unwrap_or_else(|poison| poison.into_inner()).write_all(GREETING);
+    greeted.and_then(|()| line.send(Kind::Token, token)).map_err(|error| lost(&error))?;
+    match line.expect() {
+        Ok((Kind::Welcome, content)) => {
+            let welcome = serde_json::from_slice(&content)
+                .map_err(|_| format!("{address}: an agon of another version waits there"))?;
+            Ok((line, welcome))
+        }
+        Ok((Kind::Refused, why)) => {
+            Err(format!("{address} does not let you join: {}", String::from_utf8_lossy(&why)))
+        }
+        Ok(_) => Err(format!("{address}: what waits there is no agon, or one of another version")),
+        Err(why) => Err(format!("{address}: {why}; is it an agon that waits there?")),
+    }
+}
+
+/// Looks at one who came: whether it knows the token.
+fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
+    let mut reads = Until(&stream, Instant::now() + TO_SHOW_TOKEN);
+    let mut greeting = [0; GREETING.len()];
+    let failed = |_| format!("it did not show a token within {} s", TO_SHOW_TOKEN.as_secs());
+    reads.read_exact(&mut greeting).map_err(failed)?;
+    if greeting[..GREETING.len() - 1] != GREETING[..GREETING.len() - 1] {
+        return Err("it is no `agon join`".to_owned());
+    }
+    let shown = read_frame(&mut reads).map_err(failed);
+    let line = Line::new(stream).map_err(|error| error.to_string())?;
+    let refuse = |why: &str| {
+        let _ = line.send(Kind::Refused, why.as_bytes());
+        why.to_owned()
+    };
+    if greeting != *GREETING {
+        return Err(refuse("it is an `agon join` of another version"));
+    }
+    match shown? {
+        (Kind::Token, shown) if same(&shown, token) => Ok(line),
+        _ => Err(refuse("the token is wrong")),
+    }
+}
+
+/// The doorkeeper's work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Door {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The file of the token.
+    pub token_file: PathBuf,
+    /// What it tells the bot.
+    pub welcome: Welcome,
+    /// Where bots of the game dial in on this machine; none where they talk in lines.
+    pub dial: Option<SocketAddr>,
+}
+
+/// What the doorkeeper writes on its standard output before the first line of a bot that talks in lines.
+pub const JOINED: &[u8] = b"joined";
+
+/// The doorkeeper's whole life: `__join DOOR`.
+pub fn keep_door(arguments: &[std::ffi::OsString]) -> ExitCode {
+    let door = arguments.first().and_then(|text| serde_json::from_str(text.to_str()?).ok());
+    let Some(door) = door else { return ExitCode::from(2) };
+    match relay(&door) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Waits for one who may join.
+fn wait(door: &Door) -> Result<Line, String> {
+    let token = Arc::new(read_token(&door.token_file)?);
+    let listener = TcpListener::bind(door.listen)
+        .map_err(|error| format!("nobody can join at {}: {error}", door.listen))?;
+    let (told, heard) = channel();
+    let on_their_way = Arc::new(AtomicUsize::new(0));
+    std::thread::spawn(move || {
+        loop {
+            let Ok((stream, from)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(50));
+                continue;
+            };
+            if on_their_way.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
+                on_their_way.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let (token, told, on_their_way) = (Arc::clone(&token), told.clone(), Arc::clone(&on_their_way));
+            std::thread::spawn(move || {
+                match admit(stream, &token) {
+                    Ok(line) => {
+                        if let Err(unsent) = told.send(line) {
+                            let _ = unsent.0.send(Kind::Refused, b"another bot has joined already");
+                        }
+                    }
+                    Err(why) => eprintln!("{from}: {why}"),
+                }
+                on_their_way.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    heard.recv().map_err(|error| error.to_string())
+}
+
+fn relay(door: &Door) -> Result<(), String> {
+    let line = wait(door)?;
+    let text = serde_json::to_vec(&door.welcome).map_err(|error| error.to_string())?;
+    line.send(Kind::Welcome, &text).map_err(|error| lost(&error))?;
+    // Who is lost shows when nothing is heard any more.
+    line.keep_alive(channel().0, ());
+    let (from_referee, mut to_referee): (Box<dyn Read + Send>, Box<dyn Write>) = loop {
+        match line.expect()? {
+            (Kind::Lines, _) => {
+                let mut out = io::stdout();
+                let said =
+                    out.write_all(JOINED).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+                said.map_err(|error| error.to_string())?;
+                break (Box::new(io::stdin()), Box::new(out));
+            }
+            (Kind::Dialled, _) => {
+                let place = door.dial.ok_or("the bot dialled in, but bots of this game do not")?;
+                let socket = TcpStream::connect(place).map_err(|error| format!("{place}: {error}"))?;
+                let _ = socket.set_nodelay(true);
+                let other = socket.try_clone().map_err(|error| error.to_string())?;
+                break (Box::new(other), Box::new(socket));
+            }
+            (Kind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
+            (Kind::Errors, text) => drop(io::stderr().write_all(&text)),
+            (Kind::Ping, _) => {}
+            (other, _) => return Err(format!("the joined side sent {other:?} too early")),
+        }
+    };
+    let (over, is_over) = channel();
+    line.pass_on(Kind::Bytes, from_referee, over, ());
+    let own = line.clone();
+    std::thread::spawn(move || {
+        // The referee has nothing more to say: the match is over.
+        let _ = is_over.recv();
+        let _ = own.send(Kind::Over, b"");
+    });
+    loop {
+        match line.expect()? {
+            (Kind::Bytes, bytes) => {
+                let passed = to_referee.write_all(&bytes).and_then(|()| to_referee.flush());
+                // Nobody reads it any more.
+                if passed.is_err() {
+                    let _ = line.send(Kind::Over, b"");
+                    return Ok(());
+                }
+            }
+            (Kind::Errors, text) => drop(io::stderr().write_all(&text)),
+            (Kind::Over, why) if why.is_empty() => return Ok(()),
+            (Kind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn tokens_are_secret_and_long() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("token");
+        let read = |text: &str, mode: u32| {
+            std::fs::write(&file, text).expect("a file");
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("our own file");
+            read_token(&file)
+        };
+        assert_eq!(read("0123456789abcdef\n", 0o600), Ok(b"0123456789abcdef".to_vec()));
+        assert!(read("0123456789abcdef", 0o640).unwrap_err().contains("chmod 600"));
+        assert!(read("0123456789abcde\n", 0o600).unwrap_err().contains("16 to 1024 bytes, not 15"));
+        assert!(read(&"x".repeat(2_000), 0o600).unwrap_err().contains("1024"));
+        assert!(read_token(folder.path()).unwrap_err().contains("not a file"));
+        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab") && !same(b"", b"a"));
+    }
+
+    #[test]
+    fn frames_are_bounded_and_known() {
+        let read = |bytes: &[u8]| read_frame(&mut &*bytes).map_err(|error| error.kind());
+        assert_eq!(read(&[6, 0, 0, 0, 2, b'h', b'i']), Ok((Kind::Bytes, b"hi".to_vec())));
+        assert_eq!(read(&[6, 0, 1, 0, 1]), Err(ErrorKind::InvalidData), "longer than 64 KiB");
+        assert_eq!(read(&[77, 0, 0, 0, 0]), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&[6, 0, 0, 0, 9, 1]), Err(ErrorKind::UnexpectedEof));
+    }
+}
