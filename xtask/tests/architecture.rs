@@ -271,7 +271,7 @@ fn who_knows_no_game_is_built_without_any() {
     let uses = crates();
     let games: BTreeSet<String> = folders(&root().join("games")).iter().map(|path| name(path)).collect();
     let mut known: BTreeSet<&str> = BTreeSet::new();
-    for name in ["agon-bot", "agon-match", "agon-replay", "agon-stats", "agon-script"] {
+    for name in ["agon-bot", "agon-match", "agon-replay", "agon-stats", "agon-script", "agon-sandbox"] {
         let mut left = vec![name];
         known.clear();
         while let Some(next) = left.pop() {
@@ -284,4 +284,5 @@ fn who_knows_no_game_is_built_without_any() {
         assert!(found.is_empty(), "{name} is built from {found:?}");
     }
     assert!(!uses["agon-stats"].contains("agon-bot"), "agon-stats knows no bots");
+    assert!(uses["agon-sandbox"].is_empty(), "agon-sandbox knows nothing but Linux");
 }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::author::{build, check, doctor, new, pack};
+use crate::author::{build, check, doctor, new, pack, sandbox};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library, maps};
@@ -131,6 +131,9 @@ Example:
     /// What this machine has and allows, and what to do about the rest
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorOptions),
+    /// Prove that the sandbox of this machine holds
+    #[command(subcommand)]
+    Sandbox(sandbox::SandboxCommand),
     /// Print completions for a shell
     #[command(
         after_help = "Commands, options, games, presets, maps, built-in bots, rules and files are completed.

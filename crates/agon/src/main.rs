@@ -20,14 +20,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 
-use crate::author::{build, check, doctor, new, pack};
+use crate::author::{build, check, doctor, new, pack, sandbox};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    // Four hidden lives of this program, without the cost of a command line parser.
+    // Five hidden lives of this program, without the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {
         Some(agon_bot::guard::SUBCOMMAND) => {
             agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         }
         Some(agon_bot::script::SUBCOMMAND) => return agon_script::run(&arguments[2..]),
         Some(agon_bot::join::SUBCOMMAND) => return agon_bot::join::keep_door(&arguments[2..]),
+        Some(agon_sandbox::SUBCOMMAND) => return agon_sandbox::live(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         Command::Build(options) => build::run(&options),
         Command::Doctor(options) => doctor::run(&options),
+        Command::Sandbox(command) => sandbox::run(&command),
         Command::Watch(options) => viewer::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::tools::{TOOLS, Tool};
 use agon_bot::{build, sys};
+use agon_sandbox::{Level, Missing};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -82,7 +83,9 @@ pub fn run(options: &DoctorOptions) -> Done {
     add("containment", "end with agon", die_with_parent());
     add("containment", "waiting is counted", counters());
     add("containment", "CPU of its own", pinning());
-    add("containment", "sandbox", sandbox());
+    for (what, seen) in sandbox() {
+        add("containment", what, seen);
+    }
     let bad = findings.iter().any(|finding| finding.state == Bad);
     let mut out = io::stdout().lock();
     if options.json {
@@ -349,23 +352,19 @@ fn pinning() -> Seen {
     }
 }
 
-/// What a sandbox could be made of.
-fn sandbox() -> Seen {
-    let namespaces = file("/proc/sys/user/max_user_namespaces").is_some_and(|text| text != "0")
-        && file("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|text| text != "0");
-    let landlock = file("/sys/kernel/security/lsm").is_some_and(|text| text.contains("landlock"));
-    let cgroups = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-    let seccomp = file("/proc/self/status").is_some_and(|text| text.contains("Seccomp:"));
-    let word = |there, name: &str| format!("{name} {}", if there { "yes" } else { "no" });
-    let list = [
-        word(namespaces, "user namespaces"),
-        word(landlock, "landlock"),
-        word(seccomp, "seccomp"),
-        word(cgroups, "cgroups v2"),
-    ];
-    with(
-        Note,
-        format!("none yet: bots run with your rights ({})", list.join(", ")),
-        "run bots of strangers in a container or a virtual machine",
-    )
+/// How well a sandbox would hold a bot here, found out by making one; and what the next level needs.
+fn sandbox() -> Vec<(&'static str, Seen)> {
+    let Ok(program) = std::env::current_exe() else { return Vec::new() };
+    let found = agon_sandbox::probe(&program);
+    let seen = format!("level {}: {}", found.level, found.level.meaning());
+    let state = if found.level == Level::A { Good } else { Note };
+    let mut all = vec![("sandbox", (state, seen, None))];
+    let lacks =
+        |missing: &Missing| with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix);
+    all.extend(found.missing.iter().map(|missing| ("sandbox", lacks(missing))));
+    if !found.own_users && found.level < Level::D {
+        let seen = "all bots are your user: namespaces alone keep them apart".to_owned();
+        all.push(("sandbox", with(Note, seen, "run agon as root, and each bot is a user of its own")));
+    }
+    all
 }

@@ -1,7 +1,8 @@
-//! For authors of bots: begin, build, check, pack, and what the machine must have.
+//! For authors of bots: begin, build, check, pack, what the machine must have, and how well it holds a bot.
 
 pub mod build;
 pub mod check;
 pub mod doctor;
 pub mod new;
 pub mod pack;
+pub mod sandbox;

@@ -1,0 +1,358 @@
+//! The filter of system calls: a program for the kernel's own small machine.
+//!
+//! What is refused answers "there is no such call" (`ENOSYS`), as a kernel without it would: libraries know how to go
+//! on, and an attack can tell that the kernel's code was not reached. Calls newer than this list are refused too.
+//! Arguments are `int`s for the kernel, so that only their low 32 bits are compared: more would leave the filter open
+//! to a call with some high bit set. Programs of another kind (32 bits, x32), whose numbers mean other calls, are killed.
+
+use libc::{c_long, sock_filter};
+
+/// What a refused call answers.
+const ABSENT: u32 = libc::ENOSYS as u32;
+const FORBIDDEN: u32 = libc::EPERM as u32;
+/// Done, says the answer, and nothing was: some programs complain on standard output about an error.
+const QUIET: u32 = 0;
+
+/// When a call is refused.
+enum When {
+    /// Always.
+    Always,
+    /// When the argument of this number is one of these.
+    Is(u32, &'static [u32]),
+    /// When the argument is none of these.
+    IsNot(u32, &'static [u32]),
+    /// When the argument has one of these bits.
+    AnyBit(u32, u32),
+    /// When the argument has all of these bits.
+    AllBits(u32, u32),
+}
+
+/// A call, when it is refused, and the answer.
+struct Rule(c_long, When, u32);
+
+/// What may differ from one sandbox to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Sockets of the internet's families, for a loopback of its own.
+    pub sockets: bool,
+    /// No cgroup counts memory, so that what the limits of a process do not count is refused.
+    pub strict: bool,
+}
+
+/// All flags of `clone` that make a namespace.
+const NAMESPACES: u32 = 0x7e02_0000;
+/// The newest call that was looked at (`listmount`, Linux 6.8, and what came up to 6.12).
+const NEWEST: u32 = 462;
+
+/// Calls that nobody needs to play, or that reach what is not theirs.
+const REFUSED: &[c_long] = &[
+    // Other namespaces and mounts. Landlock and `seccomp` itself may be used.
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    libc::SYS_inotify_init1,
+    // `clone3` keeps its flags where a filter cannot look; the library falls back on `clone`.
+    libc::SYS_clone3,
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    // Parts of the kernel with a history.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_memfd_secret,
+    libc::SYS_vmsplice,
+    // Memory of System V and queues, which outlive a process.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // The machine.
+    libc::SYS_acct,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_settimeofday,
+    libc::SYS_delete_module,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_kexec_load,
+    libc::SYS_nfsservctl,
+    libc::SYS_reboot,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_mbind,
+    libc::SYS_set_mempolicy,
+    // Who runs when and where is the referee's matter.
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_ioprio_set,
+];
+
+#[cfg(target_arch = "x86_64")]
+const REFUSED_HERE: &[c_long] = &[
+    libc::SYS_kexec_file_load,
+    libc::SYS_inotify_init,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+    libc::SYS_ustat,
+    libc::SYS_sysfs,
+    libc::SYS__sysctl,
+    libc::SYS_lookup_dcookie,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[c_long] = &[];
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const ARCHITECTURE: u32 = 0;
+
+fn rules(shape: Shape) -> Vec<Rule> {
+    const UNIX: &[u32] = &[libc::AF_UNIX as u32];
+    const LOOPBACK: &[u32] = &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32];
+    let unknown_family = libc::EAFNOSUPPORT as u32;
+    let families = if shape.sockets { LOOPBACK } else { UNIX };
+    let mut rules = vec![
+        Rule(libc::SYS_socket, When::IsNot(0, families), unknown_family),
+        Rule(libc::SYS_socketpair, When::IsNot(0, UNIX), unknown_family),
+        // Bytes typed for the terminal of somebody else: TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD.
+        Rule(libc::SYS_ioctl, When::Is(1, &[0x5412, 0x541c, 0x541d, 0x5423]), FORBIDDEN),
+        Rule(libc::SYS_clone, When::AnyBit(0, NAMESPACES), FORBIDDEN),
+        // Signals and leases on what others hold; the size of the referee's pipes.
+        Rule(libc::SYS_fcntl, When::Is(1, FCNTL), FORBIDDEN),
+        // A lock on a file that two bots may read would be a way to talk; Java complains when refused.
+        Rule(libc::SYS_flock, When::Always, QUIET),
+        Rule(libc::SYS_personality, When::IsNot(0, &[0, u32::MAX]), FORBIDDEN),
+        Rule(libc::SYS_prlimit64, When::IsNot(0, &[0]), FORBIDDEN),
+        Rule(libc::SYS_setpriority, When::Always, FORBIDDEN),
+    ];
+    if shape.strict {
+        let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u32;
+        rules.push(Rule(libc::SYS_mmap, When::AllBits(3, shared), FORBIDDEN));
+        rules.push(Rule(libc::SYS_memfd_create, When::Always, ABSENT));
+        rules.push(Rule(libc::SYS_setsockopt, When::Always, FORBIDDEN));
+    }
+    let refused = REFUSED.iter().chain(REFUSED_HERE);
+    rules.extend(refused.map(|call| Rule(*call, When::Always, ABSENT)));
+    rules
+}
+
+const FCNTL: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
+
+// The instructions of the machine.
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+const HAS_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
+const fn instruction(code: u16, k: u32, yes: u8, no: u8) -> sock_filter {
+    sock_filter { code, jt: yes, jf: no, k }
+}
+
+/// Where the low half of an argument lies in what the kernel shows (`struct seccomp_data`, little-endian).
+const fn argument(index: u32) -> u32 {
+    16 + 8 * index
+}
+
+/// The program for a sandbox of this shape.
+pub fn program(shape: Shape) -> Vec<sock_filter> {
+    let answer = |errno: u32| instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0);
+    let allow = instruction(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
+    let kill = instruction(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0, 0);
+    let mut out = vec![
+        instruction(LOAD, 4, 0, 0),
+        instruction(EQUAL, ARCHITECTURE, 1, 0),
+        kill,
+        instruction(LOAD, 0, 0, 0),
+        // Numbers of x32 pass for those of 64 bits.
+        instruction(AT_LEAST, 0x4000_0000, 0, 1),
+        kill,
+    ];
+    for Rule(call, when, errno) in rules(shape) {
+        let mut block = Vec::new();
+        match when {
+            When::Always => block.push(answer(errno)),
+            When::Is(index, values) => {
+                block.push(instruction(LOAD, argument(index), 0, 0));
+                for value in values {
+                    block.extend([instruction(EQUAL, *value, 0, 1), answer(errno)]);
+                }
+                block.push(allow);
+            }
+            When::IsNot(index, values) => {
+                block.push(instruction(LOAD, argument(index), 0, 0));
+                for value in values {
+                    block.extend([instruction(EQUAL, *value, 0, 1), allow]);
+                }
+                block.push(answer(errno));
+            }
+            When::AnyBit(index, bits) => {
+                block.push(instruction(LOAD, argument(index), 0, 0));
+                block.extend([instruction(HAS_BIT, bits, 0, 1), answer(errno), allow]);
+            }
+            When::AllBits(index, bits) => {
+                block.push(instruction(LOAD, argument(index), 0, 0));
+                block.push(instruction(AND, bits, 0, 0));
+                block.extend([instruction(EQUAL, bits, 0, 1), answer(errno), allow]);
+            }
+        }
+        // A block is far shorter than the 255 that a jump reaches.
+        out.push(instruction(EQUAL, call as u32, 0, block.len() as u8));
+        out.append(&mut block);
+    }
+    out.extend([instruction(AT_LEAST, NEWEST + 1, 0, 1), answer(ABSENT), allow]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel's machine would answer, in its own words.
+    fn run(program: &[sock_filter], architecture: u32, call: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = Vec::from(call.to_le_bytes());
+        data.extend(architecture.to_le_bytes());
+        data.extend(0_u64.to_le_bytes());
+        data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
+        let (mut at, mut a) = (0, 0_u32);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at];
+            at += 1;
+            let jump = |yes| usize::from(if yes { jt } else { jf });
+            match code {
+                LOAD => a = u32::from_le_bytes(data[k as usize..][..4].try_into().expect("four bytes")),
+                AND => a &= k,
+                EQUAL => at += jump(a == k),
+                AT_LEAST => at += jump(a >= k),
+                HAS_BIT => at += jump(a & k != 0),
+                RETURN => return k,
+                other => panic!("instruction {other}"),
+            }
+        }
+    }
+
+    fn ask(shape: Shape, call: c_long, arguments: &[u64]) -> u32 {
+        let mut all = [0; 6];
+        all[..arguments.len()].copy_from_slice(arguments);
+        run(&program(shape), ARCHITECTURE, call as u32, all)
+    }
+
+    const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+    const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+    fn error(errno: i32) -> u32 {
+        libc::SECCOMP_RET_ERRNO | errno as u32
+    }
+
+    #[test]
+    fn what_a_program_needs_is_allowed_and_the_rest_is_not() {
+        let plain = Shape::default();
+        for call in [libc::SYS_read, libc::SYS_write, libc::SYS_execve, libc::SYS_futex, libc::SYS_openat] {
+            assert_eq!(ask(plain, call, &[]), ALLOW, "{call}");
+        }
+        for call in REFUSED.iter().chain(REFUSED_HERE) {
+            assert_eq!(ask(plain, *call, &[]), error(libc::ENOSYS), "{call}");
+        }
+        assert_eq!(ask(plain, libc::SYS_flock, &[3, 2]), error(0));
+        assert_eq!(ask(plain, 463, &[]), error(libc::ENOSYS), "a call of a later kernel");
+    }
+
+    #[test]
+    fn arguments_are_compared_by_their_low_half() {
+        let plain = Shape::default();
+        let high = 1 << 32;
+        assert_eq!(ask(plain, libc::SYS_ioctl, &[0, 0x5401]), ALLOW);
+        assert_eq!(ask(plain, libc::SYS_ioctl, &[0, 0x5412]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_ioctl, &[0, 0x5412 | high]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_clone, &[libc::CLONE_VM as u64]), ALLOW);
+        assert_eq!(ask(plain, libc::SYS_clone, &[high | libc::CLONE_NEWUSER as u64]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_prlimit64, &[high]), ALLOW, "the kernel takes pid 0");
+        assert_eq!(ask(plain, libc::SYS_prlimit64, &[77]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_personality, &[0xffff_ffff]), ALLOW);
+        assert_eq!(ask(plain, libc::SYS_personality, &[0x0040_0000]), error(libc::EPERM));
+    }
+
+    #[test]
+    fn only_the_own_sockets_are_given() {
+        let refused = error(libc::EAFNOSUPPORT);
+        let open = Shape { sockets: true, strict: false };
+        for family in 0..64 {
+            let plain = ask(Shape::default(), libc::SYS_socket, &[family]);
+            assert_eq!(plain, if family == 1 { ALLOW } else { refused }, "family {family}");
+            let loopback = ask(open, libc::SYS_socket, &[family]);
+            assert_eq!(
+                loopback,
+                if [1, 2, 10].contains(&family) { ALLOW } else { refused },
+                "family {family}"
+            );
+        }
+    }
+
+    #[test]
+    fn shared_memory_is_refused_where_nobody_counts_it() {
+        let strict = Shape { sockets: false, strict: true };
+        let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
+        assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, shared]), error(libc::EPERM));
+        assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, 0x22]), ALLOW);
+        assert_eq!(ask(strict, libc::SYS_memfd_create, &[]), error(libc::ENOSYS));
+        assert_eq!(ask(Shape::default(), libc::SYS_mmap, &[0, 0, 0, shared]), ALLOW);
+    }
+
+    #[test]
+    fn programs_of_another_kind_are_killed() {
+        let program = program(Shape::default());
+        assert_eq!(run(&program, ARCHITECTURE, 0x4000_0000 | libc::SYS_ptrace as u32, [0; 6]), KILL);
+        assert_eq!(run(&program, ARCHITECTURE, 0x4000_0000, [0; 6]), KILL);
+        assert_eq!(run(&program, 0x4000_0003, 20, [0; 6]), KILL, "32 bits");
+    }
+}

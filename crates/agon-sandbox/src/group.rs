@@ -1,0 +1,408 @@
+//! Cgroups: what all processes of a sandbox may have together, and what they had.
+//!
+//! Groups lie below the one that this program is in, so that whoever limited this program limits its bots too. Their
+//! names begin with the process that made them and when it began: what an earlier life left can be told and swept.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+
+use crate::confinement::Confinement;
+
+/// So long a group may take to stop or to become empty.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where groups can be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hierarchies {
+    /// Version 1: a tree for each kind of limit.
+    One {
+        /// Memory.
+        memory: PathBuf,
+        /// Processes.
+        pids: PathBuf,
+        /// CPU time, where it is counted.
+        cpu: Option<PathBuf>,
+        /// Stopping all at once, where it can be done.
+        freezer: Option<PathBuf>,
+    },
+    /// Version 2: one tree.
+    Two(PathBuf),
+}
+
+/// What a group had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Charge {
+    /// CPU time of all that ever ran in it.
+    pub cpu: Duration,
+    /// The most memory at a time, in bytes.
+    pub peak: u64,
+    /// Processes that were killed because the memory was used up.
+    pub killed: u64,
+    /// Times that a further process was refused.
+    pub refused: u64,
+}
+
+/// A cgroup of our own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// The same folder in each hierarchy.
+    place: Hierarchies,
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The number behind a word that begins a line.
+fn counter(text: &str, word: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
+/// When a process began, in the kernel's steps; with its id it names it for ever.
+pub fn began(pid: i32) -> Option<u64> {
+    let text = read(format!("/proc/{pid}/stat"));
+    text[text.rfind(')')? + 1..].split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+/// The beginning of the names of groups of this process, different at every call.
+pub fn new_prefix() -> String {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let own = std::process::id() as i32;
+    format!("agon-{own}-{}-{}-", began(own).unwrap_or(0), CALLS.fetch_add(1, Ordering::Relaxed))
+}
+
+impl Hierarchies {
+    /// Where this process may make groups; why it may not.
+    ///
+    /// # Errors
+    /// What stood in the way, in words.
+    pub fn find() -> Result<Self, String> {
+        let mounts = read("/proc/self/mountinfo");
+        let own = read("/proc/self/cgroup");
+        let one = |controller: &str| {
+            let line = own.lines().find_map(|line| {
+                let (names, path) = line.split_once(':')?.1.split_once(':')?;
+                names.split(',').any(|name| name == controller).then_some(path)
+            })?;
+            place(&mounts, "cgroup", Some(controller), line)
+        };
+        if let (Some(memory), Some(pids)) = (one("memory"), one("pids")) {
+            let found = Self::One { memory, pids, cpu: one("cpuacct"), freezer: one("freezer") };
+            return found.try_out();
+        }
+        let path = own.lines().find_map(|line| line.strip_prefix("0::"));
+        let base = path.and_then(|path| place(&mounts, "cgroup2", None, path));
+        let base = base.ok_or("no cgroups are mounted")?;
+        let has = read(base.join("cgroup.controllers"));
+        for needed in ["memory", "pids"] {
+            if !has.split_ascii_whitespace().any(|name| name == needed) {
+                return Err(format!("the cgroup {} does not have the controller `{needed}`", base.display()));
+            }
+        }
+        Self::Two(base).make_room()?.try_out()
+    }
+
+    /// In version 2 a group with processes has no limited groups below it: this process moves to one of its own.
+    fn make_room(self) -> Result<Self, String> {
+        let Self::Two(base) = &self else { return Ok(self) };
+        let say = |error: io::Error| format!("the cgroup {}: {error}", base.display());
+        let switch = base.join("cgroup.subtree_control");
+        let on = read(&switch);
+        if ["memory", "pids"].iter().all(|needed| on.split_ascii_whitespace().any(|name| name == *needed)) {
+            return Ok(self);
+        }
+        let leaf = base.join(format!("{}self", new_prefix()));
+        fs::create_dir(&leaf).map_err(say)?;
+        let moved = fs::write(leaf.join("cgroup.procs"), std::process::id().to_string());
+        let done = moved.and_then(|()| fs::write(&switch, "+memory +pids"));
+        if let Err(error) = done {
+            let _ = fs::write(base.join("cgroup.procs"), std::process::id().to_string());
+            let _ = fs::remove_dir(&leaf);
+            return Err(say(error));
+        }
+        // Nice to have.
+        let _ = fs::write(&switch, "+cpu");
+        Ok(self)
+    }
+
+    /// Makes a group with limits and removes it.
+    fn try_out(self) -> Result<Self, String> {
+        let say = |error: io::Error| format!("{}: {error}", self.folders()[0].display());
+        let group = Group::make(&self, &format!("{}probe", new_prefix())).map_err(say)?;
+        let limited = group.limit(&Confinement::default());
+        let removed = group.remove();
+        limited.and(removed).map_err(say)?;
+        Ok(self)
+    }
+
+    fn folders(&self) -> Vec<&Path> {
+        match self {
+            Self::One { memory, pids, cpu, freezer } => {
+                let some = [cpu.as_deref(), freezer.as_deref()];
+                [memory.as_path(), pids].into_iter().chain(some.into_iter().flatten()).collect()
+            }
+            Self::Two(path) => vec![path],
+        }
+    }
+
+    fn join(&self, name: &str) -> Self {
+        match self {
+            Self::One { memory, pids, cpu, freezer } => Self::One {
+                memory: memory.join(name),
+                pids: pids.join(name),
+                cpu: cpu.as_ref().map(|path| path.join(name)),
+                freezer: freezer.as_ref().map(|path| path.join(name)),
+            },
+            Self::Two(path) => Self::Two(path.join(name)),
+        }
+    }
+
+    /// Ends and removes groups whose name begins as given, or, without a beginning, those of processes that are gone.
+    /// How many.
+    pub fn sweep(&self, prefix: Option<&str>) -> usize {
+        let mut names = std::collections::BTreeSet::new();
+        for folder in self.folders() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let matches = match prefix {
+                    Some(prefix) => name.starts_with(prefix),
+                    None => is_left(&name),
+                };
+                if matches {
+                    names.insert(name);
+                }
+            }
+        }
+        for name in &names {
+            let group = Group { place: self.join(name) };
+            group.kill();
+            let _ = group.remove();
+        }
+        names.len()
+    }
+}
+
+/// Whether a group's maker is gone.
+fn is_left(name: &str) -> bool {
+    let mut parts = name.split('-');
+    let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
+    if !name.starts_with("agon-") {
+        return false;
+    }
+    number();
+    match (number(), number()) {
+        (Some(pid), Some(start)) => began(pid as i32) != Some(start),
+        _ => false,
+    }
+}
+
+/// Where a hierarchy shows the group `path`.
+fn place(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (before, behind) = line.split_once(" - ")?;
+        let mut words = behind.split(' ');
+        let (found, options) = (words.next()?, words.nth(1)?);
+        let fits = controller.is_none_or(|name| options.split(',').any(|option| option == name));
+        if found != kind || !fits {
+            return None;
+        }
+        let mut words = before.split(' ').skip(3);
+        let (root, point) = (words.next()?, words.next()?);
+        let below = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path);
+        Some(Path::new(point).join(below.trim_start_matches('/')))
+    })
+}
+
+impl Group {
+    /// Makes a group; the name begins with [`new_prefix`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make(hierarchies: &Hierarchies, name: &str) -> io::Result<Self> {
+        let place = hierarchies.join(name);
+        for folder in place.folders() {
+            match fs::create_dir(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(Self { place })
+    }
+
+    /// Sets all limits, also those that may have been set before.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn limit(&self, confinement: &Confinement) -> io::Result<()> {
+        let (bytes, processes) = (confinement.memory.to_string(), (confinement.processes + 1).to_string());
+        match &self.place {
+            Hierarchies::One { memory, pids, .. } => {
+                // The sum with swap may never be below the memory: it goes up first and comes down last.
+                let sum = memory.join("memory.memsw.limit_in_bytes");
+                let _ = fs::write(&sum, "-1");
+                fs::write(memory.join("memory.limit_in_bytes"), &bytes)?;
+                let _ = fs::write(&sum, &bytes);
+                let _ = fs::write(memory.join("memory.max_usage_in_bytes"), "0");
+                fs::write(pids.join("pids.max"), processes)
+            }
+            Hierarchies::Two(path) => {
+                fs::write(path.join("memory.max"), &bytes)?;
+                let _ = fs::write(path.join("memory.swap.max"), "0");
+                let _ = fs::write(path.join("memory.oom.group"), "1");
+                fs::write(path.join("pids.max"), processes)
+            }
+        }
+    }
+
+    /// Puts a process into it. With version 2 it is born there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn admit(&self, pid: Pid) -> io::Result<()> {
+        if let Hierarchies::One { .. } = self.place {
+            for folder in self.place.folders() {
+                fs::write(folder.join("cgroup.procs"), pid.as_raw_nonzero().to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder into which processes are born, with version 2.
+    pub fn birthplace(&self) -> Option<&Path> {
+        match &self.place {
+            Hierarchies::Two(path) => Some(path),
+            Hierarchies::One { .. } => None,
+        }
+    }
+
+    /// What it had since it was made.
+    pub fn charge(&self) -> Charge {
+        let number = |path: &Path, file: &str| read(path.join(file)).trim().parse::<u64>().unwrap_or(0);
+        match &self.place {
+            Hierarchies::One { memory, pids, cpu, .. } => Charge {
+                cpu: Duration::from_nanos(cpu.as_ref().map_or(0, |path| number(path, "cpuacct.usage"))),
+                peak: number(memory, "memory.max_usage_in_bytes"),
+                killed: counter(&read(memory.join("memory.oom_control")), "oom_kill"),
+                refused: counter(&read(pids.join("pids.events")), "max"),
+            },
+            Hierarchies::Two(path) => Charge {
+                cpu: Duration::from_micros(counter(&read(path.join("cpu.stat")), "usage_usec")),
+                peak: number(path, "memory.peak"),
+                killed: counter(&read(path.join("memory.events")), "oom_kill"),
+                refused: counter(&read(path.join("pids.events")), "max"),
+            },
+        }
+    }
+
+    /// Stops all, and waits until they stand; or lets them go on.
+    ///
+    /// # Errors
+    /// Where there is no freezer; or they do not stand within seconds.
+    pub fn freeze(&self, stop: bool) -> io::Result<()> {
+        let (switch, word, state, stands) = match &self.place {
+            Hierarchies::One { freezer: Some(path), .. } => {
+                let file = path.join("freezer.state");
+                (file.clone(), if stop { "FROZEN" } else { "THAWED" }, file, "FROZEN")
+            }
+            Hierarchies::One { .. } => return Err(io::ErrorKind::Unsupported.into()),
+            Hierarchies::Two(path) => {
+                let word = if stop { "1" } else { "0" };
+                (path.join("cgroup.freeze"), word, path.join("cgroup.events"), "frozen 1")
+            }
+        };
+        fs::write(&switch, word)?;
+        let begun = Instant::now();
+        while stop && !read(&state).contains(stands) {
+            if begun.elapsed() > PATIENCE {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            std::thread::sleep(Duration::from_micros(20));
+        }
+        Ok(())
+    }
+
+    /// Its processes.
+    pub fn members(&self) -> Vec<Pid> {
+        let folders = self.place.folders();
+        let text: String = folders.iter().map(|folder| read(folder.join("cgroup.procs"))).collect();
+        text.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
+    }
+
+    /// Kills all, and waits until it is empty. Whether it is.
+    pub fn kill(&self) -> bool {
+        if let Hierarchies::Two(path) = &self.place {
+            let _ = fs::write(path.join("cgroup.kill"), "1");
+        }
+        let begun = Instant::now();
+        loop {
+            let left = self.members();
+            if left.is_empty() {
+                return true;
+            }
+            for pid in left {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+            // What is frozen does not die in version 1.
+            let _ = self.freeze(false);
+            if begun.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Removes it; it must be empty.
+    ///
+    /// # Errors
+    /// The system's: something still runs in it.
+    pub fn remove(&self) -> io::Result<()> {
+        let begun = Instant::now();
+        let mut done = Ok(());
+        for folder in self.place.folders() {
+            done = loop {
+                match fs::remove_dir(folder) {
+                    // The last process may be gone and not yet forgotten.
+                    Err(error) if error.raw_os_error() == Some(libc::EBUSY) && begun.elapsed() < PATIENCE => {
+                        std::thread::sleep(Duration::from_micros(200));
+                    }
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => break Err(error),
+                    _ => break done,
+                }
+            };
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_group_is_found_where_it_is_mounted() {
+        let mounts = "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                      31 24 0:27 /docker/1 /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n\
+                      32 24 0:28 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate";
+        let at = |kind, controller, path| place(mounts, kind, controller, path);
+        assert_eq!(at("cgroup", Some("memory"), "/a/b"), Some("/sys/fs/cgroup/memory/a/b".into()));
+        assert_eq!(at("cgroup", Some("pids"), "/docker/1"), Some("/sys/fs/cgroup/pids".into()));
+        assert_eq!(at("cgroup", Some("cpuacct"), "/"), None);
+        assert_eq!(at("cgroup2", None, "/user.slice/x"), Some("/sys/fs/cgroup/user.slice/x".into()));
+    }
+
+    #[test]
+    fn only_groups_of_the_dead_are_left_behind() {
+        assert!(!is_left(&format!("{}1", new_prefix())));
+        assert!(is_left(&format!("agon-{}-1-1", std::process::id())));
+        assert!(!is_left("user.slice"));
+        assert!(!is_left("agon-x"));
+        assert_eq!(counter("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "oom_kill"), 3);
+    }
+}

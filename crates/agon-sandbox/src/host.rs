@@ -1,0 +1,417 @@
+//! The host's side: starting the spawner, and from it one sandbox for each program and match.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socketpair};
+use rustix::process::{Pid, Signal};
+
+use crate::confinement::{Confinement, Wall};
+use crate::group::{Charge, Group, Hierarchies, new_prefix};
+use crate::message::{self, Born, Order, Plan, Refusal, Report, Step as _};
+
+/// The hidden subcommand by which the program becomes a part of a sandbox: `agon __sandbox spawner`.
+pub const SUBCOMMAND: &str = "__sandbox";
+
+/// The first user of the first slot outside. No system gives users of this number to anybody.
+const FIRST_USER: u32 = 2_000_000_000;
+/// So many slots are there on a machine.
+const MOST_SLOTS: u32 = 1024;
+/// So long building a sandbox may take on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What this process may do for its sandboxes.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Where cgroups can be made, or why nowhere.
+    pub groups: Result<Hierarchies, String>,
+    /// Whether every slot has users of its own: only root can do that.
+    pub users: bool,
+}
+
+impl Means {
+    /// Finds out, by doing.
+    pub fn find() -> Self {
+        let groups = Hierarchies::find();
+        if let Ok(groups) = &groups {
+            groups.sweep(None);
+        }
+        Self { groups, users: has_users() }
+    }
+}
+
+/// Whether this process may act as the slots' users.
+fn has_users() -> bool {
+    let maps = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let covers = |line: &str| {
+        let mut numbers = line.split_ascii_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let all = u64::from(FIRST_USER)..u64::from(FIRST_USER + 2 * MOST_SLOTS);
+        Some(first <= all.start && all.end <= first + count)
+    };
+    rustix::process::geteuid().is_root() && maps.lines().any(|line| covers(line) == Some(true))
+}
+
+/// A place for one sandbox at a time: its users, its cgroup, its folder.
+#[derive(Debug)]
+struct Slot {
+    number: u32,
+    group: Option<Group>,
+    /// Holds the number among all programs of this machine, however this one ends.
+    _name: OwnedFd,
+}
+
+impl Slot {
+    fn user(&self) -> u32 {
+        FIRST_USER + 2 * self.number
+    }
+
+    /// The first number that is free.
+    fn claim(means: &Means, prefix: &str) -> Result<Self, Refusal> {
+        for number in 0..MOST_SLOTS {
+            let name = format!("agon-slot-{number}");
+            let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).step("a slot")?;
+            let flags = SocketFlags::CLOEXEC;
+            let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
+            let socket = socket.step("a slot")?;
+            if rustix::net::bind(&socket, &address).is_ok() {
+                let group = means.groups.as_ref().ok();
+                let group = group.map(|groups| Group::make(groups, &format!("{prefix}{number}"))).transpose();
+                return Ok(Self { number, group: group.step("a cgroup")?, _name: socket });
+            }
+        }
+        Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    connection: Mutex<OwnedFd>,
+    means: Means,
+    /// The beginning of the names of its cgroups.
+    prefix: String,
+    free: Mutex<Vec<Slot>>,
+    spawner: Mutex<Child>,
+}
+
+/// Makes sandboxes. It ends, with all of them, when it is dropped and when this process ends.
+#[derive(Clone, Debug)]
+pub struct Launcher(Arc<Inner>);
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+/// Whether something can be read, or the other side is gone, within the time.
+fn readable(descriptor: impl std::os::fd::AsFd, patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = rustix::time::Timespec::try_from(left).ok();
+        let mut waits = [PollFd::new(&descriptor, PollFlags::IN)];
+        match poll(&mut waits, left.as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other.is_ok_and(|ready| ready > 0),
+        }
+    }
+}
+
+impl Launcher {
+    /// Starts a spawner: `program` is ours and understands [`SUBCOMMAND`].
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start(program: &Path, means: Means) -> io::Result<Self> {
+        Self::start_with(program, means, |_| {})
+    }
+
+    /// The same, with a change of how the spawner is started.
+    pub(crate) fn start_with(
+        program: &Path,
+        means: Means,
+        change: impl FnOnce(&mut Command),
+    ) -> io::Result<Self> {
+        let (here, there) = pair()?;
+        let mut command = Command::new(program);
+        let (prefix, groups) = (new_prefix(), serde_json::to_string(&means.groups.as_ref().ok())?);
+        command.args([SUBCOMMAND, "spawner", &prefix, &groups]);
+        command.stdin(Stdio::from(there)).stdout(Stdio::null());
+        change(&mut command);
+        let spawner = command.current_dir("/").spawn()?;
+        Ok(Self(Arc::new(Inner {
+            connection: Mutex::new(here),
+            means,
+            prefix,
+            free: Mutex::new(Vec::new()),
+            spawner: Mutex::new(spawner),
+        })))
+    }
+
+    /// What it can do.
+    pub fn means(&self) -> &Means {
+        &self.0.means
+    }
+
+    /// Begins to build a sandbox. It is built while the caller goes on, and may wait as long as the caller likes.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn prepare(&self, confinement: &Confinement, walls: &BTreeSet<Wall>) -> Result<Sandbox, Refusal> {
+        let free = lock(&self.0.free).pop();
+        let slot = match free {
+            Some(slot) => slot,
+            None => Slot::claim(&self.0.means, &self.0.prefix)?,
+        };
+        let mut before = Charge::default();
+        if let Some(group) = slot.group.as_ref().filter(|_| walls.contains(&Wall::Group)) {
+            group.limit(confinement).step("limits of the cgroup")?;
+            before = group.charge();
+        }
+        let users = self.0.means.users;
+        let home = if walls.contains(&Wall::Namespaces) {
+            None
+        } else {
+            let folder = tempfile::Builder::new().prefix("agon-home-").tempdir().step("a folder")?;
+            if users {
+                let owner = slot.user() + 1;
+                std::os::unix::fs::chown(folder.path(), Some(owner), Some(owner)).step("a folder")?;
+            }
+            Some(folder)
+        };
+        let plan = Plan {
+            confinement: confinement.clone(),
+            walls: walls.clone(),
+            user: users.then(|| slot.user()),
+            group: slot.group.clone().filter(|_| walls.contains(&Wall::Group)),
+            home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
+        };
+        let (control, there) = pair().step("a connection")?;
+        let connection = lock(&self.0.connection);
+        let gone = || Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 };
+        message::send(&*connection, &plan, &[there.as_fd()]).map_err(|_| gone())?;
+        drop(there);
+        if !readable(&*connection, PATIENCE) {
+            return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
+        }
+        let answer = message::receive::<Born>(&*connection).step("the spawner")?;
+        drop(connection);
+        match answer {
+            Some((Born::Yes { pid }, mut with)) => {
+                let (pid, handle) = (Pid::from_raw(pid), with.pop());
+                let (Some(pid), Some(handle)) = (pid, handle) else { return Err(gone()) };
+                Ok(Sandbox {
+                    launcher: self.clone(),
+                    slot: Some(slot),
+                    plan,
+                    before,
+                    control: Some(control),
+                    pid,
+                    handle,
+                    home,
+                })
+            }
+            Some((Born::No(refusal), _)) => {
+                lock(&self.0.free).push(slot);
+                Err(refusal)
+            }
+            None => Err(gone()),
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Closing the connection ends the spawner; only then is its end waited for.
+        if let Ok((other, _)) = pair() {
+            *lock(&self.connection) = other;
+        }
+        for slot in lock(&self.free).drain(..) {
+            if let Some(group) = slot.group {
+                let _ = group.remove();
+            }
+        }
+        let _ = lock(&self.spawner).wait();
+    }
+}
+
+/// A sandbox: built, then running one program, then ended. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Sandbox {
+    launcher: Launcher,
+    slot: Option<Slot>,
+    plan: Plan,
+    before: Charge,
+    control: Option<OwnedFd>,
+    pid: Pid,
+    handle: OwnedFd,
+    home: Option<tempfile::TempDir>,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// Its exit code, or 128 and the signal that ended it.
+    pub code: i32,
+    /// CPU time of it and of those it waited for. [`Sandbox::charge`] knows the rest.
+    pub cpu: Duration,
+}
+
+/// Something outlived its sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{left} processes outlived their sandbox; its place is not used again")]
+pub struct Leftover {
+    /// How many.
+    pub left: usize,
+}
+
+impl Sandbox {
+    fn hear(&self, patience: Duration) -> Result<Option<Report>, Refusal> {
+        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
+        let control = self.control.as_ref().ok_or_else(gone)?;
+        if !readable(control, patience) {
+            return Ok(None);
+        }
+        let report = message::receive::<Report>(control).step("the init")?;
+        report.map(|(report, _)| Some(report)).ok_or_else(gone)
+    }
+
+    /// Waits until it is built. [`Sandbox::run`] does that itself.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn ready(&self) -> Result<(), Refusal> {
+        match self.hear(PATIENCE)? {
+            Some(Report::Ready) => Ok(()),
+            Some(Report::Refused(refusal)) => Err(refusal),
+            _ => Err(Refusal { step: "the init".into(), why: "it does not answer".into(), errno: 0 }),
+        }
+    }
+
+    /// Starts a program in a sandbox that is [`ready`](Self::ready), with its input, output and errors: pipes, and
+    /// never a file, socket or terminal of ours.
+    ///
+    /// # Errors
+    /// The step that failed, the program's own start included.
+    pub fn run(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
+        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
+        let control = self.control.as_ref().ok_or_else(gone)?;
+        message::send(control, order, &stdio).step("the order")?;
+        match self.hear(PATIENCE)? {
+            Some(Report::Started) => Ok(()),
+            Some(Report::Refused(refusal)) => Err(refusal),
+            _ => Err(gone()),
+        }
+    }
+
+    /// Waits for the program's end; none when it still runs, or when everything was killed at once.
+    pub fn wait(&self, patience: Duration) -> Option<Exit> {
+        match self.hear(patience) {
+            Ok(Some(Report::Ended { code, cpu })) => Some(Exit { code, cpu }),
+            _ => None,
+        }
+    }
+
+    /// Whether all of it is gone by itself.
+    pub fn is_over(&self) -> bool {
+        readable(&self.handle, Duration::ZERO)
+    }
+
+    /// Where the program sees a path of outside.
+    pub fn seen(&self, outside: &Path) -> Option<PathBuf> {
+        self.plan.confinement.seen(outside, self.plan.has(Wall::Namespaces))
+    }
+
+    /// The program's user outside, where every slot has its own.
+    pub fn user(&self) -> Option<u32> {
+        self.plan.user.map(|user| user + 1)
+    }
+
+    /// The folder that the program may write, where it is not one of its own in memory.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_ref().map(tempfile::TempDir::path)
+    }
+
+    /// The first process of the sandbox, as seen from here.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// What all of it has had since it was made; none without a cgroup.
+    pub fn charge(&self) -> Option<Charge> {
+        let now = self.plan.group.as_ref()?.charge();
+        let before = self.before;
+        Some(Charge {
+            cpu: now.cpu.saturating_sub(before.cpu),
+            peak: now.peak,
+            killed: now.killed.saturating_sub(before.killed),
+            refused: now.refused.saturating_sub(before.refused),
+        })
+    }
+
+    /// Stops everything in it, and waits until it stands; or lets it go on.
+    ///
+    /// # Errors
+    /// Where there is nothing to do it with.
+    pub fn freeze(&self, stop: bool) -> io::Result<()> {
+        match &self.plan.group {
+            Some(group) => group.freeze(stop),
+            None => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Ends everything in it and waits for that.
+    ///
+    /// # Errors
+    /// When something is left; the slot is not used again then.
+    pub fn end(mut self) -> Result<(), Leftover> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<(), Leftover> {
+        let Some(slot) = self.slot.take() else { return Ok(()) };
+        if let Some(group) = &self.plan.group {
+            // What is frozen does not die in version 1.
+            let _ = group.freeze(false);
+        }
+        // The init kills what is below it, where that does not die by itself.
+        self.control = None;
+        if self.plan.has(Wall::Namespaces) {
+            let _ = rustix::process::pidfd_send_signal(&self.handle, Signal::KILL);
+        }
+        let mut left = usize::from(!readable(&self.handle, PATIENCE));
+        if let Some(group) = &self.plan.group {
+            // Those that were killed as children of nobody may need a moment to be gone.
+            let begun = Instant::now();
+            while !group.members().is_empty() && begun.elapsed() < Duration::from_secs(1) && left == 0 {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            left += group.members().len();
+            if left > 0 {
+                group.kill();
+                let _ = group.remove();
+            }
+        }
+        if left > 0 {
+            return Err(Leftover { left });
+        }
+        lock(&self.launcher.0.free).push(slot);
+        Ok(())
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}

@@ -1,0 +1,196 @@
+//! How well this machine can hold a program: found out by doing.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// How well a program is held. Better ones come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Level {
+    /// Namespaces, a cgroup and the filter.
+    A,
+    /// Without a cgroup: memory and CPU of a group of processes are not counted.
+    B,
+    /// Without namespaces: it sees other processes and the network's names.
+    C,
+    /// Without a filter of system calls: not at all.
+    D,
+}
+
+impl Level {
+    /// What it means, in a line.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::A => "namespaces, cgroup, filter of system calls: fit for strangers' programs",
+            Self::B => {
+                "no cgroup: memory and processes are limited one by one; strangers' programs one at a time"
+            }
+            Self::C => "no namespaces: your own programs only",
+            Self::D => "nothing holds a program here",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+            Self::D => "D",
+        })
+    }
+}
+
+/// Something that is missing, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// What.
+    pub what: &'static str,
+    /// What was seen.
+    pub why: String,
+    /// A command, or what else to do.
+    pub fix: String,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The level.
+    pub level: Level,
+    /// The walls of that level here.
+    pub walls: BTreeSet<crate::Wall>,
+    /// What the next level lacks, and what else would be good.
+    pub missing: Vec<Missing>,
+    /// Whether each slot has users of its own.
+    pub own_users: bool,
+}
+
+/// Finds the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
+#[cfg(not(target_os = "linux"))]
+pub fn probe(_program: &Path) -> Found {
+    let why = "this system is not Linux".to_owned();
+    let fix = "run agon in a Linux virtual machine".to_owned();
+    let missing = vec![Missing { what: "a sandbox", why, fix }];
+    Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
+}
+
+#[cfg(target_os = "linux")]
+pub use on_linux::{probe, probe_with};
+
+#[cfg(target_os = "linux")]
+mod on_linux {
+    use std::os::fd::AsFd as _;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::message::Refusal;
+    use crate::{Confinement, Launcher, Means, Order, Place, Wall, landlock};
+
+    /// So long the probe's program, which does nothing, may take.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Finds the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
+    pub fn probe(program: &Path) -> Found {
+        match Launcher::start(program, Means::find()) {
+            Ok(launcher) => probe_with(&launcher, program),
+            Err(error) => {
+                let why = format!("{}: {error}", program.display());
+                let missing = vec![Missing { what: "the spawner", why, fix: "reinstall agon".to_owned() }];
+                Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
+            }
+        }
+    }
+
+    /// The same with a launcher that is there.
+    pub fn probe_with(launcher: &Launcher, program: &Path) -> Found {
+        let mut missing = Vec::new();
+        let mut walls = BTreeSet::from(Wall::ALL);
+        if let Err(why) = &launcher.means().groups {
+            walls.remove(&Wall::Group);
+            missing.push(of_group(why));
+        }
+        if landlock::version().is_none() {
+            walls.remove(&Wall::Landlock);
+            let fix = "boot with lsm=landlock,... (Linux 5.13 or later); namespaces do without".to_owned();
+            missing.push(Missing { what: "Landlock", why: "the kernel has none".to_owned(), fix });
+        }
+        let mut level = if walls.contains(&Wall::Group) { Level::A } else { Level::B };
+        if let Err(refusal) = try_out(launcher, program, &walls) {
+            missing.insert(0, of_namespaces(&refusal));
+            walls.remove(&Wall::Namespaces);
+            level = Level::C;
+            if let Err(refusal) = try_out(launcher, program, &walls) {
+                let (why, fix) = (refusal.to_string(), "use a kernel with CONFIG_SECCOMP_FILTER".to_owned());
+                missing.insert(0, Missing { what: "the filter of system calls", why, fix });
+                walls.clear();
+                level = Level::D;
+            }
+        }
+        Found { level, walls, missing, own_users: launcher.means().users }
+    }
+
+    /// Runs a program that does nothing.
+    fn try_out(launcher: &Launcher, program: &Path, walls: &BTreeSet<Wall>) -> Result<(), Refusal> {
+        let refuse = |error: std::io::Error| Refusal::new("a pipe", error);
+        let nothing = std::fs::File::open("/dev/null").map_err(refuse)?;
+        let sink = std::fs::File::options().write(true).open("/dev/null").map_err(refuse)?;
+        let place = Place { outside: program.to_owned(), inside: "/agon".into() };
+        let confinement = Confinement { readable: vec![place], ..Confinement::default() };
+        let sandbox = launcher.prepare(&confinement, walls)?;
+        sandbox.ready()?;
+        let order = Order {
+            program: sandbox.seen(program).unwrap_or_default(),
+            arguments: vec![crate::SUBCOMMAND.to_owned(), "nothing".to_owned()],
+            ..Order::default()
+        };
+        sandbox.run(&order, [nothing.as_fd(), sink.as_fd(), sink.as_fd()])?;
+        match sandbox.wait(PATIENCE) {
+            Some(exit) if exit.code == 0 => Ok(()),
+            Some(exit) => {
+                let why = format!("a program that does nothing ended with {}", exit.code);
+                Err(Refusal { step: "the first program".into(), why, errno: 0 })
+            }
+            None => {
+                let why = "a program that does nothing did not end".to_owned();
+                Err(Refusal { step: "the first program".into(), why, errno: 0 })
+            }
+        }
+    }
+
+    fn of_group(why: &str) -> Missing {
+        let fix = if Path::new("/.dockerenv").exists() {
+            "docker run --cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw ..."
+        } else if Path::new("/run/systemd/system").exists() {
+            "systemd-run --user --scope -p Delegate=yes agon ..."
+        } else {
+            "run agon as root, or in a cgroup that its user may write (with memory and pids)"
+        };
+        Missing { what: "a cgroup", why: why.to_owned(), fix: fix.to_owned() }
+    }
+
+    fn of_namespaces(refusal: &Refusal) -> Missing {
+        let apparmor = Path::new("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
+        let apparmor = std::fs::read_to_string(apparmor).is_ok_and(|text| text.trim() == "1");
+        let docker = Path::new("/.dockerenv").exists();
+        let fix = match (refusal.step.as_str(), refusal.errno) {
+            ("namespaces", libc::ENOSPC) => "sudo sysctl user.max_user_namespaces=10000",
+            ("namespaces", libc::EPERM | libc::ENOSYS) if docker => {
+                "docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined ..."
+            }
+            ("namespaces", libc::EPERM) => "sudo sysctl kernel.unprivileged_userns_clone=1",
+            ("namespaces", libc::EINVAL | libc::ENOSYS) => "use a kernel with user namespaces, 5.12 or later",
+            (step, _) if step.contains("/proc") => "docker run --security-opt systempaths=unconfined ...",
+            _ if apparmor => {
+                "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a profile: agon docs security"
+            }
+            _ if docker => {
+                "docker run --security-opt apparmor=unconfined --security-opt seccomp=unconfined ..."
+            }
+            _ => "see agon docs security",
+        };
+        Missing { what: "namespaces", why: refusal.to_string(), fix: fix.to_owned() }
+    }
+}

@@ -1,0 +1,125 @@
+//! The spawner: a small process with one thread, which forks the sandboxes of one run of the program.
+//!
+//! A program with many threads and much memory forks slowly, and the copy may do next to nothing before it starts
+//! another program. This one does nothing else. It ends when its host does, however that ends, and everything it has
+//! begun ends with it.
+
+use std::fs;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
+
+use crate::confinement::Wall;
+use crate::group::Hierarchies;
+use crate::init;
+use crate::message::{self, Born, Plan, Refusal, Step as _};
+use crate::root::{self, Trees};
+use crate::sys::{self, Forked};
+
+/// All kinds of namespaces but those for cgroups, which are entered from inside of the cgroup.
+const NAMESPACES: i32 = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWNET;
+
+/// The spawner's whole life. Its standard input is the connection with its host; `prefix` is the beginning of the names
+/// of the cgroups that the host makes for it in `groups`.
+pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
+    // Children that end are forgotten by the kernel, and so are those that nobody else waits for.
+    sys::ignore_signal(libc::SIGCHLD);
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    sys::ignore_signal(libc::SIGINT);
+    sys::ignore_signal(libc::SIGTERM);
+    sys::ignore_signal(libc::SIGPIPE);
+    let connection = std::io::stdin();
+    while let Ok(Some((plan, mut with))) = message::receive::<Plan>(&connection) {
+        let born = match with.pop() {
+            Some(control) => begin(&plan, control),
+            None => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
+        };
+        let answered = match born {
+            Ok((pid, handle)) => {
+                message::send(&connection, &Born::Yes { pid: pid.as_raw_nonzero().get() }, &[handle.as_fd()])
+            }
+            Err(refusal) => message::send(&connection, &Born::No(refusal), &[]),
+        };
+        if answered.is_err() {
+            break;
+        }
+    }
+    // The host is gone. What it began dies with us, and its cgroups go as soon as they are empty.
+    if let Some(groups) = groups {
+        groups.sweep(Some(prefix));
+    }
+}
+
+fn begin(plan: &Plan, control: OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+    if let Err(wrong) = plan.confinement.check() {
+        return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
+    }
+    let apart = plan.has(Wall::Namespaces);
+    // Root's own files are out of reach for the users of the sandbox: what is shown is taken hold of now. Without
+    // privileges that can only be done inside, where the user is still the same.
+    let trees = match plan.user {
+        Some(_) if apart => Some(Trees::hold(&plan.confinement).step("the files to be shown")?),
+        _ => None,
+    };
+    let group = plan.group.as_ref().filter(|_| plan.has(Wall::Group));
+    let birthplace = group.and_then(|group| group.birthplace());
+    let birthplace = birthplace
+        .map(|path| rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))
+        .transpose()
+        .step("the cgroup")?;
+    let (wait, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("a pipe")?;
+    let namespaces = if apart { NAMESPACES as u64 } else { 0 };
+    let forked = sys::fork_into(namespaces, birthplace.as_ref().map(|place| place.as_raw_fd()));
+    match forked.step("namespaces") {
+        Err(refusal) => Err(refusal),
+        Ok(Forked::Child) => {
+            drop(go);
+            // Without the byte the parent has given up.
+            if rustix::io::read(&wait, &mut [0_u8; 1]) == Ok(1) {
+                drop(wait);
+                init::live(plan, trees, control);
+            }
+            sys::leave(1)
+        }
+        Ok(Forked::Parent(pid, handle)) => {
+            let handle = handle.ok_or_else(|| Refusal::new("its handle", std::io::ErrorKind::Other))?;
+            // The process waits, so that its id means it and nobody else.
+            if apart {
+                users(pid, plan.user)?;
+            }
+            if let Some(group) = group {
+                group.admit(pid).step("the cgroup")?;
+            }
+            rustix::io::write(&go, b"!").step("its beginning")?;
+            Ok((pid, handle))
+        }
+    }
+}
+
+/// Says who the users of a new namespace are outside.
+fn users(pid: Pid, user: Option<u32>) -> Result<(), Refusal> {
+    let write = |file: &str, text: &str| {
+        let path = format!("/proc/{}/{file}", pid.as_raw_nonzero());
+        fs::write(Path::new(&path), text).step(file)
+    };
+    match user {
+        Some(user) => {
+            let map = format!("0 {user} 1\n{} {} 1\n", root::INSIDE, user + 1);
+            write("gid_map", &map)?;
+            write("uid_map", &map)
+        }
+        None => {
+            let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+            write("setgroups", "deny")?;
+            write("gid_map", &format!("{} {group} 1", root::INSIDE))?;
+            write("uid_map", &format!("{} {user} 1", root::INSIDE))
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! Runs the attacks, each in a sandbox of its own, and says who won.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use serde::Serialize;
+
+use crate::attack::{self, Attack, Control, Judge, Target, victim};
+use crate::message::{Refusal, Step as _};
+use crate::{
+    Confinement, Exit, Found, Launcher, Level, Means, Order, Place, SUBCOMMAND, Sandbox, Wall, probe_with,
+};
+
+/// So long an attack may take; a control has longer, since its end is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const CONTROL_PATIENCE: Duration = Duration::from_secs(60);
+/// Reading stops here: no attack has so much to say.
+const MOST_WORDS: usize = 64 << 10;
+/// So long after the end something may hold the output before it counts as alive.
+const AFTERLIFE: Duration = Duration::from_secs(1);
+
+/// What is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Also the controls.
+    pub controls: bool,
+    /// At a level worse than the machine's.
+    pub level: Option<Level>,
+    /// Only those whose name begins with one of these; all when empty.
+    pub only: Vec<String>,
+}
+
+/// How a control ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Controlled {
+    /// Where.
+    pub place: String,
+    /// What happened.
+    pub got: String,
+    /// Whether it won there, as it must; none where this machine lacks what the attack needs.
+    pub won: Option<bool>,
+}
+
+/// How an attack ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// Its name.
+    pub name: &'static str,
+    /// What it tries.
+    pub attempt: &'static str,
+    /// `held`; or `won` where it is accepted, or is known to win at this level.
+    pub expected: &'static str,
+    /// What happened, in words.
+    pub got: String,
+    /// What holds it, or why it is accepted.
+    pub enforced_by: &'static str,
+    /// Whether it won.
+    pub won: bool,
+    /// Whether it was expected to win at this level.
+    pub may_win: bool,
+    /// Its control, if that was run.
+    pub control: Option<Controlled>,
+}
+
+impl Outcome {
+    /// Whether a wall is broken, or the control proves nothing.
+    pub fn is_bad(&self) -> bool {
+        (self.won && !self.may_win) || self.control.as_ref().is_some_and(|control| control.won == Some(false))
+    }
+}
+
+/// The machine, the level and all outcomes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Results {
+    /// The level they were run at.
+    pub level: Level,
+    /// What the machine has.
+    pub found: Found,
+    /// All of them.
+    pub attacks: Vec<Outcome>,
+}
+
+/// What a run of an attack came to.
+struct Came {
+    /// None: this machine lacks what it needs.
+    won: Option<bool>,
+    got: String,
+}
+
+/// Runs attacks with the program `program`, which is ours and understands [`SUBCOMMAND`]. `each` hears of every
+/// outcome as it comes.
+///
+/// # Errors
+/// When no sandbox can be made to attack.
+pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, Refusal> {
+    let mut field = Field::make(program)?;
+    // A control needs the walls that it does not withdraw.
+    let best = field.found.walls.clone();
+    let level = wanted.level.map_or(field.found.level, |level| level.max(field.found.level));
+    let mut walls = field.found.walls.clone();
+    if level >= Level::B {
+        walls.remove(&Wall::Group);
+    }
+    if level >= Level::C {
+        walls.remove(&Wall::Namespaces);
+    }
+    let chosen = |attack: &Attack| {
+        wanted.only.is_empty() || wanted.only.iter().any(|start| attack.name.starts_with(start.as_str()))
+    };
+    let mut attacks = Vec::new();
+    if level == Level::D {
+        let why = "there is no filter of system calls: nothing is run here".to_owned();
+        return Err(Refusal { step: "the attacks".into(), why, errno: 0 });
+    }
+    for attack in attack::all().into_iter().filter(chosen) {
+        let accepted = attack.control == Control::Everywhere;
+        let may_win = accepted || level > attack.held_at;
+        let came = field.stage(&attack, &walls, &tight(), true)?;
+        let control = match attack.control {
+            _ if !wanted.controls => None,
+            Control::Everywhere => None,
+            control => Some(field.control(&attack, control, &best)?),
+        };
+        let outcome = Outcome {
+            name: attack.name,
+            attempt: attack.attempt,
+            expected: if may_win { "won" } else { "held" },
+            got: came.got,
+            enforced_by: attack.wall,
+            won: came.won == Some(true),
+            may_win,
+            control,
+        };
+        each(&outcome);
+        attacks.push(outcome);
+    }
+    Ok(Results { level, found: field.found.clone(), attacks })
+}
+
+/// What an attack may have.
+fn tight() -> Confinement {
+    Confinement {
+        memory: 64 << 20,
+        processes: 24,
+        cpu: 20,
+        disk: 8 << 20,
+        files: 256,
+        descriptors: 64,
+        ..Confinement::default()
+    }
+}
+
+/// What a control may have: more than the attack wants, and too little to hurt the machine.
+fn roomy() -> Confinement {
+    let (memory, processes, cpu) = (300 << 20, 200, 20);
+    Confinement {
+        memory,
+        processes,
+        cpu,
+        disk: 128 << 20,
+        files: 4096,
+        descriptors: 1000,
+        ..Confinement::default()
+    }
+}
+
+/// A launcher, a victim, and the files to be attacked.
+struct Field {
+    launcher: Launcher,
+    found: Found,
+    target: Target,
+    program: PathBuf,
+    folder: tempfile::TempDir,
+    victim: Child,
+    user: Option<u32>,
+}
+
+impl Drop for Field {
+    fn drop(&mut self) {
+        // It ends, and takes back what it made, when its input closes.
+        drop(self.victim.stdin.take());
+        let _ = self.victim.wait();
+    }
+}
+
+impl Field {
+    fn make(program: &Path) -> Result<Self, Refusal> {
+        let (name, secret) = victim::SECRET.split_once('=').unwrap_or_default();
+        let start = |command: &mut Command| {
+            command.env(name, secret);
+        };
+        let launcher = Launcher::start_with(program, Means::find(), start).step("the spawner")?;
+        let found = probe_with(&launcher, program);
+        let folder = tempfile::Builder::new().prefix("agon-attack-").tempdir().step("a folder")?;
+        // All attacks run in the same slot, one after the other, as the same user.
+        let user = match found.level {
+            Level::D => None,
+            _ => launcher.prepare(&Confinement::default(), &found.walls)?.user(),
+        };
+        lay_out(folder.path(), user).step("the files to be attacked")?;
+        let program = within_reach(program, folder.path()).step("a copy of the program")?;
+        let (victim, target) = victim(&program, folder.path(), user)?;
+        Ok(Self { launcher, found, target, program, folder, victim, user })
+    }
+
+    /// Starts the victim again where an attack, or the end of one, has killed it.
+    fn revive(&mut self) -> Result<(), Refusal> {
+        if matches!(self.victim.try_wait(), Ok(None)) {
+            return Ok(());
+        }
+        let (victim, target) = victim(&self.program, self.folder.path(), self.user)?;
+        (self.victim, self.target) = (victim, target);
+        Ok(())
+    }
+
+    fn control(
+        &mut self,
+        attack: &Attack,
+        control: Control,
+        best: &BTreeSet<Wall>,
+    ) -> Result<Controlled, Refusal> {
+        let (place, walls, confinement) = match control {
+            Control::Outside => ("outside".to_owned(), BTreeSet::new(), roomy()),
+            Control::Roomy => ("with wide limits".to_owned(), best.clone(), roomy()),
+            Control::Without(missing) => {
+                let names: Vec<String> =
+                    missing.iter().map(|wall| format!("{wall:?}").to_lowercase()).collect();
+                let left = best.iter().copied().filter(|wall| !missing.contains(wall)).collect();
+                (format!("without {}", names.join(", ")), left, tight())
+            }
+            Control::Everywhere => ("everywhere".to_owned(), best.clone(), tight()),
+        };
+        lay_out(self.folder.path(), None).step("the files to be attacked")?;
+        let mut came = self.stage(attack, &walls, &confinement, false)?;
+        // Limits of each process stay tight without a cgroup, and without namespaces nobody is root in one.
+        let lacks = match control {
+            Control::Roomy => !walls.contains(&Wall::Group),
+            Control::Without(_) => !best.contains(&Wall::Namespaces),
+            _ => false,
+        };
+        if lacks && came.won == Some(false) {
+            came.won = None;
+        }
+        lay_out(self.folder.path(), None).step("the files to be attacked")?;
+        Ok(Controlled { place, got: came.got, won: came.won })
+    }
+
+    /// Runs an attack; `inside` is not a control.
+    fn stage(
+        &mut self,
+        attack: &Attack,
+        walls: &BTreeSet<Wall>,
+        confinement: &Confinement,
+        inside: bool,
+    ) -> Result<Came, Refusal> {
+        let mut came = self.once(attack, walls, confinement, inside)?;
+        if attack.judge == Judge::Twice && came.won == Some(false) {
+            came = self.once(attack, walls, confinement, inside)?;
+        }
+        Ok(came)
+    }
+
+    fn once(
+        &mut self,
+        attack: &Attack,
+        walls: &BTreeSet<Wall>,
+        confinement: &Confinement,
+        inside: bool,
+    ) -> Result<Came, Refusal> {
+        self.revive()?;
+        let own = self.folder.path().join("bot");
+        let readable = vec![
+            Place { outside: self.program.clone(), inside: "/agon".into() },
+            Place { outside: own.clone(), inside: "/bot".into() },
+        ];
+        let confinement = Confinement { readable, ..confinement.clone() };
+        let sandbox = self.launcher.prepare(&confinement, walls)?;
+        sandbox.ready()?;
+        let program = sandbox.seen(&self.program).unwrap_or_default();
+        let own = sandbox.seen(&own).unwrap_or_default();
+        let target = Target { program: program.clone(), own, ..self.target.clone() };
+        let target = serde_json::to_string(&target).map_err(io::Error::other).step("the target")?;
+        let words = [SUBCOMMAND, "attack", attack.name, &target].map(str::to_owned);
+        let order = Order { program, arguments: words.to_vec(), ..Order::default() };
+        let (input, mut ask) = io::pipe().step("a pipe")?;
+        let (output, said) = io::pipe().step("a pipe")?;
+        let (errors, complained) = io::pipe().step("a pipe")?;
+        sandbox.run(&order, [input.as_fd(), said.as_fd(), complained.as_fd()])?;
+        drop((input, said, complained));
+        let patience = if inside { PATIENCE } else { CONTROL_PATIENCE };
+        let mut course = Course { sandbox, output, errors, words: Vec::new(), exit: None };
+        match attack.judge {
+            Judge::Word | Judge::Twice => {
+                course.listen(1, patience);
+                Ok(course.by_word())
+            }
+            Judge::Flood => Ok(course.by_flood(inside)),
+            Judge::Charge => {
+                course.listen(1, patience);
+                Ok(course.by_charge())
+            }
+            Judge::Ponder => {
+                course.listen(1, patience);
+                let stopped = course.sandbox.freeze(true).is_ok();
+                let before = course.sandbox.charge();
+                std::thread::sleep(Duration::from_millis(200));
+                let after = course.sandbox.charge();
+                let _ = course.sandbox.freeze(false);
+                let _ = ask.write_all(b"\n");
+                course.listen(2, patience);
+                let cpu = |charge: Option<crate::Charge>| charge.map_or(0, |charge| charge.cpu.as_millis());
+                let pondered = cpu(after).saturating_sub(cpu(before));
+                Ok(match stopped {
+                    true if pondered < 20 => {
+                        Came { won: Some(false), got: format!("stopped: {pondered} ms of CPU") }
+                    }
+                    true => Came { won: Some(true), got: format!("{pondered} ms of CPU while stopped") },
+                    false => Came { won: Some(true), got: "nothing stopped it".into() },
+                })
+            }
+            Judge::Outlives => {
+                course.listen(1, patience);
+                let Course { sandbox, mut output, .. } = course;
+                let end = sandbox.end();
+                if drain(&mut output, AFTERLIFE) && end.is_ok() {
+                    return Ok(Came { won: Some(false), got: "nothing is left".into() });
+                }
+                // It ends by itself; until then it would count as one of the next attack's processes.
+                let _ = drain(&mut output, CONTROL_PATIENCE);
+                let got = end.map_or_else(|left| left.to_string(), |()| "it outlived its sandbox".to_owned());
+                Ok(Came { won: Some(true), got })
+            }
+        }
+    }
+}
+
+/// Starts the victim as the attacks' user; it says what there is to attack.
+fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Target), Refusal> {
+    let (name, secret) = victim::SECRET.split_once('=').unwrap_or_default();
+    let _ = fs::remove_file(folder.join("open/socket"));
+    let mut command = Command::new(program);
+    command.args([SUBCOMMAND, "victim", &user.map_or("-".to_owned(), |user| user.to_string())]);
+    let unique = format!("agon-victim-{}", std::process::id());
+    command.arg(folder).arg(unique).env(name, secret).current_dir("/");
+    let mut victim = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().step("the victim")?;
+    let mut line = String::new();
+    if let Some(output) = victim.stdout.take() {
+        BufReader::new(output).read_line(&mut line).step("the victim")?;
+    }
+    let target: Target = serde_json::from_str(&line).map_err(io::Error::other).step("the victim")?;
+    Ok((victim, Target { folder: folder.to_owned(), ..target }))
+}
+
+/// An attack that runs.
+struct Course {
+    sandbox: Sandbox,
+    output: PipeReader,
+    errors: PipeReader,
+    words: Vec<u8>,
+    exit: Option<Exit>,
+}
+
+impl Course {
+    /// Reads until so many lines have come, the program has ended, or time is up.
+    fn listen(&mut self, lines: usize, patience: Duration) {
+        let until = Instant::now() + patience;
+        let mut open = true;
+        while Instant::now() < until && self.words.len() < MOST_WORDS {
+            let ended = self.exit.is_some() || self.sandbox.is_over();
+            if open && ready(&self.output, if ended { 0 } else { 20 }) {
+                let mut bytes = [0; 4096];
+                let count = self.output.read(&mut bytes).unwrap_or(0);
+                open = count > 0;
+                self.words.extend(&bytes[..count]);
+            } else if ended {
+                return;
+            } else if !open {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if self.words.iter().filter(|byte| **byte == b'\n').count() >= lines {
+                return;
+            }
+            if self.exit.is_none() {
+                self.exit = self.sandbox.wait(Duration::ZERO);
+            }
+        }
+    }
+
+    fn by_word(&mut self) -> Came {
+        let text = String::from_utf8_lossy(&self.words).into_owned();
+        let line = text.lines().last().unwrap_or_default();
+        match line.split_once(' ') {
+            Some(("won", got)) => Came { won: Some(true), got: got.to_owned() },
+            Some(("held", got)) => Came { won: Some(false), got: short(got) },
+            Some(("absent", got)) => Came { won: None, got: short(got) },
+            _ => Came { won: Some(false), got: self.silence() },
+        }
+    }
+
+    /// What became of an attack that says nothing.
+    fn silence(&mut self) -> String {
+        let charge = self.sandbox.charge().unwrap_or_default();
+        let exit = self.exit.or_else(|| self.sandbox.wait(Duration::from_millis(200)));
+        match exit {
+            _ if charge.killed > 0 => "killed: out of memory".to_owned(),
+            Some(exit) if exit.code > 128 => format!("killed by signal {}", exit.code - 128),
+            Some(exit) => format!("ended with {}", exit.code),
+            None => "stopped by the clock".to_owned(),
+        }
+    }
+
+    fn by_charge(&mut self) -> Came {
+        let text = String::from_utf8_lossy(&self.words).into_owned();
+        let spent = text.trim().strip_prefix("won ").and_then(|number| number.parse::<u128>().ok());
+        let Some(spent) = spent else { return self.by_word() };
+        let exit = self.exit.or_else(|| self.sandbox.wait(PATIENCE));
+        let charged = match self.sandbox.charge() {
+            Some(charge) => charge.cpu.as_millis(),
+            None => exit.map_or(0, |exit| exit.cpu.as_millis()),
+        };
+        let got = format!("{charged} of {spent} ms were charged");
+        Came { won: Some(charged * 10 < spent * 8), got }
+    }
+
+    /// Reads no more than a referee would; in a control, everything.
+    fn by_flood(&mut self, inside: bool) -> Came {
+        let until = Instant::now() + if inside { AFTERLIFE } else { CONTROL_PATIENCE };
+        let (mut count, most) = (0, if inside { 1 << 20 } else { usize::MAX });
+        let mut bytes = vec![0; 64 << 10];
+        while count < most && Instant::now() < until {
+            let any = [ready(&self.output, 1), ready(&self.errors, 1)];
+            let before = count;
+            if any[0] {
+                count += self.output.read(&mut bytes).unwrap_or(0);
+            }
+            if any[1] {
+                count += self.errors.read(&mut bytes).unwrap_or(0);
+            }
+            if any == [true, true] && before == count {
+                break;
+            }
+        }
+        let won = count >= 8 << 20;
+        Came { won: Some(won), got: format!("{} of 8 MB were taken", count >> 20) }
+    }
+}
+
+/// Whether something can be read within so many milliseconds.
+fn ready(from: &PipeReader, patience: i64) -> bool {
+    let patience = rustix::time::Timespec { tv_sec: patience / 1000, tv_nsec: patience % 1000 * 1_000_000 };
+    poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&patience)).is_ok_and(|ready| ready > 0)
+}
+
+/// Reads until nobody holds the other end. Whether that came in time.
+fn drain(from: &mut PipeReader, patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    let mut bytes = [0; 4096];
+    while Instant::now() < until {
+        if ready(from, 20) && from.read(&mut bytes).unwrap_or(0) == 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Without the system's number of the error, which says nothing to people.
+fn short(text: &str) -> String {
+    text.split(" (os error").next().unwrap_or(text).to_owned()
+}
+
+/// The files that are attacked. They are laid anew where an attack has changed them.
+fn lay_out(folder: &Path, owner: Option<u32>) -> io::Result<()> {
+    let mode = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    mode(folder, 0o755)?;
+    let (open, bot) = (folder.join("open"), folder.join("bot"));
+    fs::create_dir_all(&open)?;
+    fs::create_dir_all(&bot)?;
+    fs::write(folder.join("secret"), victim::SECRET)?;
+    fs::write(folder.join("journal"), "the first line\n")?;
+    mode(&folder.join("secret"), 0o644)?;
+    mode(&folder.join("journal"), 0o666)?;
+    for name in ["made", "renamed", "second"] {
+        let _ = fs::remove_file(open.join(name));
+    }
+    for name in ["remove-me", "rename-me", "own"] {
+        fs::OpenOptions::new().create(true).append(true).open(open.join(name))?;
+    }
+    if owner.is_some() {
+        std::os::unix::fs::chown(open.join("own"), owner, owner)?;
+        std::os::unix::fs::chown(&bot, owner, owner)?;
+    }
+    // Owners are asked for modes only where they are ours.
+    if owner.is_none() {
+        let _ = mode(&bot, 0o755);
+    }
+    mode(&open, 0o777)
+}
+
+/// The program where every user can run it: itself, or a copy.
+fn within_reach(program: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let program = program.canonicalize()?;
+    let open = |path: &Path| fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o001 != 0);
+    if program.ancestors().all(open) {
+        return Ok(program);
+    }
+    let copy = folder.join("agon");
+    fs::copy(&program, &copy)?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
+    Ok(copy)
+}

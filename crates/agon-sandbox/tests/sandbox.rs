@@ -1,0 +1,195 @@
+//! Sandboxes as this machine allows them. Where a level is not to be had, a line says so and the test passes.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::time::Duration;
+
+use agon_sandbox::{Confinement, Found, Launcher, Level, Means, Order, Place, Sandbox, Wall, probe_with};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agon-sandbox");
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn launcher() -> (Launcher, Found) {
+    let launcher = Launcher::start(Path::new(PROGRAM), Means::find()).expect("a spawner");
+    let found = probe_with(&launcher, Path::new(PROGRAM));
+    (launcher, found)
+}
+
+/// Runs a line of the shell; what it wrote, and how it ended.
+fn shell(
+    launcher: &Launcher,
+    walls: &BTreeSet<Wall>,
+    with: &Confinement,
+    line: &str,
+) -> (String, Option<i32>, Sandbox) {
+    let sandbox = launcher.prepare(with, walls).expect("a sandbox");
+    sandbox.ready().expect("it is built");
+    let (mut output, theirs) = std::io::pipe().expect("a pipe");
+    let input = File::open("/dev/null").expect("nothing");
+    let order = Order { program: "sh".into(), arguments: vec!["-c".into(), line.into()], ..Order::default() };
+    sandbox.run(&order, [input.as_fd(), theirs.as_fd(), theirs.as_fd()]).expect("it runs");
+    drop(theirs);
+    let exit = sandbox.wait(PATIENCE).map(|exit| exit.code);
+    let mut text = String::new();
+    if exit.is_some() {
+        output.read_to_string(&mut text).expect("a text");
+    }
+    (text, exit, sandbox)
+}
+
+#[test]
+fn the_level_is_found_by_doing() {
+    let (_launcher, found) = launcher();
+    assert_eq!(found.walls.contains(&Wall::Namespaces), found.level <= Level::B);
+    assert!(found.level != Level::A || found.walls.contains(&Wall::Group));
+    assert!(found.missing.iter().all(|missing| !missing.fix.is_empty()));
+}
+
+#[test]
+fn a_program_sees_its_own_world() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
+    let bot = Place { outside: folder.path().to_owned(), inside: "/bot".into() };
+    let with = Confinement { readable: vec![bot], folder: "/bot".into(), ..Confinement::default() };
+    let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
+    assert_eq!(see("cat hello; pwd"), "from outside/bot\n");
+    assert_eq!(see("id -u; id -g; hostname"), "1000\n1000\nbot\n");
+    assert_eq!(see("echo / /bot/* /etc/* | tr ' ' '\\n' | grep -c shadow"), "0\n");
+    let own = "HOME LANG OPENSSL_CONF PATH PWD TMPDIR\n";
+    assert_eq!(see("env | cut -d= -f1 | grep -v -e ^_$ -e OLDPWD | sort | xargs"), own);
+    assert_eq!(see("echo x > /bot/y; echo x > /y; echo x > /tmp/y && cat /tmp/y").lines().last(), Some("x"));
+    assert!(!folder.path().join("y").exists());
+    assert_eq!(see("ls /tmp"), "", "a fresh one each time");
+    // The first process is the init, the second the shell; nobody else is seen, and not the init either.
+    assert_eq!(see("echo /proc/[0-9]*"), "/proc/2\n");
+    assert_eq!(see("ls /proc/self/fd | wc -l"), "4\n", "three and the folder that is listed");
+}
+
+#[test]
+fn memory_and_processes_are_counted_and_said() {
+    let (launcher, found) = launcher();
+    if found.level > Level::A {
+        println!("skipped: no cgroup here: {:?}", found.missing);
+        return;
+    }
+    let with = Confinement { memory: 32 << 20, processes: 12, ..Confinement::default() };
+    let (_, code, sandbox) =
+        shell(&launcher, &found.walls, &with, "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo $x");
+    let charge = sandbox.charge().expect("a cgroup");
+    assert!(charge.killed > 0 && charge.peak <= 32 << 20, "{charge:?} {code:?}");
+    drop(sandbox);
+    let many = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 100 & done";
+    let (_, _, sandbox) = shell(&launcher, &found.walls, &with, &format!("({many}) >/dev/null 2>&1"));
+    sandbox.end().expect("nothing is left");
+    // The next one begins with nothing charged.
+    let (text, code, sandbox) = shell(&launcher, &found.walls, &with, "echo here");
+    assert_eq!((text.as_str(), code), ("here\n", Some(0)));
+    assert_eq!(sandbox.charge().expect("a cgroup").killed, 0);
+}
+
+#[test]
+fn what_is_stopped_stands_and_can_be_ended() {
+    let (launcher, found) = launcher();
+    let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
+    sandbox.ready().expect("it is built");
+    let nothing = File::options().read(true).write(true).open("/dev/null").expect("nothing");
+    let order = Order { program: "sleep".into(), arguments: vec!["1000".into()], ..Order::default() };
+    sandbox.run(&order, [nothing.as_fd(); 3]).expect("it runs");
+    if sandbox.freeze(true).is_err() {
+        println!("skipped in part: nothing to stop it with");
+    }
+    assert!(!sandbox.is_over());
+    sandbox.end().expect("nothing is left");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let (launcher, found) = launcher();
+    if found.level == Level::D {
+        println!("skipped: nothing holds a program here");
+        return;
+    }
+    let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
+    sandbox.ready().expect("it is built");
+    let nothing = File::options().read(true).write(true).open("/dev/null").expect("nothing");
+    let order = Order { program: "/bot/missing".into(), ..Order::default() };
+    let refusal = sandbox.run(&order, [nothing.as_fd(); 3]).expect_err("it is not there");
+    assert_eq!(refusal.step, "running /bot/missing");
+    let place = Place::same("/nonexistent/bot");
+    let with = Confinement { readable: vec![place], ..Confinement::default() };
+    if found.level <= Level::B {
+        let refusal = launcher
+            .prepare(&with, &found.walls)
+            .and_then(|sandbox| sandbox.ready())
+            .expect_err("nothing to show");
+        assert!(refusal.to_string().contains("/nonexistent/bot"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_killed_host_leaves_nothing_that_runs() {
+    let (launcher, found) = launcher();
+    drop(launcher);
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    // The host is a life of the test's program, which says which process is its sandbox's.
+    let mut host = std::process::Command::new(PROGRAM)
+        .args(["__sandbox", "sleeper"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("a host");
+    let mut line = String::new();
+    let output = host.stdout.take().expect("its output");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
+    let pid: i32 = line.trim().parse().expect("a process");
+    let pid = rustix::process::Pid::from_raw(pid).expect("a process");
+    let handle = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).expect("it lives");
+    host.kill().expect("killed");
+    host.wait().expect("gone");
+    let patience = rustix::time::Timespec { tv_sec: 60, tv_nsec: 0 };
+    let mut waits = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+    assert_eq!(rustix::event::poll(&mut waits, Some(&patience)), Ok(1), "the sandbox outlived its host");
+}
+
+#[test]
+fn an_ordinary_user_has_a_sandbox_too() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: the other tests run as an ordinary user");
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("agon-user-").tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("open");
+    let program = folder.path().join("agon-sandbox");
+    std::fs::copy(PROGRAM, &program).expect("a copy");
+    let mut command = std::process::Command::new(&program);
+    // A user that needs no account.
+    std::os::unix::process::CommandExt::uid(
+        std::os::unix::process::CommandExt::gid(&mut command, 60_123),
+        60_123,
+    );
+    let output = command
+        .args(["A", "signal-opponent", "append-to-journal", "private-memory", "daemon", "tcp", "mount"])
+        .current_dir("/")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = text.lines().last().unwrap_or_default();
+    if !last.starts_with("Ok((A") && !last.starts_with("Ok((B") {
+        println!("skipped: an ordinary user has no namespaces here: {last}");
+        return;
+    }
+    assert!(text.lines().count() > 6 && !text.contains("BAD"), "{text}{errors}");
+}
