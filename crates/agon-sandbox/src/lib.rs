@@ -14,6 +14,8 @@ pub mod attack;
 pub mod suite;
 
 #[cfg(target_os = "linux")]
+mod course;
+#[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
 mod group;

@@ -2,29 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
 use crate::attack::{self, Attack, Control, Judge, Target, victim};
+use crate::course::{Came, Course, drain};
 use crate::message::{Refusal, Step as _};
-use crate::{
-    Confinement, Exit, Found, Launcher, Level, Means, Order, Place, SUBCOMMAND, Sandbox, Wall, probe_with,
-};
+use crate::{Confinement, Found, Launcher, Level, Means, Order, Place, SUBCOMMAND, Wall, probe_with};
 
 /// So long an attack may take; a control has longer, since its end is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-const CONTROL_PATIENCE: Duration = Duration::from_secs(60);
-/// Reading stops here: no attack has so much to say.
-const MOST_WORDS: usize = 64 << 10;
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const CONTROL_PATIENCE: Duration = Duration::from_secs(60);
 /// So long after the end something may hold the output before it counts as alive.
-const AFTERLIFE: Duration = Duration::from_secs(1);
+pub(crate) const AFTERLIFE: Duration = Duration::from_secs(1);
 
 /// What is to be run.
 #[derive(Clone, Debug, Default)]
@@ -85,13 +81,6 @@ pub struct Results {
     pub found: Found,
     /// All of them.
     pub attacks: Vec<Outcome>,
-}
-
-/// What a run of an attack came to.
-struct Came {
-    /// None: this machine lacks what it needs.
-    won: Option<bool>,
-    got: String,
 }
 
 /// Runs attacks with the program `program`, which is ours and understands [`SUBCOMMAND`]. `each` hears of every
@@ -356,123 +345,6 @@ fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Ta
     }
     let target: Target = serde_json::from_str(&line).map_err(io::Error::other).step("the victim")?;
     Ok((victim, Target { folder: folder.to_owned(), ..target }))
-}
-
-/// An attack that runs.
-struct Course {
-    sandbox: Sandbox,
-    output: PipeReader,
-    errors: PipeReader,
-    words: Vec<u8>,
-    exit: Option<Exit>,
-}
-
-impl Course {
-    /// Reads until so many lines have come, the program has ended, or time is up.
-    fn listen(&mut self, lines: usize, patience: Duration) {
-        let until = Instant::now() + patience;
-        let mut open = true;
-        while Instant::now() < until && self.words.len() < MOST_WORDS {
-            let ended = self.exit.is_some() || self.sandbox.is_over();
-            if open && ready(&self.output, if ended { 0 } else { 20 }) {
-                let mut bytes = [0; 4096];
-                let count = self.output.read(&mut bytes).unwrap_or(0);
-                open = count > 0;
-                self.words.extend(&bytes[..count]);
-            } else if ended {
-                return;
-            } else if !open {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if self.words.iter().filter(|byte| **byte == b'\n').count() >= lines {
-                return;
-            }
-            if self.exit.is_none() {
-                self.exit = self.sandbox.wait(Duration::ZERO);
-            }
-        }
-    }
-
-    fn by_word(&mut self) -> Came {
-        let text = String::from_utf8_lossy(&self.words).into_owned();
-        let line = text.lines().last().unwrap_or_default();
-        match line.split_once(' ') {
-            Some(("won", got)) => Came { won: Some(true), got: got.to_owned() },
-            Some(("held", got)) => Came { won: Some(false), got: short(got) },
-            Some(("absent", got)) => Came { won: None, got: short(got) },
-            _ => Came { won: Some(false), got: self.silence() },
-        }
-    }
-
-    /// What became of an attack that says nothing.
-    fn silence(&mut self) -> String {
-        let charge = self.sandbox.charge().unwrap_or_default();
-        let exit = self.exit.or_else(|| self.sandbox.wait(Duration::from_millis(200)));
-        match exit {
-            _ if charge.killed > 0 => "killed: out of memory".to_owned(),
-            Some(exit) if exit.code > 128 => format!("killed by signal {}", exit.code - 128),
-            Some(exit) => format!("ended with {}", exit.code),
-            None => "stopped by the clock".to_owned(),
-        }
-    }
-
-    fn by_charge(&mut self) -> Came {
-        let text = String::from_utf8_lossy(&self.words).into_owned();
-        let spent = text.trim().strip_prefix("won ").and_then(|number| number.parse::<u128>().ok());
-        let Some(spent) = spent else { return self.by_word() };
-        let exit = self.exit.or_else(|| self.sandbox.wait(PATIENCE));
-        let charged = match self.sandbox.charge() {
-            Some(charge) => charge.cpu.as_millis(),
-            None => exit.map_or(0, |exit| exit.cpu.as_millis()),
-        };
-        let got = format!("{charged} of {spent} ms were charged");
-        Came { won: Some(charged * 10 < spent * 8), got }
-    }
-
-    /// Reads no more than a referee would; in a control, everything.
-    fn by_flood(&mut self, inside: bool) -> Came {
-        let until = Instant::now() + if inside { AFTERLIFE } else { CONTROL_PATIENCE };
-        let (mut count, most) = (0, if inside { 1 << 20 } else { usize::MAX });
-        let mut bytes = vec![0; 64 << 10];
-        while count < most && Instant::now() < until {
-            let any = [ready(&self.output, 1), ready(&self.errors, 1)];
-            let before = count;
-            if any[0] {
-                count += self.output.read(&mut bytes).unwrap_or(0);
-            }
-            if any[1] {
-                count += self.errors.read(&mut bytes).unwrap_or(0);
-            }
-            if any == [true, true] && before == count {
-                break;
-            }
-        }
-        let won = count >= 8 << 20;
-        Came { won: Some(won), got: format!("{} of 8 MB were taken", count >> 20) }
-    }
-}
-
-/// Whether something can be read within so many milliseconds.
-fn ready(from: &PipeReader, patience: i64) -> bool {
-    let patience = rustix::time::Timespec { tv_sec: patience / 1000, tv_nsec: patience % 1000 * 1_000_000 };
-    poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&patience)).is_ok_and(|ready| ready > 0)
-}
-
-/// Reads until nobody holds the other end. Whether that came in time.
-fn drain(from: &mut PipeReader, patience: Duration) -> bool {
-    let until = Instant::now() + patience;
-    let mut bytes = [0; 4096];
-    while Instant::now() < until {
-        if ready(from, 20) && from.read(&mut bytes).unwrap_or(0) == 0 {
-            return true;
-        }
-    }
-    false
-}
-
-/// Without the system's number of the error, which says nothing to people.
-fn short(text: &str) -> String {
-    text.split(" (os error").next().unwrap_or(text).to_owned()
 }
 
 /// The files that are attacked. They are laid anew where an attack has changed them.
