@@ -23,7 +23,7 @@ fn quick_native_bots_make_no_fault_on_a_busy_machine() {
     let words = ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "-j", "8", "--json"];
     let said = out(&agon(folder.path(), &[&words[..], &["--replays", "none"]].concat()));
     let result: Value = serde_json::from_str(said.lines().last().expect("a result")).expect("JSON");
-    let voids = result["voids"].as_array().map_or(0, Vec::len);
+    let voids = result["void"].as_array().map_or(0, Vec::len);
     let journal = folder.path().join("agon-series/cultist-wars-gauntlet-1/journal.jsonl");
     let journal = std::fs::read_to_string(journal).expect("a journal");
     let faults: Vec<&str> = journal.lines().filter(|line| line.contains("\"faults\"")).collect();

@@ -91,6 +91,60 @@ fn the_exported_input_of_jungle_blitz_has_the_registered_name() {
     input_is_exported("jungle-blitz", "builtin:collector", &[], answer);
 }
 
+/// Plays a match of a starter that writes down what comes through its socket, and gives that with the exported input.
+fn over_a_socket(game: &str, file: &str, old: &str, new: &str, opponent: &str) -> (Vec<u8>, Vec<u8>) {
+    let folder = folder();
+    out(&agon(folder.path(), &["new", game, "python", "bot"]));
+    let (script, log) = (folder.path().join("bot").join(file), folder.path().join("read"));
+    let code = fs::read_to_string(&script).expect("the starter");
+    let changed = code.replacen(old, &new.replace("LOG", &format!("{:?}", log.display().to_string())), 1);
+    assert!(code != changed, "{file} has no `{old}`");
+    fs::write(&script, changed).expect("written");
+    let played =
+        ["play", game, opponent, "bot", "--seed", "5", "-q", "--no-timeouts", "--replay", "m.replay"];
+    out(&agon(folder.path(), &played));
+    let exported = agon(folder.path(), &["replay", "export", "m.replay", "--input", "--seat", "2"]);
+    assert!(exported.status.success(), "{game}: {}", err(&exported));
+    (fs::read(&log).expect("the bot wrote it down"), exported.stdout)
+}
+
+#[test]
+fn the_exported_input_is_what_came_over_websocket() {
+    let note = "open(LOG, 'a', encoding='utf-8').write(message + '\\n'); ";
+    let answer = "socket.send(answer(message))";
+    let (read, exported) = over_a_socket(
+        "jungle-blitz",
+        "application.py",
+        answer,
+        &format!("{note}{answer}"),
+        "builtin:collector",
+    );
+    assert!(read.len() > 2000 && read == exported, "{} bytes read, {} exported", read.len(), exported.len());
+}
+
+#[test]
+fn the_exported_input_is_what_came_over_tcp() {
+    let tap = "import socket\nhear = socket.SocketIO.readinto\ndef tap(self, room):\n    count = hear(self, room)\n    \
+               open(LOG, 'ab').write(bytes(room[:count]))\n    return count\nsocket.SocketIO.readinto = tap\n\
+               from helper_classes import";
+    let (read, exported) =
+        over_a_socket("deerhunt", "grid_player.py", "from helper_classes import", tap, "builtin:rusher");
+    // Ten characters with the length stand before each message.
+    let (mut rest, mut lines) = (&read[..], Vec::new());
+    while rest.len() >= 10 {
+        let length: usize = String::from_utf8_lossy(&rest[..10]).trim().parse().expect("a length");
+        lines.extend_from_slice(&rest[10..10 + length]);
+        lines.push(b'\n');
+        rest = &rest[10 + length..];
+    }
+    assert!(
+        lines.len() > 2000 && lines == exported,
+        "{} bytes read, {} exported",
+        lines.len(),
+        exported.len()
+    );
+}
+
 /// A short match of two built-ins, as bytes.
 fn sample(folder: &Path) -> Vec<u8> {
     let arguments = ["play", "cultist-wars", "builtin:greedy", "builtin:random", "--seed", "2", "-q"];
