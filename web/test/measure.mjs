@@ -61,7 +61,7 @@ stage.agon('replay', 'export', 'hundred.replay', '--format', 'html', '-o', 'hund
 const page = await stage.browse()
 await page.goto(`${address}/#replay=hundred.replay`)
 await whole(page)
-const steps = await page.evaluate(() => window.agon.players[0].film.steps.length)
+const steps = await page.evaluate(() => window.agon.players[0].film.total)
 console.log(`one page of a Terminal match of ${steps} turns: ${round(statSync(stage.path('hundred.html')).size / 1e6)} MB`)
 
 const build = resolve(dirname(AGON), 'build')

@@ -127,9 +127,9 @@ export class Stage {
   }
 }
 
-/** Waits until the whole film is there. */
+/** Waits until all of the match is known. */
 export async function whole(page) {
-  await page.waitForFunction(() => window.agon?.players.every(({ film }) => film.end), undefined, { timeout: 60_000 })
+  await page.waitForFunction(() => window.agon?.players.every(({ film }) => film.known), undefined, { timeout: 60_000 })
 }
 
 /** Where the viewer stands. */

@@ -81,13 +81,24 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     await whole(page)
     const exported = JSON.parse(stage.agon('replay', 'export', `${game}.replay`, '--format', 'json'))
     const steps = exported.steps.length
-    assert.equal(await page.evaluate(() => window.agon.players[0].film.steps.length), steps)
+    assert.equal(await page.evaluate(() => window.agon.players[0].film.total), steps)
     assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
 
     for (const step of [0, 1, steps >> 1, steps - 1, steps]) {
       await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
       const drawn = await page.evaluate(() => window.agon.scene)
       assert.deepEqual(drawn, step === 0 ? exported.header.start : exported.steps[step - 1].state, `step ${step}`)
+    }
+
+    // Where steps have frames, these are the engine's to the last number.
+    const frames = await page.evaluate(() => {
+      const [{ film }] = window.agon.players
+      return Array.from({ length: film.total }, (_, at) => film.step(at + 1).parts)
+    })
+    const engines = exported.steps.map(({ events }) => events.flatMap(({ frame }) => (frame ? [frame] : [])))
+    for (const [at, own] of engines.entries()) {
+      const same = own.map(({ line: _, ...frame }) => frame)
+      assert.deepEqual(frames[at], same, `frames of step ${at + 1}`)
     }
 
     // The keys of the original viewers.
@@ -130,7 +141,7 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     }
 
     // A click on a thing selects it, and the link remembers all of it.
-    await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].film.steps.length / 3)))
+    await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].film.total / 3)))
     const spot = await page.evaluate(() => {
       const [{ film, scene }] = window.agon.players
       const [width, height] = film.drawing.size(film.start)
@@ -184,6 +195,29 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
   })
 }
 
+test('a step is computed when it is looked at, and nothing else', async () => {
+  const page = await stage.browse()
+  const asked = []
+  // What is read for charts and marks is held back, so that only the steps that are shown are asked for.
+  await page.route('**/api/steps?*', async (route) => {
+    const { searchParams } = new URL(route.request().url())
+    const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))
+    if (from === 1 && to > 20) return
+    asked.push([from, to])
+    await route.continue()
+  })
+  await page.goto(`${address}/#replay=jungle-blitz.replay`)
+  await page.waitForFunction(() => window.agon?.players.length > 0)
+  const exported = JSON.parse(stage.agon('replay', 'export', 'jungle-blitz.replay', '--format', 'json'))
+  for (const step of [150, 20, 299]) {
+    await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
+    assert.deepEqual(await page.evaluate(() => window.agon.scene), exported.steps[step - 1].state)
+  }
+  assert.deepEqual(asked, [[149, 157], [19, 27], [298, 300]])
+  assert.equal(await page.evaluate(() => window.agon.players[0].film.known), false)
+  await close(page)
+})
+
 test('stderr is searched over the match, faults are told, drawings and markers are shown', async () => {
   const page = await open('replay=hostile.replay')
   await whole(page)
@@ -229,7 +263,7 @@ test('nothing in a replay becomes markup or script', async () => {
 
 test('an exported page needs nothing else, and holds nothing of one bot alone', async () => {
   const filmOf = (file) => {
-    const packed = /id="film">([^<]*)</.exec(readFileSync(stage.path(file), 'utf8'))[1]
+    const packed = /id="match">([^<]*)</.exec(readFileSync(stage.path(file), 'utf8'))[1]
     return gunzipSync(Buffer.from(packed, 'base64')).toString()
   }
   stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'given.html')
@@ -243,7 +277,7 @@ test('an exported page needs nothing else, and holds nothing of one bot alone', 
     await page.goto(`file://${stage.path(`${game}.html`)}`)
     await whole(page)
     await page.keyboard.press('x')
-    assert.equal((await standing(page)).step, await page.evaluate(() => window.agon.players[0].film.steps.length))
+    assert.equal((await standing(page)).step, await page.evaluate(() => window.agon.players[0].film.total))
     await close(page)
   }
 })
@@ -298,7 +332,7 @@ test('agon play --live streams the match while it is played', async () => {
   const page = await stage.browse({ locked: true })
   const address = await stage.serve('play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay')
   await page.goto(address)
-  await page.waitForFunction(() => window.agon?.players[0].film.steps.length > 0)
+  await page.waitForFunction(() => window.agon?.players[0].film.total > 0)
   assert.equal(await page.evaluate(() => window.agon.players[0].film.end), undefined, 'it is not over yet')
   await whole(page)
   assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
@@ -359,7 +393,7 @@ test('a dropped file opens, ours and those of the original engine of Terminal', 
   await whole(page)
   const film = await page.evaluate(() => {
     const [{ film }] = window.agon.players
-    return { game: film.head.game, steps: film.steps.length, parts: film.steps[0].parts.length, outcome: film.end.outcome }
+    return { game: film.head.game, steps: film.total, parts: film.step(1).parts.length, outcome: film.end.outcome }
   })
   assert.deepEqual(film, { game: 'terminal', steps: 2, parts: 2, outcome: { scores: [30, 29], ranks: [1, 2], reason: 'after 1 turns' } })
   await close(page)
@@ -410,7 +444,7 @@ test('help, presenter mode, layers, zoom and the picture', async () => {
 
 test('who has no key gets nothing', async () => {
   const { origin } = new URL(address)
-  for (const path of ['/api/start', '/api/film?replay=cultist-wars.replay', `/api/start?token=${KEY}`]) {
+  for (const path of ['/api/start', '/api/view?replay=cultist-wars.replay', `/api/start?token=${KEY}`]) {
     const answer = await fetch(origin + path, { headers: { cookie: `x-agon-key=${KEY}` } })
     assert.equal(answer.status, 403, path)
     assert.doesNotMatch(await answer.text(), /greedy/)

@@ -157,6 +157,16 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
+    /// A frame within a step for the viewer, told by what changed since `before`, the frame before it in the same step
+    /// (none: all of it). None for events that are no frames, and in games whose steps have none.
+    fn frame_change<'a>(
+        &'a self,
+        _event: &'a Self::Event,
+        _before: Option<&'a Self::Event>,
+    ) -> Option<impl Serialize + 'a> {
+        None::<()>
+    }
+
     /// Reads a match that the original recorded, in games whose original writes replay files.
     ///
     /// # Errors

@@ -46,5 +46,5 @@ pub use outcome::Outcome;
 pub use picture::{Ink, Picture};
 pub use rules_name::RulesName;
 pub use seat::{Seat, Seats};
-pub use session::{AnyGame, Face, PackedAnswer, Ready, Rejection, Session};
+pub use session::{AnyGame, Face, PackedAnswer, Position, Ready, Rejection, Session};
 pub use setup::{MapChoice, Recipe, RulesChoice, Setup, SetupError};

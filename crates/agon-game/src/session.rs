@@ -5,7 +5,9 @@
 
 use std::marker::PhantomData;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
@@ -31,6 +33,25 @@ pub struct Rejection {
     pub why: String,
     /// Whether the order asked for what is so already.
     pub harmless: bool,
+}
+
+/// Where a match is: with the recipe, all that decides how the same answers go on.
+///
+/// The dialect has no part in it. What bots were told and said decides nothing in the rules.
+#[derive(Clone, Debug)]
+pub struct Position {
+    steps: u32,
+    /// The canonical bytes of the state.
+    state: Vec<u8>,
+    /// How far the rules have drawn.
+    chance: Seeded,
+}
+
+impl Position {
+    /// How many steps were played.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
 }
 
 /// One running match of some game.
@@ -108,6 +129,18 @@ pub trait Session: Send {
     fn frames(&self, eyes: Option<Seat>) -> Vec<Picture>;
     /// The state as JSON.
     fn scene(&self) -> Value;
+    /// Where the match is.
+    fn position(&self) -> Position;
+    /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. `false`, and no change, when
+    /// the position is not one of this match.
+    fn go_to(&mut self, position: &Position) -> bool;
+    /// The events of the last step as a list in JSON, without the frames; empty unless
+    /// [`keep_events`](Session::keep_events) was called.
+    fn events_json(&self) -> Box<RawValue>;
+    /// The frames of the last step as a list in JSON ([`Game::frame_change`]); none where it has no frames.
+    fn frames_json(&self) -> Option<Box<RawValue>>;
+    /// How many frames the last step had.
+    fn frame_count(&self) -> u32;
 }
 
 /// A game before any match.
@@ -515,6 +548,58 @@ impl<G: Game> Session for Table<G> {
     fn scene(&self) -> Value {
         self.game.scene(&self.state)
     }
+
+    fn position(&self) -> Position {
+        let mut state = Vec::new();
+        self.game.save(&self.state, &mut state);
+        Position { steps: self.steps, state, chance: self.chance.clone() }
+    }
+
+    fn go_to(&mut self, position: &Position) -> bool {
+        let Some(state) = self.game.load(&position.state) else { return false };
+        self.outcome = self.game.outcome(&state);
+        self.state = state;
+        self.chance = position.chance.clone();
+        self.steps = position.steps;
+        self.dialect = G::Dialect::new(&self.game);
+        self.log.events.clear();
+        self.log.rejections.clear();
+        true
+    }
+
+    fn events_json(&self) -> Box<RawValue> {
+        json(&Listed(|| self.log.events.iter().filter(|event| self.game.frame_change(event, None).is_none())))
+    }
+
+    fn frames_json(&self) -> Option<Box<RawValue>> {
+        let frames = || {
+            let mut before = None;
+            self.log.events.iter().filter_map(move |event| {
+                let change = self.game.frame_change(event, before)?;
+                before = Some(event);
+                Some(change)
+            })
+        };
+        frames().next().is_some().then(|| json(&Listed(frames)))
+    }
+
+    fn frame_count(&self) -> u32 {
+        self.log.events.iter().filter(|event| self.game.frame_change(event, None).is_some()).count() as u32
+    }
+}
+
+/// A list that is made while it is written.
+struct Listed<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((self.0)())
+    }
+}
+
+/// Values of ours as JSON: that cannot fail, but for keys that are no texts, which nobody has.
+fn json(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Random answers of all deciding seats.

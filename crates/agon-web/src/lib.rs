@@ -1,15 +1,11 @@
-//! The viewer's side of the program: films of matches, a server on the loopback, single pages.
+//! The viewer's side of the program: live matches, a server on the loopback, single pages.
 //!
-//! A [`film`] is a match as the viewer needs it, one JSON line a step, computed again from the
-//! answers. It is the only way anything reaches the web app: a replay, a running match and an
-//! exported page are all films. The web app itself (`web/`) is built into the binary ([`app`]).
+//! What a page is told of a match is made by `agon-view`, step by step when it is looked at; a running match tells the
+//! same lines as it is played ([`live`]). The web app itself (`web/`) is built into the binary ([`app`]).
 
 #![forbid(unsafe_code)]
 
 // In reading order.
-pub mod film;
-
-pub mod delta;
 pub mod live;
 
 pub mod api;
@@ -19,6 +15,6 @@ pub mod server;
 
 mod shelf;
 
-pub use film::{Film, Notes, Privacy, Showing, Unshowable};
+pub use agon_view::{Privacy, Unshowable, View};
 pub use live::Live;
 pub use server::{Config, Handle, Host, Server};

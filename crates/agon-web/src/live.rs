@@ -1,4 +1,4 @@
-//! A film that is still being made: lines come in from a running match, any number of viewers read.
+//! A match that is being played, for viewers: its lines come in, any number of viewers read.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,10 @@ use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{Header, Timing};
 use tokio::sync::watch;
 
-use crate::film::{Ending, Film, Notes, Privacy, Unshowable};
+use agon_view::{Ending, FaultLine, Maker, Notes, Privacy, Unshowable};
+use serde::Serialize;
 
-/// The lines of a film in the making. Clones are the same film.
+/// The head of a match that is being played, its lines, and at last its end, each as JSON. Clones are the same match.
 #[derive(Clone)]
 pub struct Live(Arc<Inner>);
 
@@ -38,12 +39,12 @@ impl Live {
     /// # Errors
     /// When the match cannot be set up a second time.
     pub fn camera(&self, header: &Header) -> Result<Camera, Unshowable> {
-        let (film, head) = Film::begin(header, None, &serde_json::Value::Null, Privacy::Private)?;
-        self.add(head, false);
-        Ok(Camera { film: Some(film), live: self.clone() })
+        let (maker, head) = Maker::begin(header, &serde_json::Value::Null, Privacy::Private)?;
+        self.add(text(&head), false);
+        Ok(Camera { maker: Some(maker), live: self.clone() })
     }
 
-    /// Ends a film whose match could not be played.
+    /// Ends what could not be played.
     pub fn fail(&self, why: &str) {
         self.add(serde_json::json!({ "error": why }).to_string(), true);
     }
@@ -75,31 +76,36 @@ impl Live {
     }
 }
 
-/// Films a match as it is played. It has a session of its own, because only the referee may ask
+/// A line of ours as JSON: its keys are all texts, so that this cannot fail.
+fn text(line: &impl Serialize) -> String {
+    serde_json::to_string(line).unwrap_or_default()
+}
+
+/// Watches a match as it is played. It has a session of its own, because only the referee may ask
 /// the one that is played.
 pub struct Camera {
     /// None after the end, or when the second session did not follow: a defect of ours, not of the match.
-    film: Option<Film>,
+    maker: Option<Maker>,
     live: Live,
 }
 
 impl Camera {
-    /// Ends the film.
+    /// Ends the match.
     pub fn finish(mut self, record: &MatchRecord) {
         let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
-        self.end(record.outcome.as_ref(), &ending);
+        self.end(record.outcome.as_ref(), ending);
     }
 
-    fn end(&mut self, outcome: Option<&Outcome>, ending: &Ending) {
-        if let Some(film) = self.film.take() {
-            self.live.add(film.end(outcome, ending), true);
+    fn end(&mut self, outcome: Option<&Outcome>, ending: Ending) {
+        if let Some(maker) = self.maker.take() {
+            self.live.add(text(&maker.end(outcome, ending)), true);
         }
     }
 }
 
 impl Observer for Camera {
     fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        let Some(film) = &mut self.film else { return Ok(()) };
+        let Some(maker) = &mut self.maker else { return Ok(()) };
         let notes = |seat| {
             let takes = step.answers.iter().zip(step.takes);
             let take = takes.filter(|((of, _), take)| *of == seat && take.timed).map(|(_, take)| take).next();
@@ -112,11 +118,15 @@ impl Observer for Camera {
                 }),
             })
         };
-        let faults: Vec<_> =
-            step.faults.iter().filter_map(|fault| serde_json::to_value(fault).ok()).collect();
-        match film.step(step.answers, notes, &faults) {
-            Ok(line) => self.live.add(line, false),
-            Err(why) => self.end(None, &Ending::Altered(why)),
+        let faults = step.faults.iter().map(|fault| FaultLine {
+            seat: fault.seat.number(),
+            kind: fault.kind.word().to_owned(),
+            rule: None,
+            message: fault.message.clone(),
+        });
+        match maker.step(step.answers, notes, faults.collect()) {
+            Ok(line) => self.live.add(text(&line), false),
+            Err(why) => self.end(None, Ending::Altered(why)),
         }
         Ok(())
     }
@@ -125,6 +135,6 @@ impl Observer for Camera {
 /// A match that was dropped half-way has no more lines.
 impl Drop for Camera {
     fn drop(&mut self) {
-        self.end(None, &Ending::Cut);
+        self.end(None, Ending::Cut);
     }
 }

@@ -1,16 +1,16 @@
-//! A match as one page that needs nothing else: the app, and the film inside it.
+//! A match as one page that needs nothing else: the app, and all its steps inside it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
 
 use agon_replay::Replay;
+use agon_view::{Privacy, Unshowable, View};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::app;
-use crate::film::{Privacy, Showing, Unshowable};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -26,22 +26,41 @@ pub enum PageError {
     Io(#[from] io::Error),
 }
 
+/// Unpacks the app and starts it: text in base64, packed with gzip, becomes a script that bears the page's number.
+const STARTER: &str = r#"
+const number = document.currentScript.nonce
+const unpack = async (id) => {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (sign) => sign.charCodeAt(0))
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+}
+const add = async (name, id) => {
+  const made = document.createElement(name)
+  made.nonce = number
+  made.textContent = await unpack(id)
+  document.head.append(made)
+}
+add('style', 'style').then(() => add('script', 'app'))
+"#;
+
 /// Writes a replay as a page that needs nothing else. Nothing in it that came from bots stands as text
-/// in the markup: the film is packed and in base64, and the title is escaped.
+/// in the markup: the match is packed and in base64, and the title is escaped.
 ///
 /// # Errors
 /// When the replay cannot be computed again, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
-    let film = Packed::new(replay, privacy)?;
-    // A script ends at its closing tag, wherever that stands in it; a string keeps its meaning when escaped.
-    let script = app::SCRIPT.replace("</script", "<\\/script").replace("<!--", "<\\!--");
-    let style = app::STYLE.replace("</style", "<\\/style");
-    let nonce = film.nonce();
-    film.write(
+    let packed = Packed::new(replay, privacy)?;
+    let (style, script) =
+        (STANDARD.encode(app::PACKED_STYLE.bytes()), STANDARD.encode(app::PACKED_SCRIPT.bytes()));
+    let nonce = packed.nonce();
+    packed.write(
         to,
         &format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
-        &format!("<style>{style}</style>"),
-        &format!("<script nonce=\"{nonce}\">{script}</script>"),
+        "",
+        &format!(
+            "<script type=\"application/gzip\" id=\"style\">{style}</script>\n\
+             <script type=\"application/gzip\" id=\"app\">{script}</script>\n\
+             <script nonce=\"{nonce}\">{STARTER}</script>"
+        ),
     )
 }
 
@@ -55,9 +74,9 @@ pub fn write_linked(
     up: &str,
     to: &mut impl Write,
 ) -> Result<(), PageError> {
-    let film = Packed::new(replay, privacy)?;
+    let packed = Packed::new(replay, privacy)?;
     // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
-    film.write(
+    packed.write(
         to,
         "script-src 'self' file:; style-src 'self' file: 'unsafe-inline'",
         &format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">"),
@@ -65,10 +84,11 @@ pub fn write_linked(
     )
 }
 
-/// A film, ready to lie in a page.
+/// A match, ready to lie in a page.
 struct Packed {
     title: String,
-    film: String,
+    /// The head and all lines.
+    lines: String,
 }
 
 impl Packed {
@@ -78,24 +98,29 @@ impl Packed {
         }
         let labels: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();
         let title = app::escape(&format!("{} · {}", labels.join(" vs "), replay.header.game));
-        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-        for line in Showing::new(replay, privacy)? {
-            packer.write_all(line.as_bytes())?;
-            packer.write_all(b"\n")?;
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        let mut view = View::open(replay, privacy)?;
+        let mut text = serde_json::to_vec(view.head()).map_err(io::Error::from)?;
+        for step in 1..=view.steps() {
+            text.push(b'\n');
+            serde_json::to_writer(&mut text, &view.line(step)).map_err(io::Error::from)?;
+            packer.write_all(&text)?;
+            text.clear();
         }
-        Ok(Self { title, film: STANDARD.encode(packer.finish()?) })
+        packer.write_all(&text)?;
+        Ok(Self { title, lines: STANDARD.encode(packer.finish()?) })
     }
 
     /// A number for the page's own script. The same replay gives the same page; nobody who writes into a
     /// replay knows the number beforehand.
     fn nonce(&self) -> String {
         let mut hasher = DefaultHasher::new();
-        self.film.hash(&mut hasher);
+        self.lines.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
     fn write(&self, to: &mut impl Write, policy: &str, style: &str, script: &str) -> Result<(), PageError> {
-        let Self { title, film } = self;
+        let Self { title, lines } = self;
         write!(
             to,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -105,7 +130,7 @@ impl Packed {
              img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
              <title>{title}</title>\n{style}\n</head>\n<body>\n\
              <noscript>This page needs JavaScript.</noscript>\n\
-             <script type=\"application/gzip\" id=\"film\">{film}</script>\n{script}\n</body>\n</html>\n",
+             <script type=\"application/gzip\" id=\"match\">{lines}</script>\n{script}\n</body>\n</html>\n",
         )?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The local server: the app, films, recent matches, and matches played from the page.
+//! The local server: the app, matches to look at, recent matches, and matches played from the page.
 //!
 //! It shows private things and can start programs, so it listens on the loopback only, and answers only who
 //! has its key ([`gate`]); a foreign `Host` is refused, so that no name can be pointed here.
@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_spec::MatchSpec;
+
+use agon_view::View;
 
 use crate::live::Live;
 use crate::shelf::Shelf;
@@ -55,7 +57,7 @@ impl Default for Config {
 
 /// Plays matches for the page: the command line, which knows how.
 pub trait Host: Send + Sync + 'static {
-    /// Starts a match on a thread of its own and films it.
+    /// Starts a match on a thread of its own and shows it.
     ///
     /// # Errors
     /// A sentence for the user, when it cannot be played.
@@ -104,10 +106,14 @@ struct Desk {
     shelf: Shelf,
     host: Box<dyn Host>,
     running: Mutex<HashMap<String, Live>>,
+    /// Replays that are looked at, by a name that only their page knows; the one opened last is last.
+    views: Mutex<VecDeque<(String, Arc<Mutex<View>>)>>,
 }
 
-/// So many films of matches played here are kept.
+/// So many matches played here are kept.
 const KEPT: usize = 20;
+/// So many replays are kept open; a page whose replay was put away opens it again.
+const OPEN: usize = 8;
 /// So many links may be unopened.
 const LINKS: usize = 16;
 
@@ -128,6 +134,7 @@ impl Server {
             shelf,
             host,
             running: Mutex::default(),
+            views: Mutex::default(),
         };
         Ok(Self { listener, desk: Arc::new(desk) })
     }
@@ -172,6 +179,26 @@ impl Desk {
         }
         running.insert(name.clone(), live);
         name
+    }
+
+    /// Keeps a replay open; gives its name.
+    fn open(&self, view: View) -> String {
+        let name = fresh_secret();
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if views.len() >= OPEN {
+            views.pop_front();
+        }
+        views.push_back((name.clone(), Arc::new(Mutex::new(view))));
+        name
+    }
+
+    fn opened(&self, name: &str) -> Option<Arc<Mutex<View>>> {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = views.iter().position(|(own, _)| own == name)?;
+        let used = views.remove(found)?;
+        let view = used.1.clone();
+        views.push_back(used);
+        Some(view)
     }
 
     fn add_link(&self, place: &str) -> String {

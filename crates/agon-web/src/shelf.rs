@@ -11,9 +11,9 @@ use agon_contest::journal::{self, Entry, Header, JournalError};
 use agon_game::Seat;
 use agon_replay::{Replay, file};
 use agon_spec::MatchSpec;
+use agon_view::Unshowable;
 
 use crate::api::{Journal, JournalMatch, Recent, RecentMatch, RecentSeat, Series};
-use crate::film::Unshowable;
 
 /// A file larger than this is refused.
 pub const LARGEST: u64 = 256 << 20;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use agon_game::{Answer, Seat, Setup};
+use agon_replay::{End, Header, SeatInfo, Writer};
 use agon_spec::MatchSpec;
 use agon_web::{Config, Handle, Host, Live, Server};
 
@@ -88,8 +90,15 @@ impl Drop for Running {
 #[test]
 fn only_who_has_the_key_gets_in() {
     let server = Running::start();
-    let film = "/api/film?replay=Cargo.toml";
-    for path in ["/api/start", "/api/journal?journal=x", "/api/message?step=0&seat=1&replay=x", film] {
+    let view = "/api/view?replay=Cargo.toml";
+    for path in [
+        "/api/start",
+        "/api/journal?journal=x",
+        "/api/message?step=0&seat=1&replay=x",
+        view,
+        "/api/steps?id=x&from=1&to=2",
+        "/api/live?name=x",
+    ] {
         let cookie = format!("Cookie: agon-{}={KEY}; x-agon-key={KEY}", server.port);
         for header in ["X-Agon-Key: guess", "X-Agon-Key: ", "X-Other: 1", &cookie] {
             let answer = server.send(&format!("GET {path}"), &[header], "");
@@ -143,13 +152,13 @@ fn a_page_of_another_site_gets_nothing() {
         ["http://evil.example", "null", &format!("http://localhost:{}", server.port), &format!("{own}0")]
     {
         let origin = format!("Origin: {}", origin.trim_start_matches("Origin: "));
-        for first in ["GET /api/start", "GET /api/film?replay=x", "POST /api/film", "POST /api/play"] {
+        for first in ["GET /api/start", "GET /api/view?replay=x", "POST /api/view", "POST /api/play"] {
             let answer = server.send(first, &[&key(), &origin, json], "{}");
             assert!(answer.starts_with("HTTP/1.1 403"), "{first} {origin}: {answer}");
         }
     }
     // What can change something says where it comes from.
-    for first in ["POST /api/film", "POST /api/message?step=0&seat=1", "POST /api/play"] {
+    for first in ["POST /api/view", "POST /api/message?step=0&seat=1", "POST /api/play"] {
         let answer = server.send(first, &[&key(), json], "{}");
         assert!(answer.starts_with("HTTP/1.1 403"), "{first}: {answer}");
     }
@@ -171,7 +180,7 @@ fn a_connection_on_which_nothing_moves_is_closed() {
         answer
     };
     let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
-    let head = format!("POST /api/film HTTP/1.1\r\n{host}{}\r\n{}\r\n", key(), server.origin());
+    let head = format!("POST /api/view HTTP/1.1\r\n{host}{}\r\n{}\r\n", key(), server.origin());
     std::thread::scope(|scope| {
         scope.spawn(|| assert_eq!(closed(""), ""));
         scope.spawn(|| closed("GET / HTTP/1.1\r\nHost: "));
@@ -201,7 +210,7 @@ fn a_name_that_others_can_point_here_is_refused() {
 fn no_request_reaches_a_file_it_was_not_opened_for() {
     let server = Running::start();
     for name in ["Cargo.toml", "/etc/passwd", "../agon-web/Cargo.toml", "", "%2e%2e%2fCargo.toml"] {
-        for path in ["film?replay=", "file?replay=", "journal?journal=", "message?step=0&seat=1&replay="] {
+        for path in ["view?replay=", "file?replay=", "journal?journal=", "message?step=0&seat=1&replay="] {
             let answer = server.send(&format!("GET /api/{path}{name}"), &[&key()], "");
             assert!(answer.starts_with("HTTP/1.1 422"), "{path}{name}: {answer}");
             assert!(answer.contains("is not among the replays"), "{path}{name}: {answer}");
@@ -226,18 +235,18 @@ fn a_match_starts_only_for_a_request_that_a_foreign_page_cannot_send() {
     assert!(started.starts_with("HTTP/1.1 200"), "{started}");
     assert_eq!(*server.asked.0.lock().unwrap(), [r#"cultist-wars ["a", "b"]"#]);
     let name = started.split(r#""live":""#).nth(1).unwrap().split('"').next().unwrap();
-    let film = server.send(&format!("GET /api/film?live={name}"), &[&key], "");
-    assert!(film.contains(r#"{"error":"played by nobody"}"#), "{film}");
-    let gone = server.send("GET /api/film?live=nothing", &[&key], "");
+    let shown = server.send(&format!("GET /api/live?name={name}"), &[&key], "");
+    assert!(shown.contains(r#"{"error":"played by nobody"}"#), "{shown}");
+    let gone = server.send("GET /api/live?name=nothing", &[&key], "");
     assert!(gone.starts_with("HTTP/1.1 404"), "{gone}");
 }
 
 #[test]
 fn foreign_bytes_are_told_from_damaged_ones() {
     let server = Running::start();
-    let foreign = server.send("POST /api/film", &[&key(), &server.origin()], "a letter");
+    let foreign = server.send("POST /api/view", &[&key(), &server.origin()], "a letter");
     assert!(foreign.starts_with("HTTP/1.1 422") && foreign.contains(r#""foreign":true"#), "{foreign}");
-    let damaged = server.send("POST /api/film", &[&key(), &server.origin()], "AGONRPL1 and nothing else");
+    let damaged = server.send("POST /api/view", &[&key(), &server.origin()], "AGONRPL1 and nothing else");
     assert!(damaged.starts_with("HTTP/1.1 422") && damaged.contains(r#""foreign":false"#), "{damaged}");
 }
 
@@ -261,11 +270,74 @@ fn what_is_no_regular_file_is_not_waited_for() {
     });
     let started = server.get("/api/start");
     assert!(started.starts_with("HTTP/1.1 200") && started.contains("this is a pipe"), "{started}");
-    for path in [format!("film?replay={}", pipe.display()), "film?replay=/dev/zero".to_owned()] {
+    for path in [format!("view?replay={}", pipe.display()), "view?replay=/dev/zero".to_owned()] {
         let answer = server.get(&format!("/api/{path}"));
         assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("not a file"), "{path}: {answer}");
     }
     let journal = series.join("journal.jsonl");
     let answer = server.get(&format!("/api/journal?journal={}", journal.display()));
     assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("not a file"), "{answer}");
+}
+
+/// A replay of three turns of a real match.
+fn replay() -> Vec<u8> {
+    let game = agon_games::find("cultist-wars").unwrap();
+    let mut session = game.open(&Setup { seats: 2, ..Setup::default() }).unwrap();
+    let seats =
+        ["one", "two"].map(|label| SeatInfo { bot: label.to_owned(), label: label.to_owned(), hash: None });
+    let header = Header {
+        program: "agon test".to_owned(),
+        game: "cultist-wars".to_owned(),
+        rules_version: game.info().rules_version,
+        recipe: session.recipe().clone(),
+        seats: seats.to_vec(),
+        started: 0,
+        timed: false,
+        clock: "none".to_owned().into(),
+    };
+    let mut writer = Writer::new(Vec::new(), &header).unwrap();
+    for seat in [0, 1].map(Seat::new) {
+        session.seat_builtin(seat, "greedy", &[], 1).unwrap();
+    }
+    for _ in 0..3 {
+        let seat = session.deciding().iter().next().unwrap();
+        let answers = [(seat, Answer::Given { order: session.think(seat), think_ms: 0 })];
+        session.play(&answers).unwrap();
+        writer.step(&answers, session.hash()).unwrap();
+    }
+    let state = format!("{:016x}", session.hash());
+    let end = End { steps: 0, outcome: None, state, chain: String::new(), facts: serde_json::Value::Null };
+    writer.finish(end).unwrap()
+}
+
+#[test]
+fn a_page_asks_for_the_steps_it_shows_until_the_replay_is_put_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("match.replay");
+    std::fs::write(&path, replay()).unwrap();
+    let server = Running::with(Config { files: vec![path.clone()], ..Config::default() });
+    let open = || {
+        let opened = server.get(&format!("/api/view?replay={}", path.display()));
+        assert!(opened.starts_with("HTTP/1.1 200"), "{opened}");
+        assert!(opened.contains(r#""steps":3"#), "{opened}");
+        opened.split(r#"{"id":""#).nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    let id = open();
+    let asked = |id: &str, from: u32, to: u32| server.get(&format!("/api/steps?id={id}&from={from}&to={to}"));
+    let lines = asked(&id, 2, 9);
+    assert!(lines.starts_with("HTTP/1.1 200"), "{lines}");
+    assert!(
+        !lines.contains(r#"{"step":1,"#)
+            && lines.contains(r#"{"step":2,"#)
+            && lines.contains(r#"{"step":3,"#)
+    );
+    for (from, to) in [(0, 0), (4, 9), (9, 2)] {
+        let nothing = asked(&id, from, to);
+        assert!(nothing.starts_with("HTTP/1.1 200") && !nothing.contains("moment"), "{nothing}");
+    }
+    for _ in 0..8 {
+        open();
+    }
+    let gone = asked(&id, 1, 1);
+    assert!(gone.starts_with("HTTP/1.1 410"), "{gone}");
 }

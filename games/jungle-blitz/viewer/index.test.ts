@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Step } from '../../../web/src/lib/drawing'
+import type { Head, Step } from '../../../web/src/lib/drawing'
 import { drawing, type Scene } from './index'
 
 const unit = (id: number, team: number, at: [number, number] | null, diamond: number | null = null) => ({
@@ -27,7 +27,7 @@ const step = {
 } as unknown as Step<Scene>
 
 test('a tick has a picture for each team, in play order; the last is the tick itself', () => {
-  expect(drawing.parts!(step)).toBe(2)
+  expect(drawing.parts!(0, { start: before } as Head)).toBe(2)
   expect(drawing.partName!(step, 0)).toBe('team 2')
   expect(drawing.partScene!(step, 1)).toBe(scene)
 })

@@ -67,7 +67,7 @@ export const drawing: Drawing<Scene> = {
     ])
   },
 
-  parts: (step) => Math.max(1, step.before.playOrder.length),
+  parts: (_, head) => Math.max(1, (head.start as Scene).playOrder.length),
   partScene: (step, part) => (part >= step.before.playOrder.length - 1 ? step.scene : after(step, part)),
   partName: (step, part) => (step.before.playOrder.length > 1 ? `team ${step.before.playOrder[part]}` : ''),
 

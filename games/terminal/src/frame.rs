@@ -251,6 +251,16 @@ pub enum Event {
     Over(#[serde(serialize_with = "over")] Arc<State>),
 }
 
+impl Event {
+    /// The frame, when it is one.
+    pub fn frame(&self) -> Option<&Frame> {
+        match self {
+            Self::Frame(frame) => Some(frame),
+            Self::Restored(_) | Self::Over(_) => None,
+        }
+    }
+}
+
 impl Frame {
     /// The board now.
     pub fn of(state: &State, mobiles: &[Mobile], frame: i32, events: Events) -> Self {

@@ -28,6 +28,7 @@ pub mod shield;
 pub mod outcome;
 pub mod restore;
 
+pub mod change;
 pub mod config;
 pub mod frame;
 pub mod view;
@@ -51,7 +52,9 @@ use agon_game::{
     Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, Import, MapChoice, Outcome, Picture, Preset,
     Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
+use serde::Serialize;
 
+use crate::change::Told;
 use crate::dialect::Wire;
 use crate::frame::Event;
 use crate::orders::{Commands, Refusal};
@@ -268,6 +271,14 @@ impl Game for Terminal {
             Event::Frame(frame) => Some(picture::frame(frame, eyes)),
             Event::Restored(_) | Event::Over(_) => None,
         }
+    }
+
+    fn frame_change<'a>(
+        &'a self,
+        event: &'a Event,
+        before: Option<&'a Event>,
+    ) -> Option<impl Serialize + 'a> {
+        Some(Told { frame: event.frame()?, before: before.and_then(Event::frame) })
     }
 
     fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {

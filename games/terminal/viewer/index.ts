@@ -3,16 +3,17 @@
 // The game counts rows from below; cells on the screen from above.
 
 import { type Card, type Drawing, type Gauge, type Head, type Pen, type Shot, type Told, mix } from 'agon-viewer'
+import { framesOf, KINDS } from './frames'
 import { original } from './original'
 
-type Tile = [number, number]
+export type Tile = [number, number]
 
-interface Standing {
+export interface Standing {
   at: Tile
   health: number
   id: number
 }
-interface Lists {
+export interface Lists {
   units: Standing[][]
   removals: Standing[]
   upgrades: Standing[]
@@ -24,7 +25,7 @@ interface Stats {
   /** Milliseconds of the last answer. */
   ms: number
 }
-interface Who {
+export interface Who {
   id: number
   kind: string
   player: number
@@ -55,7 +56,6 @@ export interface Scene {
 }
 
 const SIZE = 28
-const KINDS = ['Wall', 'Support', 'Turret', 'Scout', 'Demolisher', 'Interceptor']
 const NO_EVENTS: FrameEvents = { spawn: [], moves: [], breach: [], shield: [], self_destruct: [], attack: [], damage: [], death: [] }
 
 export const drawing: Drawing<Scene | Frame, Frame> = {
@@ -87,7 +87,8 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
   cellName: (x, y) => (inArena(x, SIZE - 1 - y) ? `${x}, ${SIZE - 1 - y}` : 'outside the arena'),
   rowName: (y) => `${SIZE - 1 - y}`,
 
-  parts: (step) => step.parts.length + 1,
+  frames: framesOf,
+  parts: (frames) => frames + 1,
   partScene: (step, part) => step.parts[part] ?? step.scene,
   partName: (step, part) => (part < step.parts.length ? `frame ${part + 1} of ${step.parts.length}` : 'after it'),
 

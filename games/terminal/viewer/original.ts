@@ -1,7 +1,7 @@
 // Replays of the original engine: a configuration, then one state line a frame. They are shown as they
 // are, not computed again. Lines can be damaged or missing: what cannot be read is said with its line.
 
-import { type Head, type Line, type Mended, ForeignError } from 'agon-viewer'
+import { type End, type Head, type Line, type Mended, ForeignError } from 'agon-viewer'
 import type { Frame, Scene } from './index'
 
 type Raw = [number, number, number, string]
@@ -68,7 +68,7 @@ function film(config: Record<string, unknown>, states: StateLine[]): Mended {
         wall: thought(parts, seat),
       })),
       events: next.endStats ? [{ event: 'over', over: true }] : [],
-      parts: parts.map((frame) => ({ '=': frame })),
+      parts,
       scene: { '=': scene(next) },
       deciding: next.endStats ? [] : [1, 2],
     } as unknown as Line)
@@ -84,8 +84,8 @@ function film(config: Record<string, unknown>, states: StateLine[]): Mended {
   }
   if (parts.length > 0) close(states[states.length - 1]!)
   const start = scene(states[0]!)
-  const head: Omit<Head, 'start'> & { scene: unknown; deciding: number[] } = {
-    film: 1,
+  const head: Omit<Head, 'start'> = {
+    view: 2,
     program: 'the original engine',
     game: 'terminal',
     title: 'Terminal',
@@ -100,10 +100,12 @@ function film(config: Record<string, unknown>, states: StateLine[]): Mended {
     started: 0,
     seats: names.map((label) => ({ label })),
     steps: lines.length,
+    frames: [],
+    end: null,
     private: false,
     again: null,
     moment: 'turn 0',
-    scene: { '=': start },
+    scene: start,
     deciding: [1, 2],
   }
   const last = states[states.length - 1]!
@@ -111,7 +113,7 @@ function film(config: Record<string, unknown>, states: StateLine[]): Mended {
   const ranks = end ? [end.winner === 2 ? 2 : 1, end.winner === 1 ? 2 : 1] : []
   const crash = (['player1', 'player2'] as const).find((player) => end?.[player]?.crashed)
   const reason = crash ? `${names[crash === 'player1' ? 0 : 1]} crashed` : end ? `after ${end.turns} turns` : ''
-  const ending = { end: end ? 'whole' : 'cut', why: null, outcome: end ? { scores, ranks, reason } : null, moment: '' }
+  const ending: End = { end: end ? 'whole' : 'cut', why: null, outcome: end ? { scores, ranks, reason } : null, moment: '' }
   return { head, lines, end: ending }
 }
 

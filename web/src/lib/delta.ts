@@ -1,4 +1,4 @@
-// The reader's half of `crates/agon-web/src/delta.rs`: what changed from one JSON value to the next.
+// The reader's half of `crates/agon-view/src/delta.rs`: what changed from one JSON value to the next.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -1,7 +1,7 @@
 // What a game's `viewer/` has to provide, and what it gets to draw with. A game imports this as
 // `agon-viewer` and exports one `drawing`; nothing else in the web app knows any game.
 
-import type { Json } from './delta'
+import type * as Generated from './generated/view'
 import type { Pen } from './pen'
 
 export { Pen } from './pen'
@@ -10,62 +10,20 @@ export { mix } from './colour'
 /** A place in a match, from 1. */
 export type Seat = number
 
-/** The first line of a film: the match itself. */
-export interface Head {
-  film: number
-  program: string
-  game: string
-  title: string
-  stepWord: string
-  alternating: boolean
-  rulesName: string
-  rulesVersion: number
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  rules: any
-  map: string
-  seed: string
-  clock: string
-  started: number
-  seats: { label: string; bot?: string; registered?: string }[]
-  steps: number | null
-  private: boolean
-  again: string | null
-  moment: string
+/** The match itself. */
+export interface Head extends Generated.Head {
   /** The scene before the first step. */
   start: unknown
 }
 
+export type End = Generated.End
+export type Outcome = NonNullable<End['outcome']>
 /** One answer of one seat. */
-export interface Answer {
-  seat: Seat
-  /** The order in its canonical form; none when nothing usable came. */
-  text?: string
-  missing?: 'timed out' | 'gone' | 'never started' | { malformed: string }
-  /** As sent, where it differs. */
-  raw?: string
-  stderr?: string
-  /** Microseconds. */
-  wall?: number
-  cpu?: number
-  /** Milliseconds. */
-  limit?: number
-}
-
+export type Answer = Generated.AnswerLine
 /** An order that the rules did not allow. */
-export interface Rejection {
-  seat: Seat
-  order: number
-  rule: string
-  why: string
-}
-
+export type Rejection = Generated.RejectionLine
 /** What a bot did wrong as a program. */
-export interface Fault {
-  seat: Seat
-  kind: string
-  rule?: string
-  message: string
-}
+export type Fault = Generated.FaultLine
 
 /** Something that happened, as the game's engine says it. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -109,23 +67,17 @@ export interface Shot<S = unknown, P = unknown> {
   selected: string | null
 }
 
-/** A line of a film: one step, its scenes told as deltas (`delta.ts`). */
-export interface Line {
-  moment: string
-  answers: Answer[]
-  rejected?: Rejection[]
-  faults?: Fault[]
-  events?: GameEvent[]
-  parts?: Json[]
-  scene?: Json
-  deciding: Seat[]
+/** One step as it is told; its scene is what differs from the scene of the head (`delta.ts`). */
+export interface Line extends Generated.Line {
+  /** Its frames, where they are read already. */
+  parts?: unknown[]
 }
 
-/** A film made from a record of an original engine. */
+/** A match made from a record of an original engine. */
 export interface Mended {
-  head: unknown
+  head: Omit<Head, 'start'>
   lines: Line[]
-  end: unknown
+  end: End
 }
 
 /** Why a record of an original engine cannot be shown, as a sentence. */
@@ -187,8 +139,10 @@ export interface Drawing<S = unknown, P = unknown> {
   paysFromScore?: boolean
   /** Numbers shown under each seat's name. */
   gauges?(scene: S, head: Head): Gauge[][]
-  /** How many pictures a step has: frames, teams. One by default. */
-  parts?(step: Step<S, P>): number
+  /** Reads the frames of a step as the game's engine writes them. */
+  frames?(told: unknown[]): P[]
+  /** How many pictures a step with so many frames has: frames, teams. One by default. */
+  parts?(frames: number, head: Head): number
   /** The scene of a picture within a step; the last is the step's own by default. */
   partScene?(step: Step<S, P>, part: number): S
   /** What one picture within a step is: `frame`, `team's turn`. */
@@ -209,7 +163,7 @@ export interface Drawing<S = unknown, P = unknown> {
   place?(x: number, y: number): [number, number]
   /** Whether a seat sees a cell; leave out where nothing is hidden. */
   sees?(scene: S, seat: Seat, head: Head): (x: number, y: number) => boolean
-  /** The film of a record of the original engine; none when `text` is none. Throws a `ForeignError` for a damaged one. */
+  /** The match of a record of the original engine; none when `text` is none. Throws a `ForeignError` for a damaged one. */
   foreign?(text: string): Mended | undefined
   layers?: Layer[]
   /** What D shows in this game, when not only the scores. */

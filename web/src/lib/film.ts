@@ -1,99 +1,245 @@
-// A film in memory: every scene of a match, built from the lines that come in.
+// A match in memory: what it is, the steps that are looked at, and what is known of all of them.
 
 import { apply, type Json } from './delta'
-import type { Drawing, Head, Line, Seat, Step, Told } from './drawing'
+import type { Answer, Drawing, End, Fault, Head, Line, Seat, Step, Told } from './drawing'
 
-export interface Outcome {
-  scores: number[]
-  ranks: number[]
-  reason: string
-}
+export type { End, Outcome } from './drawing'
 
-export interface End {
-  end: 'whole' | 'cut' | 'void' | 'altered'
-  why: string | null
-  outcome: Outcome | null
-  moment: string
-}
-
-/** A picture of a film: which step, and which of its parts. */
+/** A picture of a match: which step, and which of its parts. */
 export interface Frame {
   step: number
   part: number
 }
 
-/** No film needs more, and no page could hold more. */
+/** Where the lines of steps come from. */
+export interface Reel {
+  /** The lines of the steps `from` to `to`, from 1, as they are written: the first of them at least. */
+  lines(from: number, to: number): Promise<string[]>
+}
+
+/** What charts, marks and search need of a step, shown or not. */
+export interface Brief {
+  /** From 1. */
+  number: number
+  moment: string
+  answers: Answer[]
+  faults: Fault[]
+  /** What is worth reading of what happened. */
+  told: Told[]
+  /** The game's own scores after it. */
+  scores: number[]
+}
+
+/** No match needs more pictures, and no page could hold more. */
 const LONGEST = 200_000
+/** So many signs of lines are kept; others are asked for again when they are looked at. */
+const ROOM = 12_000_000
+/** So many steps are kept ready to be drawn. */
+const READY = 48
+/** So many steps are asked for at once, the one that is looked at first. */
+const AHEAD = 8
+/** So many when all are read. */
+const PIECE = 32
 
 export class Film {
   readonly head: Head
   readonly start: unknown
-  readonly steps: Step[] = []
   /** Every picture in order; the first is the start. */
   readonly frames: Frame[] = [{ step: 0, part: 0 }]
   /** The first picture of each step. */
   readonly firsts: number[] = [0]
+  /** What is known of each step, in order; in the end of all. */
+  readonly briefs: Brief[] = []
+  /** How many steps there are, so far. */
+  total = 0
   end: End | undefined
-  private scene: Json
-  private frame: Json = null
-  private firstDeciding: Seat[]
+  /** Lines, the one looked at last at the end. */
+  private readonly lines = new Map<number, { line: Line; size: number }>()
+  private readonly ready = new Map<number, Step>()
+  private readonly running = new Map<number, Promise<void>>()
+  private size = 0
+  private lastScene: unknown
 
+  /** A match of `head`; without a `reel` its lines are added one by one, and all are kept. */
   constructor(
-    line: Json,
+    head: Omit<Head, 'start'>,
     readonly drawing: Drawing,
+    private readonly reel?: Reel,
   ) {
-    const { scene, deciding, ...head } = line as { scene: Json; deciding: Seat[] } & Record<string, Json>
-    this.scene = apply(null, scene)
-    this.start = this.scene
-    this.head = { ...head, start: this.start } as unknown as Head
-    this.firstDeciding = deciding
+    this.start = head.scene
+    this.lastScene = head.scene
+    this.head = { ...head, start: head.scene }
+    if (!reel) return
+    this.end = head.end ?? undefined
+    for (let step = 0; step < (head.steps ?? 0) && this.extend(head.frames[step] ?? 0); step++);
   }
 
-  /** Takes the next line; false when nothing more is to come. */
-  add(parsed: Json): boolean {
-    const line = parsed as unknown as Line | End
+  /** Makes room for the pictures of one more step. */
+  private extend(frames: number): boolean {
+    if (this.frames.length >= LONGEST) return false
+    this.total++
+    this.firsts.push(this.frames.length)
+    const count = Math.max(1, this.drawing.parts?.(frames, this.head) ?? 1)
+    for (let part = 0; part < count; part++) this.frames.push({ step: this.total, part })
+    return true
+  }
+
+  /** Takes the next line of a match that is being played; false when nothing more is to come. */
+  add(line: Line | End): boolean {
     if ('end' in line) {
       this.end = line
       return false
     }
-    const before = this.scene
-    if (line.scene !== undefined) this.scene = apply(this.scene, line.scene)
-    const parts = (line.parts ?? []).map((change) => (this.frame = apply(this.frame, change)))
-    const step: Step = {
-      number: this.steps.length + 1,
+    if (!this.extend((line.parts ?? line.frames ?? []).length)) return false
+    this.lines.set(this.total, { line, size: 0 })
+    this.survey(line)
+    return true
+  }
+
+  /** Whether all steps are known. */
+  get known(): boolean {
+    return this.end !== undefined && this.briefs.length >= this.total
+  }
+
+  /** Reads the whole match once, in pieces, for what charts, marks and search need. */
+  async readAll(grown: () => void, gone: () => boolean): Promise<void> {
+    let rested = performance.now()
+    while (this.reel && this.briefs.length < this.total && !gone()) {
+      const from = this.briefs.length + 1
+      for (const text of await this.fetch(from, from + PIECE)) {
+        if (this.briefs.length < this.total) this.survey(this.keep(text))
+        if (performance.now() - rested < 12) continue
+        grown()
+        await new Promise((resolve) => setTimeout(resolve))
+        rested = performance.now()
+      }
+    }
+    grown()
+  }
+
+  private survey(line: Line): void {
+    const step = this.make(line, this.briefs.length + 1, this.lastScene)
+    this.lastScene = step.scene
+    const { number, moment, answers, faults } = step
+    this.briefs.push({ number, moment, answers, faults, told: this.tell(step).filter(({ weight }) => weight > 0), scores: this.scores(step.scene) })
+  }
+
+  private async fetch(from: number, to: number): Promise<string[]> {
+    const lines = await this.reel!.lines(from, Math.min(to, this.total))
+    if (lines.length === 0) throw new Error(`nothing came of ${this.head.stepWord} ${from}`)
+    return lines
+  }
+
+  private keep(text: string): Line {
+    const line = JSON.parse(text) as Line
+    this.size += text.length - (this.lines.get(line.step)?.size ?? 0)
+    this.lines.delete(line.step)
+    this.lines.set(line.step, { line, size: text.length })
+    // A step needs the one before it, too: some are always kept.
+    for (const [step, { size }] of this.lines) {
+      if (this.size <= ROOM || this.lines.size <= 2 * AHEAD) break
+      this.lines.delete(step)
+      this.size -= size
+    }
+    return line
+  }
+
+  private lineOf(number: number): Line | undefined {
+    const kept = this.lines.get(number)
+    if (kept && this.reel) {
+      this.lines.delete(number)
+      this.lines.set(number, kept)
+    }
+    return kept?.line
+  }
+
+  private sceneAfter(step: number): unknown {
+    if (step === 0) return this.start
+    const made = this.ready.get(step)
+    if (made) return made.scene
+    const line = this.lineOf(step)
+    return line && this.scene(line)
+  }
+
+  private scene({ scene }: Line): unknown {
+    return scene === undefined ? this.start : apply(this.start as Json, scene as Json)
+  }
+
+  private make(line: Line, number: number, before: unknown): Step {
+    return {
+      number,
       moment: line.moment,
       answers: line.answers,
       rejected: line.rejected ?? [],
       faults: line.faults ?? [],
-      events: line.events ?? [],
-      parts,
+      events: line.events,
+      parts: line.parts ?? this.drawing.frames?.(line.frames ?? []) ?? [],
       before,
-      scene: this.scene,
+      scene: this.scene(line),
       deciding: line.deciding,
     }
-    this.steps.push(step)
-    this.firsts.push(this.frames.length)
-    const count = Math.max(1, this.drawing.parts?.(step) ?? 1)
-    for (let part = 0; part < count; part++) this.frames.push({ step: step.number, part })
-    return this.frames.length < LONGEST
+  }
+
+  /** A step, when it is here. */
+  step(number: number): Step | undefined {
+    let step = this.ready.get(number)
+    if (!step) {
+      const before = number > 0 ? this.sceneAfter(number - 1) : undefined
+      const line = before === undefined ? undefined : this.lineOf(number)
+      if (!line) return undefined
+      step = this.make(line, number, before)
+      for (const [old] of this.ready) {
+        if (this.ready.size < READY) break
+        this.ready.delete(old)
+      }
+    }
+    this.ready.delete(number)
+    this.ready.set(number, step)
+    return step
+  }
+
+  /** Whether a picture can be drawn at once. */
+  has(frame: number): boolean {
+    const step = this.frames[frame]?.step ?? 0
+    return step === 0 || this.step(step) !== undefined
+  }
+
+  /** Gets a step that is not here, and some after it. */
+  async need(number: number): Promise<void> {
+    while (number > 0 && number <= this.total && !this.step(number)) {
+      const from = number > 1 && this.sceneAfter(number - 1) === undefined ? number - 1 : number
+      let running = this.running.get(from)
+      if (!running) {
+        running = this.fetch(from, from + AHEAD).then((texts) => texts.forEach((text) => this.keep(text)))
+        this.running.set(from, running)
+        void running.catch(() => {}).finally(() => this.running.delete(from))
+      }
+      await running
+    }
+  }
+
+  /** Gets what comes after a step, before it is looked at. */
+  ahead(number: number): void {
+    const next = Math.min(number + AHEAD / 2, this.total)
+    if (this.reel && next > number && !this.lines.has(next)) void this.need(next).catch(() => {})
   }
 
   /** The step of a picture; none for the start. */
   stepAt(frame: number): Step | undefined {
-    return this.steps[(this.frames[frame]?.step ?? 0) - 1]
+    return this.step(this.frames[frame]?.step ?? 0)
   }
 
   /** The scene of a picture. */
   sceneAt(frame: number): unknown {
     const { step, part } = this.frames[frame] ?? { step: 0, part: 0 }
-    const made = this.steps[step - 1]
+    const made = this.step(step)
     if (!made) return this.start
     return this.drawing.partScene?.(made, part) ?? made.scene
   }
 
   /** Who must answer after a picture's step. */
   decidingAt(frame: number): Seat[] {
-    return this.stepAt(frame)?.deciding ?? this.firstDeciding
+    return this.stepAt(frame)?.deciding ?? this.head.deciding
   }
 
   /** The last picture of a step. */

@@ -1,13 +1,12 @@
-// Getting films: from the server by name, from a file dropped on the page, from within an exported page.
+// Getting matches: from the server by name, from a file dropped on the page, from within an exported page.
 
-import type { Json } from './delta'
-import { Film, linesOf } from './film'
-import { ForeignError, type Mended } from './drawing'
+import { Film, linesOf, type Reel } from './film'
+import { ForeignError, type Drawing, type End, type Head, type Line, type Mended } from './drawing'
 import { drawingOf, foreignFilm } from './games'
 import type { Refused } from './generated/server'
 import { key } from './key.svelte'
 
-/** What a film is made from, so that its messages can be asked for later. */
+/** Where a match comes from, so that its messages can be asked for later. */
 export type Source =
   | { kind: 'replay'; name: string }
   | { kind: 'journal'; name: string; block: string; game: string }
@@ -19,6 +18,8 @@ export type Source =
 export class Problem extends Error {
   /** Whether the file is no replay of ours: some game may know it. */
   foreign = false
+  /** Whether the server has put it away. */
+  gone = false
 }
 
 /** How the server is asked for a source. */
@@ -26,8 +27,6 @@ function query(source: Source): string {
   switch (source.kind) {
     case 'replay':
       return `replay=${encodeURIComponent(source.name)}`
-    case 'live':
-      return `live=${encodeURIComponent(source.name)}`
     case 'journal':
       return `journal=${encodeURIComponent(source.name)}&block=${source.block}&game=${source.game}`
     default:
@@ -35,22 +34,48 @@ function query(source: Source): string {
   }
 }
 
-/** The film inside this page, when it is an exported one. */
+/** The match inside this page, when it is an exported one. */
 export function exported(): string | undefined {
-  return document.getElementById('film')?.textContent ?? undefined
+  return document.getElementById('match')?.textContent ?? undefined
 }
 
-async function open(source: Source): Promise<ReadableStream<Uint8Array>> {
-  if (source.kind === 'page') {
-    const packed = Uint8Array.from(atob((exported() ?? '').trim()), (sign) => sign.charCodeAt(0))
-    return new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
+/** The lines of a match that lies in this page. */
+async function unpacked(): Promise<string[]> {
+  const packed = Uint8Array.from(atob((exported() ?? '').trim()), (sign) => sign.charCodeAt(0))
+  const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+  return text.split('\n')
+}
+
+/** A replay that the server keeps open. */
+class Served implements Reel {
+  private constructor(
+    private readonly source: Source,
+    private id: string,
+  ) {}
+
+  static async open(source: Source): Promise<{ head: Head; reel: Reel }> {
+    const { id, head } = await Served.ask(source)
+    return { head, reel: new Served(source, id) }
   }
-  const answer = await reach(
-    source.kind === 'file' ? 'api/film' : `api/film?${query(source)}`,
-    source.kind === 'file' ? { method: 'POST', body: source.bytes } : {},
-  )
-  if (!answer.body) throw new Problem('The server sent nothing.')
-  return answer.body
+
+  private static async ask(source: Source): Promise<{ id: string; head: Head }> {
+    const answer =
+      source.kind === 'file' ? await reach('api/view', { method: 'POST', body: source.bytes }) : await reach(`api/view?${query(source)}`)
+    return (await answer.json()) as { id: string; head: Head }
+  }
+
+  async lines(from: number, to: number): Promise<string[]> {
+    const ask = () => reach(`api/steps?id=${this.id}&from=${from}&to=${to}`)
+    let answer: Response
+    try {
+      answer = await ask()
+    } catch (error) {
+      if (!(error instanceof Problem && error.gone)) throw error
+      this.id = (await Served.ask(this.source)).id
+      answer = await ask()
+    }
+    return (await answer.text()).split('\n').filter((line) => line !== '')
+  }
 }
 
 interface Asking {
@@ -77,6 +102,7 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
     const refused = JSON.parse(text) as Refused
     const problem = new Problem(String(refused.error))
     problem.foreign = refused.foreign
+    problem.gone = answer.status === 410
     throw problem
   } catch (error) {
     if (error instanceof Problem) throw error
@@ -89,7 +115,7 @@ const MAGIC = 'AGONRPL'
 /** A record of an original engine is not larger than this. */
 const LARGEST = 200_000_000
 
-/** The film of a record of an original engine, which the page reads by itself. */
+/** The match of a record of an original engine, which the page reads by itself. */
 async function foreign(source: Source): Promise<Mended | undefined> {
   let file: Blob
   if (source.kind === 'file') file = source.bytes
@@ -126,9 +152,15 @@ async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
+function drawn(head: Head): Drawing {
+  const drawing = drawingOf(head.game)
+  if (!drawing) throw new Problem(`This viewer cannot draw ${head.title}.`)
+  return drawing
+}
+
 /**
- * Loads a film. `begun` is called as soon as the first picture can be shown, `grown` whenever more
- * has come; between pieces the page stays alive.
+ * Loads a match. `begun` is called as soon as the first picture can be shown, `grown` whenever more
+ * is known; between pieces the page stays alive.
  */
 export async function load(
   source: Source,
@@ -136,27 +168,45 @@ export async function load(
   grown: () => void,
   gone: () => boolean,
 ): Promise<void> {
-  let film: Film | undefined
-  let stream: ReadableStream<Uint8Array>
+  if (source.kind === 'live') return follow(source.name, begun, grown, gone)
+  let head: Head
+  let reel: Reel
   try {
-    stream = await open(source)
+    if (source.kind === 'page') {
+      const [first = '', ...lines] = await unpacked()
+      head = JSON.parse(first) as Head
+      reel = { lines: async (from, to) => lines.slice(from - 1, to) }
+    } else {
+      ;({ head, reel } = await Served.open(source))
+    }
   } catch (error) {
     const record = error instanceof Problem && error.foreign ? await foreign(source) : undefined
     if (!record) throw error
     if (!gone()) show(record, begun, grown)
     return
   }
+  if (gone()) return
+  const film = new Film(head, drawn(head), reel)
+  begun(film)
+  grown()
+  await film.readAll(() => !gone() && grown(), gone)
+}
+
+/** A match as it is played. */
+async function follow(name: string, begun: (film: Film) => void, grown: () => void, gone: () => boolean): Promise<void> {
+  const { body } = await reach(`api/live?name=${encodeURIComponent(name)}`)
+  if (!body) throw new Problem('The server sent nothing.')
+  let film: Film | undefined
   let rested = performance.now()
-  for await (const line of linesOf(stream)) {
+  for await (const text of linesOf(body)) {
     if (gone()) return
-    const parsed = JSON.parse(line) as Record<string, Json>
-    if (typeof parsed.error === 'string') throw new Problem(parsed.error)
+    const line = JSON.parse(text) as { error?: unknown }
+    if (typeof line.error === 'string') throw new Problem(line.error)
     if (!film) {
-      const drawing = drawingOf(String(parsed.game))
-      if (!drawing) throw new Problem(`This viewer cannot draw ${String(parsed.title)}.`)
-      film = new Film(parsed, drawing)
+      const head = line as unknown as Head
+      film = new Film(head, drawn(head))
       begun(film)
-    } else if (!film.add(parsed)) {
+    } else if (!film.add(line as unknown as Line | End)) {
       break
     }
     if (performance.now() - rested > 12) {
@@ -165,16 +215,16 @@ export async function load(
       rested = performance.now()
     }
   }
-  if (!film) throw new Problem('This film is empty.')
-  film.end ??= { end: 'cut', why: 'the film stopped before its end', outcome: null, moment: '' }
+  if (!film) throw new Problem('The server sent nothing.')
+  film.end ??= { end: 'cut', why: 'the match stopped before its end', outcome: null, moment: '' }
   grown()
 }
 
 function show(record: Mended, begun: (film: Film) => void, grown: () => void): void {
-  const film = new Film(record.head as Json, drawingOf((record.head as { game: string }).game)!)
+  const film = new Film(record.head, drawingOf(record.head.game)!)
   begun(film)
-  record.lines.forEach((line) => film.add(line as unknown as Json))
-  film.add(record.end as Json)
+  record.lines.forEach((line) => film.add(line))
+  film.add(record.end)
   grown()
 }
 

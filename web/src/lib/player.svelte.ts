@@ -18,6 +18,10 @@ export class Player {
   zoom = $state<[number, number, number] | null>(null)
   /** Whether it stands where its link says; not yet while the film is too short for that. */
   settled = $state(true)
+  /** Whether it is on its way there. */
+  settling = false
+  /** Why what is wanted cannot be shown. */
+  problem = $state<string | null>(null)
   /** Grows with the film. */
   version = $state(0)
   /** How far the movement to the picture is gone; set by the clock below. */
@@ -26,6 +30,8 @@ export class Player {
   calm = false
   /** Called when the board has to be drawn. */
   redraw: () => void = () => {}
+  /** The picture that is wanted: not yet shown while its step is on its way. */
+  private wanted = 0
   private began = 0
   private timer = 0
   private found: { version: number; points: TurningPoint[]; curves: number[][] } | undefined
@@ -91,9 +97,24 @@ export class Player {
   }
 
   /** Goes to a picture; `smooth` when it is the next one. */
-  go(at: number, smooth = false): void {
-    const last = this.film.frames.length - 1
-    const goal = Math.max(0, Math.min(at, last))
+  async go(at: number, smooth = false): Promise<void> {
+    const { film } = this
+    const goal = Math.max(0, Math.min(at, film.frames.length - 1))
+    this.wanted = goal
+    const step = film.frames[goal]!.step
+    // What is here is shown before anything else can happen.
+    if (!film.has(goal)) {
+      try {
+        await film.need(step)
+        this.problem = null
+      } catch (error) {
+        this.stop()
+        this.problem = error instanceof Error ? error.message : String(error)
+        return
+      }
+      if (this.wanted !== goal) return
+    }
+    film.ahead(step)
     const near = smooth && !this.calm && goal === this.at + 1
     this.at = goal
     this.t = near ? 0 : 1
@@ -107,31 +128,31 @@ export class Player {
   }
 
   /** A jump by hand ends playing. */
-  seek(at: number): void {
+  seek(at: number): Promise<void> {
     this.stop()
-    this.go(at)
+    return this.go(at)
   }
 
-  goToStep(step: number): void {
-    this.seek(this.film.lastOf(Math.max(0, Math.min(step, this.film.steps.length))))
+  goToStep(step: number): Promise<void> {
+    return this.seek(this.film.lastOf(Math.max(0, Math.min(step, this.film.total))))
   }
 
   /** One picture on or back. */
   nudge(by: number): void {
     this.stop()
-    this.go(this.at + by, true)
+    void this.go(this.wanted + by, true)
   }
 
   /** One step on or back. */
   turn(by: number): void {
-    const { step, part } = this.film.frames[this.at]!
-    const inside = part > 0 && this.at !== this.film.lastOf(step)
-    this.goToStep(by < 0 && inside ? step - 1 : step + by)
+    const { step, part } = this.film.frames[this.wanted]!
+    const inside = part > 0 && this.wanted !== this.film.lastOf(step)
+    void this.goToStep(by < 0 && inside ? step - 1 : step + by)
   }
 
   play(): void {
     if (this.playing) return this.stop()
-    if (this.at >= this.film.frames.length - 1 && this.film.end) this.go(0)
+    if (this.at >= this.film.frames.length - 1 && this.film.end) void this.go(0)
     this.playing = true
     this.tick()
   }
@@ -140,7 +161,7 @@ export class Player {
     clearTimeout(this.timer)
     if (!this.playing) return
     if (this.at < this.film.frames.length - 1) {
-      this.go(this.at + 1, this.delay >= 30)
+      void this.go(this.at + 1, this.delay >= 30)
     } else if (this.film.end) {
       return this.stop()
     }
@@ -162,16 +183,16 @@ export class Player {
 
   /** Whether something worth a mark happens in a step. */
   marked(step: number): boolean {
-    const made = this.film.steps[step - 1]
-    return made !== undefined && (made.faults.length > 0 || this.film.tell(made).some(({ weight }) => weight >= 2))
+    const brief = this.film.briefs[step - 1]
+    return brief !== undefined && (brief.faults.length > 0 || brief.told.some(({ weight }) => weight >= 2))
   }
 
   /** To the next step with a mark, or the one before. */
   event(by: 1 | -1): void {
-    for (let step = this.stepNumber + by; step > 0 && step <= this.film.steps.length; step += by) {
-      if (this.marked(step)) return this.goToStep(step)
+    for (let step = this.stepNumber + by; step > 0 && step <= this.film.briefs.length; step += by) {
+      if (this.marked(step)) return void this.goToStep(step)
     }
-    this.seek(by > 0 ? this.film.frames.length - 1 : 0)
+    void this.seek(by > 0 ? this.film.frames.length - 1 : 0)
   }
 
   toggle(layer: string): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Drawing } from './drawing'
+import type { Drawing, Head } from './drawing'
 import { Film } from './film'
 import { turningPoints } from './turning'
 
@@ -15,10 +15,10 @@ const drawing: Drawing<{ scores: number[] }> = {
 }
 
 function film(scores: number[][]): Film {
-  const head = { film: 1, title: 'Test', seats: [{ label: 'ann' }, { label: 'bob' }], scene: { '=': { scores: scores[0]! } }, deciding: [1] }
+  const head = { view: 2, title: 'Test', seats: [{ label: 'ann' }, { label: 'bob' }], scene: { scores: scores[0]! }, deciding: [1] } as unknown as Head
   const film = new Film(head, drawing as Drawing)
-  for (const after of scores.slice(1)) {
-    film.add({ moment: 'm', answers: [], events: [{ event: after[0] === 11 && after[1] === 1 ? 'big' : 'small' }], scene: { scores: after }, deciding: [1] })
+  for (const [at, after] of scores.slice(1).entries()) {
+    film.add({ step: at + 1, moment: 'm', answers: [], events: [{ event: after[0] === 11 && after[1] === 1 ? 'big' : 'small' }], scene: { scores: after }, deciding: [1] })
   }
   return film
 }

@@ -14,8 +14,7 @@ export interface TurningPoint {
 /** The scores after each step, the start first: one list a seat. */
 export function curves(film: Film): number[][] {
   const curves: number[][] = film.head.seats.map(() => [])
-  for (const scene of [film.start, ...film.steps.map((step) => step.scene)]) {
-    const scores = film.scores(scene)
+  for (const scores of [film.scores(film.start), ...film.briefs.map(({ scores }) => scores)]) {
     curves.forEach((curve, seat) => curve.push(scores[seat] ?? 0))
   }
   return curves
@@ -29,7 +28,7 @@ export function turningPoints(film: Film, most = 5): TurningPoint[] {
   const scores = curves(film)
   const seats = scores.length
   const { winner, decided } = decision(film, scores)
-  const swings = film.steps.map((_, at) => {
+  const swings = film.briefs.map((_, at) => {
     // The gain of each seat over the mean of all.
     const changes = scores.map((curve) => curve[at + 1]! - curve[at]!)
     const gains = film.drawing.paysFromScore ? changes.map((change) => Math.max(change, 0)) : changes
@@ -55,16 +54,16 @@ export function turningPoints(film: Film, most = 5): TurningPoint[] {
 function decision(film: Film, scores: number[][]): { winner: number | undefined; decided: number } {
   const ranks = film.end?.outcome?.ranks ?? []
   const first = ranks.flatMap((rank, index) => (rank === 1 ? [index] : []))
-  if (first.length !== 1) return { winner: undefined, decided: film.steps.length }
+  if (first.length !== 1) return { winner: undefined, decided: film.briefs.length }
   const [winner] = first as [number]
   const leads = (step: number) => scores.every((curve, index) => index === winner || curve[step]! < scores[winner]![step]!)
-  let decided = film.steps.length
+  let decided = film.briefs.length
   while (decided > 0 && leads(decided - 1)) decided--
   return { winner: winner + 1, decided }
 }
 
 function sentence(film: Film, { step, seat }: { step: number; seat: number }, scores: number[][]): string {
-  const told = film.tell(film.steps[step - 1]!).filter(({ weight }) => weight > 0)
+  const told = film.briefs[step - 1]!.told.slice()
   told.sort((a, b) => b.weight - a.weight)
   const what = told.slice(0, 2).map(({ text }) => text)
   const more = told.length > 2 ? ` and ${told.length - 2} more` : ''

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use agon_game::Seat;
 use agon_replay::{Replay, ReplayError};
 use agon_spec::MatchSpec;
+use agon_view::{Head, Privacy, View};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -14,7 +15,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
@@ -22,7 +23,6 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::{Desk, gate};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
-use crate::film::{self, Privacy, Showing};
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
 
@@ -30,7 +30,9 @@ use crate::shelf::{LARGEST, Shelf, ShelfError};
 pub fn routes(desk: Arc<Desk>) -> Router {
     let private = Router::new()
         .route("/start", get(start))
-        .route("/film", get(film_of_name).post(film_of_bytes))
+        .route("/view", get(view_of_name).post(view_of_bytes))
+        .route("/steps", get(steps))
+        .route("/live", get(live_of_name))
         .route("/file", get(file))
         .route("/journal", get(journal))
         .route("/message", get(message_of_name).post(message_of_bytes))
@@ -102,11 +104,10 @@ fn describe(info: &agon_game::GameInfo) -> Game {
     }
 }
 
-/// Which film: a replay on the shelf, a match of a journal, or a match played here.
+/// Which replay: one on the shelf, or a match of a journal.
 #[derive(Deserialize)]
 struct Which {
     replay: Option<String>,
-    live: Option<String>,
     journal: Option<String>,
     block: Option<u64>,
     game: Option<u32>,
@@ -121,24 +122,18 @@ impl Which {
     }
 }
 
-async fn film_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
-    if let Some(name) = &which.live {
-        let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        return match live {
-            Some(live) => stream_live(live),
-            None => problem(StatusCode::NOT_FOUND, "this match was played in another run of agon"),
-        };
-    }
-    stream(move || which.read(&desk.shelf).map_err(Refusal::from)).await
+async fn view_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+    let shelf = desk.clone();
+    view(desk, move || which.read(&shelf.shelf).map_err(Refusal::from)).await
 }
 
-async fn film_of_bytes(bytes: Bytes) -> Response {
+async fn view_of_bytes(State(desk): State<Arc<Desk>>, bytes: Bytes) -> Response {
     let refuse =
         |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
-    stream(move || Replay::read(&bytes).map_err(refuse)).await
+    view(desk, move || Replay::read(&bytes).map_err(refuse)).await
 }
 
-/// Why there is no film.
+/// Why there is nothing to see.
 struct Refusal {
     why: String,
     /// Whether the file is no replay of ours: then the page looks whether it knows it.
@@ -171,41 +166,79 @@ async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> R
     }
 }
 
-/// Sends a film as it is computed. What is computed ahead is bounded by the channel.
-async fn stream(read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static) -> Response {
-    let (line, lines) = mpsc::channel::<Bytes>(8);
-    let (ready, begun) = tokio::sync::oneshot::channel();
-    tokio::task::spawn_blocking(move || {
-        let opened = read().and_then(|replay| {
-            Showing::new(replay, Privacy::Private)
-                .map_err(|error| Refusal { why: error.to_string(), foreign: false })
-        });
-        let showing = match opened {
-            Ok(showing) => showing,
-            Err(why) => {
-                let _ = ready.send(Some(why));
-                return;
-            }
-        };
-        let _ = ready.send(None);
-        // Lines go out in larger pieces, but the first one at once.
-        let mut piece = Vec::new();
-        for (number, text) in showing.enumerate() {
-            piece.extend_from_slice(text.as_bytes());
-            piece.push(b'\n');
-            let enough = number < 2 || piece.len() > 64 << 10;
-            if enough && line.blocking_send(std::mem::take(&mut piece).into()).is_err() {
-                return;
-            }
-        }
-        let _ = line.blocking_send(piece.into());
+/// A replay that was opened.
+#[derive(Serialize)]
+struct Opened<'a> {
+    /// How its steps are asked for.
+    id: String,
+    head: &'a Head,
+}
+
+/// Opens a replay, and keeps it open for the steps that will be asked for.
+async fn view(desk: Arc<Desk>, read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static) -> Response {
+    let opened = tokio::task::spawn_blocking(move || {
+        let view = View::open(read()?, Privacy::Private)
+            .map_err(|error| Refusal { why: error.to_string(), foreign: false })?;
+        let head = view.head().clone();
+        let opened = Opened { id: desk.open(view), head: &head };
+        serde_json::to_vec(&opened).map_err(|error| Refusal { why: error.to_string(), foreign: false })
     });
-    match begun.await {
-        Ok(None) => ndjson(lines),
-        Ok(Some(Refusal { why, foreign })) => {
+    match opened.await {
+        Ok(Ok(head)) => ([(header::CONTENT_TYPE, "application/json")], head).into_response(),
+        Ok(Err(Refusal { why, foreign })) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Json(Refused { error: why, foreign })).into_response()
         }
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
+    }
+}
+
+/// Which steps, from 1, of which open replay.
+#[derive(Deserialize)]
+struct Steps {
+    id: String,
+    from: u32,
+    to: u32,
+}
+
+/// No more steps are sent when this many bytes are together; who wants the rest asks again.
+const ENOUGH: usize = 512 << 10;
+
+/// The lines of steps: the first at least, when there is such a step.
+async fn steps(State(desk): State<Arc<Desk>>, Query(Steps { id, from, to }): Query<Steps>) -> Response {
+    let Some(view) = desk.opened(&id) else {
+        return problem(StatusCode::GONE, "this replay was put away; open it again");
+    };
+    let made = tokio::task::spawn_blocking(move || {
+        let mut view = view.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        for step in from..=to.min(view.steps()) {
+            let Some(line) = view.line(step) else { break };
+            serde_json::to_writer(&mut lines, &line)?;
+            lines.push(b'\n');
+            if lines.len() > ENOUGH {
+                break;
+            }
+        }
+        Ok::<_, serde_json::Error>(lines)
+    });
+    match made.await {
+        Ok(Ok(lines)) => ([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response(),
+        _ => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
+    }
+}
+
+/// Which match that is or was played here.
+#[derive(Deserialize)]
+struct Played {
+    name: String,
+}
+
+/// A match as it is played: its head, its lines, its end.
+async fn live_of_name(State(desk): State<Arc<Desk>>, Query(Played { name }): Query<Played>) -> Response {
+    let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+    match live {
+        Some(live) => stream_live(live),
+        None => problem(StatusCode::NOT_FOUND, "this match was played in another run of agon"),
     }
 }
 
@@ -259,7 +292,7 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
         if !(1..=replay.header.seats.len()).contains(&usize::from(asked.seat)) {
             return Err(format!("this match has no seat {}", asked.seat));
         }
-        film::message(&replay, asked.step, Seat::new(asked.seat - 1))
+        agon_view::message(&replay, asked.step, Seat::new(asked.seat - 1))
     });
     match found.await {
         Ok(Ok(Some(text))) => ([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response(),
@@ -279,7 +312,7 @@ async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, J
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
     };
     let live = Live::default();
-    let film = live.clone();
+    let shown = live.clone();
     let host = desk.clone();
     let started = tokio::task::spawn_blocking(move || {
         let spec = match wanted {
@@ -288,7 +321,7 @@ async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, J
             }
             PlayRequest::New(request) => MatchSpec::try_from(request)?,
         };
-        host.host.play(&spec, film)
+        host.host.play(&spec, shown)
     });
     match started.await {
         Ok(Ok(())) => {

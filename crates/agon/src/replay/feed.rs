@@ -8,12 +8,13 @@ use std::io::{self, Write as _};
 
 use agon_bot::BotName;
 use agon_game::{
-    Absence, Answer, AnyGame, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Recipe, Rejection,
-    Seat, Seats, Session,
+    Absence, Answer, AnyGame, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position, Recipe,
+    Rejection, Seat, Seats, Session,
 };
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::{Replay, Step};
 use clap::Args;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -235,6 +236,26 @@ impl Session for Rerun<'_> {
 
     fn events(&self) -> Vec<Value> {
         self.inner.events()
+    }
+
+    fn events_json(&self) -> Box<RawValue> {
+        self.inner.events_json()
+    }
+
+    fn frames_json(&self) -> Option<Box<RawValue>> {
+        self.inner.frames_json()
+    }
+
+    fn frame_count(&self) -> u32 {
+        self.inner.frame_count()
+    }
+
+    fn position(&self) -> Position {
+        self.inner.position()
+    }
+
+    fn go_to(&mut self, position: &Position) -> bool {
+        self.inner.go_to(position)
     }
 
     fn keep_events(&mut self) {

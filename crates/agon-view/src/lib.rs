@@ -1,0 +1,22 @@
+//! A match as a viewer needs it: what it is ([`Head`]), and any step of it ([`Line`]), computed again from the replay
+//! when it is looked at.
+//!
+//! Playing the rules costs next to nothing; writing down what they did is the work. So a [`View`] plays a match through
+//! once when it is opened, keeps the position every few steps, and makes the line of a step from there. Each line can be
+//! understood by itself: its scene is told as the [`delta`] to the scene before the first step, which the head holds.
+//!
+//! Pure: no file, clock, thread or network, so that the same code serves the server, exported pages and a browser.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+mod line;
+
+mod maker;
+mod view;
+
+pub mod delta;
+
+pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
+pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};
+pub use view::{View, message};

@@ -1,0 +1,242 @@
+//! What a viewer is told, as it is written in JSON. The viewer's types in `web/src/lib/generated` are made from these.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+#[cfg(test)]
+use ts_rs::TS;
+
+pub use agon_game::Outcome;
+
+/// The version of this format. The web app lies in the same program, but exported pages do not.
+pub const VERSION: u32 = 2;
+
+/// The match itself.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Head {
+    /// The version of this format.
+    pub view: u32,
+    /// The program that recorded it.
+    pub program: String,
+    /// The game's name.
+    pub game: String,
+    /// The game's title.
+    pub title: String,
+    /// What the game calls a step: `turn`.
+    pub step_word: String,
+    /// Whether one seat decides at a time.
+    pub alternating: bool,
+    /// The preset, and what was set.
+    pub rules_name: String,
+    /// The version of the rules.
+    pub rules_version: u32,
+    /// The rules themselves.
+    #[cfg_attr(test, ts(type = "any"))]
+    pub rules: Value,
+    /// The map's name.
+    pub map: String,
+    /// The seed; a text, because it has more digits than a number of JavaScript.
+    pub seed: String,
+    /// The clock the bots had, in words.
+    pub clock: String,
+    /// When the match began, in seconds since 1970.
+    pub started: u64,
+    /// Who sat where.
+    pub seats: Vec<SeatLine>,
+    /// How many steps can be shown; none while it is played.
+    pub steps: Option<u32>,
+    /// How many frames each step has; empty where steps have none, and while it is played.
+    pub frames: Vec<u32>,
+    /// Whether it shows what belongs to one seat alone.
+    pub private: bool,
+    /// The command that plays it again.
+    pub again: Option<String>,
+    /// Who must answer first.
+    pub deciding: Vec<u8>,
+    /// Where it begins, in the game's words.
+    pub moment: String,
+    /// The scene before the first step.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub scene: Value,
+    /// How it ended; none while it is played.
+    pub end: Option<End>,
+}
+
+/// Who sat in a seat.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SeatLine {
+    /// A short name.
+    pub label: String,
+    /// The bot as the user named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub bot: Option<String>,
+    /// The name by which it registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub registered: Option<String>,
+}
+
+/// One step.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Line {
+    /// Its number, from 1.
+    pub step: u32,
+    /// Where the match was, in the game's words.
+    pub moment: String,
+    /// What was answered, by seat.
+    pub answers: Vec<AnswerLine>,
+    /// Orders that the rules did not allow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    pub rejected: Vec<RejectionLine>,
+    /// What the bots did wrong as programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    pub faults: Vec<FaultLine>,
+    /// What happened, as the game writes its events.
+    #[cfg_attr(test, ts(type = "{ event: string; [key: string]: any }[]"))]
+    pub events: Box<RawValue>,
+    /// The frames within the step, as the game writes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "unknown[]"))]
+    pub frames: Option<Box<RawValue>>,
+    /// The scene after it, told by what differs from the head's scene ([`crate::delta`]); none when nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    pub scene: Option<Value>,
+    /// Who must answer next.
+    pub deciding: Vec<u8>,
+}
+
+/// The answer of a seat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct AnswerLine {
+    /// The seat, from 1.
+    pub seat: u8,
+    /// The order in its canonical form; none when nothing usable came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub text: Option<String>,
+    /// Why nothing usable came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub missing: Option<Missing>,
+    /// Wall time in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub wall: Option<u64>,
+    /// CPU time in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub cpu: Option<u64>,
+    /// The limit in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub limit: Option<u64>,
+    /// The answer as sent, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub raw: Option<String>,
+    /// What the bot wrote on standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub stderr: Option<String>,
+}
+
+/// Why there is no order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub enum Missing {
+    /// The time limit passed.
+    #[serde(rename = "timed out")]
+    TimedOut,
+    /// The bot is gone.
+    #[serde(rename = "gone")]
+    Gone,
+    /// It never was there.
+    #[serde(rename = "never started")]
+    NeverStarted,
+    /// It was no answer, for this reason.
+    #[serde(rename = "malformed")]
+    Malformed(String),
+}
+
+/// An order that the rules did not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RejectionLine {
+    /// Whose, from 1.
+    pub seat: u8,
+    /// Which entry of its list, from 0.
+    pub order: usize,
+    /// The rule that says so.
+    pub rule: &'static str,
+    /// Why, as a sentence.
+    pub why: String,
+}
+
+/// What a bot did wrong as a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FaultLine {
+    /// Whose, from 1.
+    pub seat: u8,
+    /// What kind.
+    pub kind: String,
+    /// The rule, where one says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub rule: Option<String>,
+    /// What happened, for the bot's author.
+    pub message: String,
+}
+
+/// How a match ended, and in what state its recording is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct End {
+    /// In what state.
+    pub end: EndWord,
+    /// Why, when it is void or altered.
+    pub why: Option<String>,
+    /// How the match ended, where that is known.
+    #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
+    pub outcome: Option<Outcome>,
+    /// Where the match was, in the game's words.
+    pub moment: String,
+}
+
+/// In what state a recording is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum EndWord {
+    /// Whole, and what its answers lead to.
+    Whole,
+    /// Its end is missing.
+    Cut,
+    /// The match does not count.
+    Void,
+    /// Its answers do not lead to what it says.
+    Altered,
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_testkit::generated;
+
+    use super::*;
+
+    #[test]
+    fn the_web_app_reads_these_types() {
+        let types =
+            generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord];
+        generated::check("view.ts", "crates/agon-view/src/line.rs", &types);
+    }
+}

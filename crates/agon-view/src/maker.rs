@@ -1,0 +1,218 @@
+//! Makes the lines of a match as it is played, or played again.
+
+use agon_game::{Absence, Answer, AnyGame, Outcome, PackedAnswer, Seat, Session};
+use agon_replay::{Header, ReplayError, Timing};
+use agon_spec::Clock;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::delta::delta;
+use crate::line::{
+    AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, RejectionLine, SeatLine, VERSION,
+};
+
+/// Whether a view shows what belongs to one seat alone: stderr, raw answers, how its bot is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    /// It does: the viewer of whoever owns the replay.
+    Private,
+    /// It does not: fit to be given away.
+    Redacted,
+}
+
+/// Why a match cannot be shown. Each message says what to do.
+#[derive(Debug, Error)]
+pub enum Unshowable {
+    /// The bytes are no replay.
+    #[error("{0}")]
+    Replay(#[from] ReplayError),
+    /// Of a game this program does not have.
+    #[error("this replay is of `{0}`, a game this program does not have; update agon")]
+    UnknownGame(String),
+    /// Recorded under other rules.
+    #[error(
+        "this replay was recorded under version {recorded} of the rules of {game}; this program has version {ours}, \
+         and computing it again could show another match. Open it with the agon that wrote it ({program})"
+    )]
+    OtherRules {
+        /// The game's title.
+        game: &'static str,
+        /// The version it was recorded under.
+        recorded: u32,
+        /// The version this program has.
+        ours: u32,
+        /// Who wrote it.
+        program: String,
+    },
+    /// Its set-up cannot be played.
+    #[error("the match of this replay cannot be set up: {0}")]
+    Setup(#[from] agon_game::SetupError),
+}
+
+/// What is known of one answer beside the answer.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// The answer as sent, where it differs from the canonical one.
+    pub raw: Option<String>,
+    /// What the bot wrote on standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub timing: Option<Timing>,
+}
+
+/// In what state a recording is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Whole, and what its answers lead to.
+    Whole,
+    /// Its end is missing.
+    Cut,
+    /// The match does not count, for this reason.
+    Void(String),
+    /// Its answers do not lead to what it says, for this reason.
+    Altered(String),
+}
+
+/// Makes the lines of a match.
+pub struct Maker {
+    pub(crate) session: Box<dyn Session>,
+    /// The scene before the first step.
+    start: Value,
+    privacy: Privacy,
+    clock: Clock,
+}
+
+impl Maker {
+    /// Begins; gives the head too, as it is of a match that is being played. `registered` are the names by which the
+    /// bots registered, where that is known.
+    ///
+    /// # Errors
+    /// When the match cannot be computed again.
+    pub fn begin(header: &Header, registered: &Value, privacy: Privacy) -> Result<(Self, Head), Unshowable> {
+        let game = game_of(header)?;
+        let mut session = game.open(&header.recipe.setup())?;
+        session.keep_events();
+        let start = session.scene();
+        let info = session.info();
+        let recipe = &header.recipe;
+        let private = privacy == Privacy::Private;
+        let seats = header.seats.iter().enumerate().map(|(index, seat)| SeatLine {
+            label: seat.label.clone(),
+            bot: private.then(|| seat.bot.clone()),
+            // Every team is told it during the match.
+            registered: registered[index].as_str().map(str::to_owned),
+        });
+        let head = Head {
+            view: VERSION,
+            program: header.program.clone(),
+            game: info.name.to_owned(),
+            title: info.title.to_owned(),
+            step_word: info.step.to_owned(),
+            alternating: info.alternating,
+            rules_name: recipe.rules_name.clone(),
+            rules_version: header.rules_version,
+            rules: rules(&recipe.rules),
+            map: recipe.map_name.clone(),
+            seed: recipe.seed.to_string(),
+            clock: header.clock.to_string(),
+            started: header.started,
+            seats: seats.collect(),
+            steps: None,
+            frames: Vec::new(),
+            private,
+            again: private.then(|| header.spec(info).command()).flatten(),
+            deciding: deciding(session.as_ref()),
+            moment: session.moment(),
+            scene: start.clone(),
+            end: None,
+        };
+        Ok((Self { session, start, privacy, clock: header.clock.clock() }, head))
+    }
+
+    /// Plays the next step and gives its line. `notes` says what is known of the answer of a seat.
+    ///
+    /// # Errors
+    /// When the answers are not what this step takes: the replay is damaged or altered.
+    pub fn step(
+        &mut self,
+        answers: &[(Seat, PackedAnswer)],
+        mut notes: impl FnMut(Seat) -> Notes,
+        faults: Vec<FaultLine>,
+    ) -> Result<Line, String> {
+        let moment = self.session.moment();
+        let told = answers.iter().map(|(seat, answer)| self.answer(*seat, answer, notes(*seat))).collect();
+        self.session.play(answers).map_err(|why| format!("{moment}: {why}"))?;
+        let rejected = self.session.rejections().iter().map(|one| RejectionLine {
+            seat: one.seat.number(),
+            order: one.index,
+            rule: one.rule,
+            why: one.why.clone(),
+        });
+        Ok(Line {
+            step: self.session.steps(),
+            moment,
+            answers: told,
+            rejected: rejected.collect(),
+            faults,
+            events: self.session.events_json(),
+            frames: self.session.frames_json(),
+            scene: delta(&self.start, &self.session.scene()),
+            deciding: deciding(self.session.as_ref()),
+        })
+    }
+
+    /// How it ended. `outcome` is the one that counts.
+    pub fn end(&self, outcome: Option<&Outcome>, ending: Ending) -> End {
+        let (end, why) = match ending {
+            Ending::Whole => (EndWord::Whole, None),
+            Ending::Cut => (EndWord::Cut, None),
+            Ending::Void(why) => (EndWord::Void, Some(why)),
+            Ending::Altered(why) => (EndWord::Altered, Some(why)),
+        };
+        End { end, why, outcome: outcome.cloned(), moment: self.session.moment() }
+    }
+
+    fn answer(&self, seat: Seat, answer: &PackedAnswer, notes: Notes) -> AnswerLine {
+        let mut text = Vec::new();
+        let known = answer.order().is_some_and(|order| self.session.say(seat, order, &mut text));
+        let missing = match answer {
+            Answer::Given { .. } => None,
+            Answer::Malformed { why, .. } => Some(Missing::Malformed(why.clone())),
+            Answer::Missing(Absence::TimedOut) => Some(Missing::TimedOut),
+            Answer::Missing(Absence::Gone) => Some(Missing::Gone),
+            Answer::Missing(Absence::NeverStarted) => Some(Missing::NeverStarted),
+        };
+        let private = self.privacy == Privacy::Private;
+        let limit = self.clock.limit(self.session.limit_ms(seat));
+        AnswerLine {
+            seat: seat.number(),
+            text: known.then(|| String::from_utf8_lossy(&text).into_owned()),
+            missing,
+            wall: notes.timing.map(|timing| timing.wall_us),
+            cpu: notes.timing.and_then(|timing| timing.cpu_us),
+            limit: limit.map(|limit| limit.as_millis() as u64),
+            raw: notes.raw.filter(|_| private),
+            stderr: Some(notes.stderr).filter(|text| private && !text.is_empty()),
+        }
+    }
+}
+
+/// The game of a header, when this program can compute its matches again.
+pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
+    let game = agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))?;
+    let (recorded, ours) = (header.rules_version, game.info().rules_version);
+    if recorded != ours {
+        let program = header.program.clone();
+        return Err(Unshowable::OtherRules { game: game.info().title, recorded, ours, program });
+    }
+    Ok(game)
+}
+
+fn deciding(session: &dyn Session) -> Vec<u8> {
+    session.deciding().iter().map(Seat::number).collect()
+}
+
+/// Rules as JSON, whether a game writes them as TOML or as JSON.
+fn rules(text: &str) -> Value {
+    serde_json::from_str(text).or_else(|_| toml::from_str(text)).unwrap_or(Value::Null)
+}

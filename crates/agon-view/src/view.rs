@@ -1,0 +1,171 @@
+//! A replay that is looked at: any step of it, in any order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use agon_game::{Position, Seat};
+use agon_replay::asked::Asked;
+use agon_replay::data::note;
+use agon_replay::{Replay, Step};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::line::{FaultLine, Head, Line};
+use crate::maker::{Ending, Maker, Notes, Privacy, Unshowable, game_of};
+
+/// The position is kept every so many steps, or less often:
+const STRIDE: usize = 16;
+/// so many positions are kept at most.
+const MOST_KEPT: usize = 1_024;
+
+/// A replay that is looked at.
+pub struct View {
+    maker: Maker,
+    replay: Replay,
+    head: Head,
+    stride: usize,
+    /// The position before the first step and after every `stride` steps.
+    kept: Vec<Position>,
+    faults: BTreeMap<u32, Vec<FaultLine>>,
+    /// Which of the notes of a seat are of a step.
+    notes: HashMap<(u32, Seat), Vec<usize>>,
+}
+
+impl View {
+    /// Opens a replay: plays it through once.
+    ///
+    /// # Errors
+    /// When the match cannot be computed again.
+    pub fn open(replay: Replay, privacy: Privacy) -> Result<Self, Unshowable> {
+        let registered = replay.end.as_ref().map_or(&Value::Null, |end| &end.facts["registered"]);
+        let (mut maker, mut head) = Maker::begin(&replay.header, registered, privacy)?;
+        let stride = STRIDE.max(replay.steps.len() / MOST_KEPT);
+        let mut kept = vec![maker.session.position()];
+        let mut wrong = None;
+        for (number, step) in replay.steps.iter().enumerate() {
+            if let Err(why) = play(&mut maker, step) {
+                wrong = Some(why);
+                break;
+            }
+            head.frames.push(maker.session.frame_count());
+            if (number + 1) % stride == 0 {
+                kept.push(maker.session.position());
+            }
+        }
+        head.steps = Some(head.frames.len() as u32);
+        if head.frames.iter().all(|&count| count == 0) {
+            head.frames.clear();
+        }
+        let ending = wrong.map_or_else(|| ending(&mut maker, &replay), Ending::Altered);
+        let recorded = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
+        head.end = Some(maker.end(maker.session.outcome().or(recorded), ending));
+        let faults = faults(&replay);
+        let mut notes: HashMap<(u32, Seat), Vec<usize>> = HashMap::new();
+        for (seat, own) in &replay.notes {
+            for (place, one) in own.iter().enumerate() {
+                notes.entry((one.step, *seat)).or_default().push(place);
+            }
+        }
+        Ok(Self { maker, replay, head, stride, kept, faults, notes })
+    }
+
+    /// What the match is.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// How many steps can be shown.
+    pub fn steps(&self) -> u32 {
+        self.head.steps.unwrap_or(0)
+    }
+
+    /// The line of a step, from 1; none when there is no such step. Steps one after the other are cheapest.
+    pub fn line(&mut self, step: u32) -> Option<Line> {
+        if step == 0 || step > self.steps() {
+            return None;
+        }
+        let index = step as usize - 1;
+        if self.maker.session.steps() != step - 1 {
+            let nearest = (index / self.stride).min(self.kept.len() - 1);
+            if !self.maker.session.go_to(&self.kept[nearest]) {
+                return None;
+            }
+            for before in nearest * self.stride..index {
+                self.maker.session.play(&self.replay.steps[before].answers).ok()?;
+            }
+        }
+        let (replay, notes) = (&self.replay, &self.notes);
+        let known = |seat: Seat| {
+            let own = replay.notes.get(&seat).map_or(&[][..], Vec::as_slice);
+            let places = notes.get(&(index as u32, seat)).map_or(&[][..], Vec::as_slice);
+            let of = |kind| {
+                let all = places.iter().map(|&place| &own[place]);
+                all.filter(move |note| note.kind == kind).map(|note| note.text.as_str())
+            };
+            Notes {
+                raw: of(note::RAW).next().map(str::to_owned),
+                stderr: of(note::STDERR).collect(),
+                timing: replay.timing.get(&(index as u32, seat)).copied(),
+            }
+        };
+        let faults = self.faults.get(&(index as u32)).cloned().unwrap_or_default();
+        self.maker.step(&replay.steps[index].answers, known, faults).ok()
+    }
+}
+
+/// Plays one step, and compares what it leads to with what the replay says.
+fn play(maker: &mut Maker, step: &Step) -> Result<(), String> {
+    let moment = maker.session.moment();
+    maker.session.play(&step.answers).map_err(|why| format!("{moment}: {why}"))?;
+    // A replay keeps the low half byte of the state's hash.
+    match maker.session.hash() as u8 & 15 == step.check {
+        true => Ok(()),
+        false => Err(format!("{moment}: the answers do not lead to the recorded state")),
+    }
+}
+
+fn ending(maker: &mut Maker, replay: &Replay) -> Ending {
+    let Some(end) = &replay.end else { return Ending::Cut };
+    if let Some(why) = end.facts["void"].as_str() {
+        return Ending::Void(why.to_owned());
+    }
+    let state = maker.session.hash();
+    match replay.wrong_end(state, maker.session.outcome()) {
+        None => Ending::Whole,
+        Some(wrong) => Ending::Altered(wrong.to_owned()),
+    }
+}
+
+/// The faults a replay names, by step. What is no fault is left out: anybody may have written it.
+fn faults(replay: &Replay) -> BTreeMap<u32, Vec<FaultLine>> {
+    let mut faults: BTreeMap<u32, Vec<FaultLine>> = BTreeMap::new();
+    let facts = replay.end.as_ref().and_then(|end| end.facts["faults"].as_array());
+    for fault in facts.into_iter().flatten().filter(|fault| fault["kind"] != "rejected") {
+        let step = fault["step"].as_u64().and_then(|step| u32::try_from(step).ok());
+        if let (Some(step), Ok(line)) = (step, FaultLine::deserialize(fault)) {
+            faults.entry(step).or_default().push(line);
+        }
+    }
+    faults
+}
+
+/// The message that asked `seat` at `step` of a replay; none when it was not asked there.
+///
+/// # Errors
+/// When the match cannot be computed again that far.
+pub fn message(replay: &Replay, step: usize, seat: Seat) -> Result<Option<Vec<u8>>, String> {
+    let game = game_of(&replay.header).map_err(|error| error.to_string())?;
+    let session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
+    let mut match_again = Asked::new(session, replay);
+    loop {
+        let here = match_again.steps() == step;
+        let mut text = None;
+        match_again.ask(|other, message| {
+            if here && other == seat {
+                text = Some(message.to_vec());
+            }
+        });
+        if here || !match_again.play()? {
+            return Ok(text);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// Made from the types of crates/agon-view/src/line.rs by its test; UPDATE_TYPES=1 makes it anew.
+
+/** The match itself. */
+export type Head = {
+  /** The version of this format. */
+  view: number,
+  /** The program that recorded it. */
+  program: string,
+  /** The game's name. */
+  game: string,
+  /** The game's title. */
+  title: string,
+  /** What the game calls a step: `turn`. */
+  stepWord: string,
+  /** Whether one seat decides at a time. */
+  alternating: boolean,
+  /** The preset, and what was set. */
+  rulesName: string,
+  /** The version of the rules. */
+  rulesVersion: number,
+  /** The rules themselves. */
+  rules: any,
+  /** The map's name. */
+  map: string,
+  /** The seed; a text, because it has more digits than a number of JavaScript. */
+  seed: string,
+  /** The clock the bots had, in words. */
+  clock: string,
+  /** When the match began, in seconds since 1970. */
+  started: number,
+  /** Who sat where. */
+  seats: Array<SeatLine>,
+  /** How many steps can be shown; none while it is played. */
+  steps: number | null,
+  /** How many frames each step has; empty where steps have none, and while it is played. */
+  frames: Array<number>,
+  /** Whether it shows what belongs to one seat alone. */
+  private: boolean,
+  /** The command that plays it again. */
+  again: string | null,
+  /** Who must answer first. */
+  deciding: Array<number>,
+  /** Where it begins, in the game's words. */
+  moment: string,
+  /** The scene before the first step. */
+  scene: unknown,
+  /** How it ended; none while it is played. */
+  end: End | null,
+};
+
+/** Who sat in a seat. */
+export type SeatLine = {
+  /** A short name. */
+  label: string,
+  /** The bot as the user named it. */
+  bot?: string,
+  /** The name by which it registered. */
+  registered?: string,
+};
+
+/** One step. */
+export type Line = {
+  /** Its number, from 1. */
+  step: number,
+  /** Where the match was, in the game's words. */
+  moment: string,
+  /** What was answered, by seat. */
+  answers: Array<AnswerLine>,
+  /** Orders that the rules did not allow. */
+  rejected?: Array<RejectionLine>,
+  /** What the bots did wrong as programs. */
+  faults?: Array<FaultLine>,
+  /** What happened, as the game writes its events. */
+  events: { event: string; [key: string]: any }[],
+  /** The frames within the step, as the game writes them. */
+  frames?: unknown[],
+  /** The scene after it, told by what differs from the head's scene ([`crate::delta`]); none when nothing does. */
+  scene?: unknown,
+  /** Who must answer next. */
+  deciding: Array<number>,
+};
+
+/** The answer of a seat. */
+export type AnswerLine = {
+  /** The seat, from 1. */
+  seat: number,
+  /** The order in its canonical form; none when nothing usable came. */
+  text?: string,
+  /** Why nothing usable came. */
+  missing?: Missing,
+  /** Wall time in microseconds. */
+  wall?: number,
+  /** CPU time in microseconds. */
+  cpu?: number,
+  /** The limit in milliseconds. */
+  limit?: number,
+  /** The answer as sent, where it differs. */
+  raw?: string,
+  /** What the bot wrote on standard error. */
+  stderr?: string,
+};
+
+/** Why there is no order. */
+export type Missing = "timed out" | "gone" | "never started" | { "malformed": string
+};
+
+/** An order that the rules did not allow. */
+export type RejectionLine = {
+  /** Whose, from 1. */
+  seat: number,
+  /** Which entry of its list, from 0. */
+  order: number,
+  /** The rule that says so. */
+  rule: string,
+  /** Why, as a sentence. */
+  why: string,
+};
+
+/** What a bot did wrong as a program. */
+export type FaultLine = {
+  /** Whose, from 1. */
+  seat: number,
+  /** What kind. */
+  kind: string,
+  /** The rule, where one says so. */
+  rule?: string,
+  /** What happened, for the bot's author. */
+  message: string,
+};
+
+/** How a match ended, and in what state its recording is. */
+export type End = {
+  /** In what state. */
+  end: EndWord,
+  /** Why, when it is void or altered. */
+  why: string | null,
+  /** How the match ended, where that is known. */
+  outcome: { scores: number[]; ranks: number[]; reason: string } | null,
+  /** Where the match was, in the game's words. */
+  moment: string,
+};
+
+/** In what state a recording is. */
+export type EndWord = "whole" | "cut" | "void" | "altered";
