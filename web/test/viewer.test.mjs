@@ -304,6 +304,9 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
   await rows.first().waitFor()
   const entries = readFileSync(stage.path('series/journal.jsonl'), 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line))
   assert.equal(await rows.count(), entries.length)
+  // How it went: a gauntlet of two has one picture, no wider than the page.
+  assert.equal(await page.locator('figure svg').count(), 1)
+  assert.match(await page.locator('figcaption').textContent(), /greedy against hunter.*: Elo .* after \d+ matches/)
   const words = await rows.locator('td:first-child').allTextContents()
   const order = ['lost', 'draw', 'won']
   assert.deepEqual(words, [...words].sort((a, b) => order.indexOf(a) - order.indexOf(b)))

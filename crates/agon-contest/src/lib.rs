@@ -14,6 +14,7 @@ pub mod plan;
 
 pub mod format;
 
+pub mod course;
 pub mod desk;
 pub mod journal;
 pub mod origin;
@@ -26,6 +27,7 @@ pub mod content;
 mod whole;
 
 pub use config::ContestFile;
+pub use course::{Course, courses};
 pub use desk::{Desk, End, Faulty, Progress};
 pub use format::{Form, FormatId};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};

@@ -1,7 +1,7 @@
 //! What the server tells the web app and what it is asked: `web/src/lib/generated/server.ts` is made of these types, by
 //! the test below.
 
-use agon_contest::FaultCount;
+use agon_contest::{Course, FaultCount};
 use agon_spec::MatchSpec;
 use serde::{Deserialize, Serialize};
 
@@ -162,6 +162,14 @@ pub struct Journal {
     pub left_out: u64,
     /// Whether its last line is not whole.
     pub torn: bool,
+    /// How it went, for a test and for each opponent of a gauntlet.
+    #[cfg_attr(
+        test,
+        ts(
+            type = "{ bots: number[]; elo: [number, number]; bounds: [number, number] | null; llr: [number, number]; points: { games: number; elo: number | null; low: number | null; high: number | null; llr: number | null }[] }[]"
+        )
+    )]
+    pub courses: Vec<Course>,
     /// Its matches, in the order in which they ended.
     pub matches: Vec<JournalMatch>,
 }

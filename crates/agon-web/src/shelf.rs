@@ -23,6 +23,8 @@ const RECENT: usize = 60;
 const SERIES: usize = 20;
 /// So many matches of a journal are sent to a page; of a longer one the last.
 const LISTED: usize = 20_000;
+/// A longer journal is not drawn.
+const DRAWN: usize = 100_000;
 
 /// What a server may show.
 #[derive(Clone, Debug, Default)]
@@ -112,13 +114,19 @@ impl Shelf {
         let path = self.find(name)?;
         let mut entries = VecDeque::new();
         let past = journal::read(&path, |entry| {
-            if entries.len() >= LISTED {
+            if entries.len() >= DRAWN {
                 entries.pop_front();
             }
             entries.push_back(entry);
         })?;
-        let left_out = past.entries - entries.len() as u64;
         let header = &past.header;
+        // What is drawn is the whole series, or nothing.
+        let courses = match past.entries == entries.len() as u64 {
+            true => agon_contest::courses(header, entries.make_contiguous()),
+            false => Vec::new(),
+        };
+        entries.drain(..entries.len().saturating_sub(LISTED));
+        let left_out = past.entries - entries.len() as u64;
         let matches = entries.into_iter().map(|entry| JournalMatch {
             command: header.command(&entry),
             block: entry.block,
@@ -134,7 +142,13 @@ impl Shelf {
             faults: entry.faults,
             kept: entry.replay.is_some(),
         });
-        Ok(Journal { series: summary(&path, header), left_out, torn: past.torn, matches: matches.collect() })
+        Ok(Journal {
+            series: summary(&path, header),
+            left_out,
+            torn: past.torn,
+            courses,
+            matches: matches.collect(),
+        })
     }
 
     /// The replay of a match of a journal.

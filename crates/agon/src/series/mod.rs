@@ -7,6 +7,7 @@ pub mod formats;
 pub mod gauntlet;
 pub mod newcomer;
 pub mod origin;
+pub mod picture;
 pub mod pin;
 pub mod progress;
 pub mod rate;

@@ -16,6 +16,7 @@ use crate::common::screen;
 use crate::common::{Done, Failure};
 use crate::replay;
 use crate::series::cross::{circles, real_and_predicted};
+use crate::series::picture;
 use crate::series::rate::{Rated, figures};
 
 /// So many matches of a journal are listed; of a longer one the last.
@@ -69,6 +70,8 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
             Kind::Gauntlet => format!("Gauntlet of {game}"),
             Kind::Sprt => format!("Test of two versions, {game}"),
         };
+        let labels: Vec<&str> = past.header.bots.iter().map(|bot| bot.label.as_str()).collect();
+        body.push_str(&picture::html(&agon_contest::courses(&past.header, &entries), &labels));
         let standing = agon_contest::Standing::of(&past.header, &entries);
         body.push_str(&crate::series::origin::html(&standing.origin, &past.header, app::escape));
         let of = if journals.len() > 1 { format!(": {}", app::escape(&heading)) } else { String::new() };

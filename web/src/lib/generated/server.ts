@@ -126,6 +126,8 @@ export type Journal = {
   leftOut: number,
   /** Whether its last line is not whole. */
   torn: boolean,
+  /** How it went, for a test and for each opponent of a gauntlet. */
+  courses: { bots: number[]; elo: [number, number]; bounds: [number, number] | null; llr: [number, number]; points: { games: number; elo: number | null; low: number | null; high: number | null; llr: number | null }[] }[],
   /** Its matches, in the order in which they ended. */
   matches: Array<JournalMatch>,
   /** The journal's file. */
