@@ -321,7 +321,8 @@ impl Field {
                 if drain(&mut output, AFTERLIFE) && end.is_ok() {
                     return Ok(Came { won: Some(false), got: "nothing is left".into() });
                 }
-                // It ends by itself; until then it would count as one of the next attack's processes.
+                // It ends when its input closes; until then it would count as one of the next attack's processes.
+                drop(ask);
                 let _ = drain(&mut output, CONTROL_PATIENCE);
                 let got = end.map_or_else(|left| left.to_string(), |()| "it outlived its sandbox".to_owned());
                 Ok(Came { won: Some(true), got })

@@ -3,6 +3,8 @@
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
+
 use super::{Attack, Control, Judge, Tried, held};
 use crate::sys::{self, Forked};
 use crate::{Level, Wall};
@@ -11,8 +13,8 @@ const COUNT: &str = "number of processes";
 const END: &str = "end of the init (pid namespace)";
 /// More than the sandbox allows and less than a control does.
 const MANY: usize = 100;
-/// What outlives its match does so for so long.
-const LIFE: Duration = Duration::from_secs(2);
+/// What outlives its match does so until its input closes, and no longer than this.
+const LIFE: Duration = Duration::from_secs(30);
 
 pub fn list() -> Vec<Attack> {
     let new = Attack::new;
@@ -88,11 +90,10 @@ pub fn list() -> Vec<Attack> {
         outlive("running-daemon", "leave one that forks again and again and ends", |_| {
             stay(|| {
                 let until = Instant::now() + LIFE;
-                while Instant::now() < until {
+                while Instant::now() < until && !is_over(5) {
                     if let Ok(Forked::Parent(..)) = sys::fork() {
                         sys::leave(0);
                     }
-                    std::thread::sleep(Duration::from_millis(5));
                 }
                 true
             })
@@ -190,11 +191,18 @@ fn line() -> Tried {
 fn stay(how: fn() -> bool) -> Tried {
     if let Forked::Child = sys::fork()? {
         if how() {
-            std::thread::sleep(LIFE);
+            is_over(LIFE.as_millis() as i64);
         }
         sys::leave(0);
     }
     Ok("one is left".into())
+}
+
+/// Whether the input has closed within so many milliseconds: nobody needs to see more of a survivor.
+fn is_over(patience: i64) -> bool {
+    let patience = rustix::time::Timespec { tv_sec: patience / 1000, tv_nsec: patience % 1000 * 1_000_000 };
+    let input = rustix::stdio::stdin();
+    poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
 /// Computes for 40 ms of CPU time in each of so many children, that nobody waits for; says how much.
