@@ -113,6 +113,32 @@ impl Launch {
         }
     }
 
+    /// Whether it runs in a runtime that collects and compiles in threads of its own, as far as the command, or the
+    /// script that it runs, says so.
+    pub fn runs_in_runtime(&self) -> bool {
+        let is_runtime = |word: &str| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            RUNTIMES.contains(&name.trim_matches(|c: char| "\"'$(){}".contains(c)))
+        };
+        let mut words = std::iter::once(&self.program).chain(&self.arguments);
+        words.any(|word| {
+            if is_runtime(&word.to_string_lossy()) {
+                return true;
+            }
+            let file = self.folder.as_deref().unwrap_or(Path::new("")).join(word);
+            let is_script =
+                file.extension().is_some_and(|ending| ending == "sh") || first_line(&file).is_some();
+            let mut text = Vec::new();
+            is_script
+                && file.is_file()
+                && File::open(&file).and_then(|file| file.take(LARGEST_SCRIPT).read_to_end(&mut text)).is_ok()
+                && String::from_utf8_lossy(&text)
+                    .lines()
+                    .filter(|line| !line.trim_start().starts_with('#'))
+                    .any(|line| line.split_whitespace().any(is_runtime))
+        })
+    }
+
     fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         if let Some(Manifest { run: Some(run), build, env, .. }) = own {
@@ -200,6 +226,9 @@ impl Launch {
         }
     }
 }
+
+/// Runtimes with threads of their own.
+const RUNTIMES: &[&str] = &["java", "dotnet", "mono"];
 
 /// The file that runs, in a folder of a known shape.
 pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
@@ -400,5 +429,22 @@ mod tests {
         assert!(launch(&format!("{path}/bot.cpp")).unwrap_err().to_string().contains("agon build "));
         std::fs::write(folder.path().join("agon.toml"), "run = 5").expect("a file");
         assert!(launch(&path).unwrap_err().to_string().contains("agon.toml:1:7"));
+    }
+
+    #[test]
+    fn a_runtime_is_known_by_the_command_or_its_script() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = folder.path().join("run.sh");
+        let of = |text: &str| {
+            std::fs::write(&script, text).expect("a file");
+            let found = launch(folder.path().to_str().expect("a name")).expect("it runs").expect("a program");
+            found.runs_in_runtime()
+        };
+        assert!(of("#!/bin/sh\nexec java -jar \"$own/algo.jar\"\n"));
+        assert!(of("#!/bin/sh\nexec \"/opt/jdk/bin/java\" Main\n"));
+        assert!(!of("#!/bin/sh\n# not java\nexec python3 javanese.py\n"));
+        let command = |text: &str| launch(text).expect("it runs").expect("a program").runs_in_runtime();
+        assert!(command("cmd:java -cp out Player") && command("cmd:/usr/bin/dotnet bot.dll"));
+        assert!(!command("cmd:python3 java.py") && !command("cmd:./bot"));
     }
 }

@@ -87,7 +87,8 @@ impl fmt::Display for Ending {
 impl Program {
     /// Starts a bot that talks in lines over its standard input and output.
     ///
-    /// `seat` is told to it as `AGON_SEAT`; `cpu` is where it stays; `longest` bounds its lines.
+    /// `seat` is told to it as `AGON_SEAT`; `cpu` is where it stays, unless it runs in a runtime with threads of
+    /// its own ([`Launch::runs_in_runtime`]), which gets all CPUs; `longest` bounds its lines.
     ///
     /// # Errors
     /// A sentence that says why the system would not start it and what to do.
@@ -275,23 +276,28 @@ pub fn start(
     if let Some(folder) = &launch.folder {
         command.current_dir(folder);
     }
-    let process = start_patiently(&command, cpu, launch.dials_in, &mark)
+    // The collector and the compilers of a runtime would take the time of the thread that answers.
+    let cpus = match cpu {
+        Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
+        _ => cpu.as_slice(),
+    };
+    let process = start_patiently(&command, cpus, launch.dials_in, &mark)
         .map_err(|error| cannot_start(launch, &error))?;
     Ok((ProcessTree::new(process.pid, mark), process))
 }
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started
 /// elsewhere may still hold it open for writing.
-fn start_patiently(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
+fn start_patiently(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
-        match tree::start_bot(command, cpu, joined, mark) {
+        match tree::start_bot(command, cpus, joined, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return done,
         }
     }
-    tree::start_bot(command, cpu, joined, mark)
+    tree::start_bot(command, cpus, joined, mark)
 }
 
 /// The file of a program; a name without a folder is looked up by the system and not here.
@@ -372,4 +378,38 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
         _ => error.to_string(),
     };
     StartError::NoProgram(format!("cannot start `{shown}`: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Received;
+
+    /// What a program with this name says of the CPUs it may use when it was put on one.
+    fn cpus_of(name: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(name);
+        std::fs::write(&file, "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\n").expect("a file");
+        let words = ["sh", file.to_str().expect("a name")].map(str::to_owned);
+        let launch = Launch::command(&words, None, Vec::new());
+        let first = sys::cpus_at_start()[0];
+        let mut program = Program::start(&launch, 1, Some(first), 1_000).expect("a shell");
+        let (mut line, began) = (Vec::new(), std::time::Instant::now());
+        while program.wire().receive(&mut line) != Received::Message {
+            assert!(began.elapsed() < Duration::from_secs(60), "it said nothing");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        String::from_utf8_lossy(&line).trim_start_matches("Cpus_allowed_list:").trim().to_owned()
+    }
+
+    #[test]
+    fn a_runtime_is_not_kept_on_one_cpu() {
+        let first = sys::cpus_at_start()[0].to_string();
+        assert_eq!(cpus_of("bot"), first);
+        if sys::cpus_at_start().len() < 2 {
+            println!("skipped: there is one CPU here");
+            return;
+        }
+        assert_ne!(cpus_of("java"), first, "its collector may run elsewhere");
+    }
 }

@@ -54,7 +54,8 @@ struct Plan {
     failed: AtomicI32,
 }
 
-/// Starts a process with three pipes, contained as [`sys::contain`] says and on `cpu`. Of `command` it
+/// Starts a process with three pipes, contained as [`sys::contain`] says and on `cpus`; on those of this thread where
+/// there are none. Of `command` it
 /// takes program, arguments, environment and folder.
 ///
 /// The calling thread must live as long as the process. What a `joined` process writes on standard
@@ -62,7 +63,7 @@ struct Plan {
 ///
 /// # Errors
 /// Those of the system, as [`Command::spawn`] gives them.
-pub fn spawn(command: &Command, cpu: Option<usize>, joined: bool) -> io::Result<Started> {
+pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Started> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
     let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -93,9 +94,9 @@ pub fn spawn(command: &Command, cpu: Option<usize>, joined: bool) -> io::Result<
         |list: &[CString]| list.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect();
     let shell = [c"/bin/sh".as_ptr(), program.as_ptr()];
     let rest = arguments[1..].iter().map(|argument| argument.as_ptr());
-    let cpus = cpu.map(|cpu| {
+    let cpus = (!cpus.is_empty()).then(|| {
         let mut set = CpuSet::new();
-        set.set(cpu);
+        cpus.iter().for_each(|&cpu| set.set(cpu));
         set
     });
     let said = if joined { &error.1 } else { &output.1 };
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
 
     fn said(command: &Command) -> (String, i32) {
-        let started = spawn(command, None, false).expect("it starts");
+        let started = spawn(command, &[], false).expect("it starts");
         File::from(started.input).write_all(b"hello\n").expect("it reads");
         let mut text = String::new();
         File::from(started.output).read_to_string(&mut text).expect("it writes");
@@ -250,12 +251,12 @@ mod tests {
 
     #[test]
     fn what_cannot_start_says_why() {
-        let error = |program: &str| spawn(&Command::new(program), None, false).unwrap_err().raw_os_error();
+        let error = |program: &str| spawn(&Command::new(program), &[], false).unwrap_err().raw_os_error();
         assert_eq!(error("no-such-program-anywhere"), Some(libc::ENOENT));
         assert_eq!(error("/etc/passwd"), Some(libc::EACCES));
         let mut elsewhere = Command::new("true");
         elsewhere.current_dir("/no/such/folder");
-        assert_eq!(spawn(&elsewhere, None, false).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        assert_eq!(spawn(&elsewhere, &[], false).unwrap_err().raw_os_error(), Some(libc::ENOENT));
     }
 
     #[test]
@@ -287,7 +288,7 @@ mod tests {
             }
         });
         for _ in 0..300 {
-            let started = spawn(&Command::new("true"), None, false).expect("it starts");
+            let started = spawn(&Command::new("true"), &[], false).expect("it starts");
             let mut status = 0;
             // SAFETY: a child of ours, waited for once.
             unsafe { libc::waitpid(started.pid.as_raw_nonzero().get(), &mut status, 0) };

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -82,7 +83,13 @@ pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// The CPUs this process may use, ascending.
+/// The CPUs that this process might use when it was first asked, before any of its threads was kept on some of them.
+pub fn cpus_at_start() -> &'static [usize] {
+    static FIRST: OnceLock<Vec<usize>> = OnceLock::new();
+    FIRST.get_or_init(cpus)
+}
+
+/// The CPUs this thread may use, ascending.
 pub fn cpus() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     let found: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
@@ -91,6 +98,7 @@ pub fn cpus() -> Vec<usize> {
 
 /// Keeps the calling thread on these CPUs.
 pub fn stay_on(cpus: &[usize]) {
+    cpus_at_start();
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
     let _ = rustix::thread::sched_setaffinity(None, &set);

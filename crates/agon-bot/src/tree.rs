@@ -46,9 +46,9 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
 ///
 /// # Errors
 /// Those of the system.
-pub fn start_bot(command: &Command, cpu: Option<usize>, joined: bool, mark: &str) -> io::Result<Started> {
+pub fn start_bot(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
     let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
-    let process = spawn::spawn(command, cpu, joined)?;
+    let process = spawn::spawn(command, cpus, joined)?;
     started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
     Ok(process)
 }
