@@ -21,7 +21,7 @@ use crate::message::{self, Born, Order, Plan, Refusal, Report, Step as _};
 pub const SUBCOMMAND: &str = "__sandbox";
 
 /// The first user of the first slot outside. No system gives users of this number to anybody.
-const FIRST_USER: u32 = 2_000_000_000;
+pub(crate) const FIRST_USER: u32 = 2_000_000_000;
 /// So many slots are there on a machine.
 const MOST_SLOTS: u32 = 1024;
 /// So long building a sandbox may take on a machine that does much else.

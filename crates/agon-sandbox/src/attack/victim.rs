@@ -25,6 +25,10 @@ pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
         // A change of users hides a process; opponents do not change theirs.
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
     }
+    // Nor do they have rights that their opponents lack.
+    let none = rustix::thread::CapabilitySet::empty();
+    let none = rustix::thread::CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::set_capabilities(None, none)?;
     let address = SocketAddr::from_abstract_name(name)?;
     let _abstract = UnixListener::bind_addr(&address)?;
     let path = folder.join("open/socket");
