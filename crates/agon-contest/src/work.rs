@@ -6,10 +6,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
-use agon_game::{Answer, AnyGame, GameInfo, PackedAnswer, Seat, Session};
+use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
     Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms, place,
@@ -343,22 +343,12 @@ impl<'a> Table<'a> {
     }
 
     fn replay_header(&self) -> ReplayHeader {
-        let info: &GameInfo = self.session.info();
         let seats = self.bots().map(|bot| SeatInfo {
             bot: bot.name.text.clone(),
             label: bot.label.clone(),
             hash: Some(bot.hash.clone()),
         });
-        ReplayHeader {
-            program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
-            game: info.name.to_owned(),
-            rules_version: info.rules_version,
-            recipe: self.session.recipe().clone(),
-            seats: seats.collect(),
-            started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-            timed: info.time_is_played,
-            clock: self.series.clock.into(),
-        }
+        ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock)
     }
 
     /// What is known after the match; its replay is on the disk before.

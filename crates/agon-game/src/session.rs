@@ -54,7 +54,7 @@ impl Position {
     }
 }
 
-/// One running match of some game.
+/// One running match of some game. Who wraps one forwards every function: none has a default.
 pub trait Session: Send {
     /// The game.
     fn info(&self) -> &'static GameInfo;
@@ -81,13 +81,9 @@ pub trait Session: Send {
     /// Appends the canonical message for a packed order; `false` when it is not one.
     fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
     /// What of a packed order all may read ([`Game::public`]); none when that is the whole order.
-    fn public(&self, _order: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
+    fn public(&self, order: &[u8]) -> Option<Vec<u8>>;
     /// The name by which the bot of `seat` has registered ([`Dialect::registered`](crate::Dialect::registered)).
-    fn registered(&self, _seat: Seat) -> Option<String> {
-        None
-    }
+    fn registered(&self, seat: Seat) -> Option<String>;
     /// Seats a built-in bot.
     ///
     /// # Errors

@@ -22,4 +22,6 @@ pub use fault::{Fault, FaultKind, RejectedOrder};
 pub use player::{Player, SeatError, place, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
-pub use referee::{MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, When, play, play_on};
+pub use referee::{
+    MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,
+};

@@ -79,17 +79,3 @@ impl<W: Write> Observer for Recorder<W> {
         Ok(())
     }
 }
-
-/// Several observers, one after the other.
-impl Observer for [&mut dyn Observer] {
-    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        self.iter_mut().try_for_each(|observer| observer.stepped(session, step))
-    }
-}
-
-/// Nobody looks.
-impl Observer for () {
-    fn stepped(&mut self, _: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
-        Ok(())
-    }
-}

@@ -49,6 +49,26 @@ pub trait Observer {
     fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
+/// Several observers, one after the other.
+pub struct Together<'a>(pub Vec<&'a mut dyn Observer>);
+
+impl Observer for Together<'_> {
+    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
+        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
+    }
+
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
+    }
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn stepped(&mut self, _: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// One step, as observers see it.
 pub struct StepReport<'a> {
     /// The step, from 0.

@@ -1,9 +1,10 @@
 //! What a replay holds.
 
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use agon_game::{GameInfo, Outcome, PackedAnswer, Recipe, Seat};
-use agon_spec::{MatchSpec, RecordedClock};
+use agon_game::{GameInfo, Outcome, PackedAnswer, Recipe, Seat, Session};
+use agon_spec::{Clock, MatchSpec, RecordedClock};
 use serde::{Deserialize, Serialize};
 
 /// What stands at the front of a replay, as JSON.
@@ -27,7 +28,25 @@ pub struct Header {
     pub clock: RecordedClock,
 }
 
+/// This program, as it writes itself into files.
+pub const PROGRAM: &str = concat!("agon ", env!("CARGO_PKG_VERSION"));
+
 impl Header {
+    /// The header of a match that begins now, for which `session` is set up.
+    pub fn new(session: &dyn Session, seats: Vec<SeatInfo>, clock: Clock) -> Self {
+        let info = session.info();
+        Self {
+            program: PROGRAM.to_owned(),
+            game: info.name.to_owned(),
+            rules_version: info.rules_version,
+            recipe: session.recipe().clone(),
+            seats,
+            started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            timed: info.time_is_played,
+            clock: clock.into(),
+        }
+    }
+
     /// The match as one would ask for it, to play it again under the same clock. Its labels follow from the bots' names:
     /// a header does not tell which ones somebody chose.
     pub fn spec(&self, info: &GameInfo) -> MatchSpec {

@@ -107,6 +107,18 @@ impl Replay {
         }
     }
 
+    /// Whether the answers of this step, from 0, lead to the state that is recorded after it. `state` is the hash of the
+    /// one they lead to.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check_step(&self, step: usize, state: u64) -> Result<(), &'static str> {
+        match self.steps.get(step) {
+            Some(step) if step.check == state as u8 & 15 => Ok(()),
+            _ => Err("the answers do not lead to the recorded state"),
+        }
+    }
+
     /// What its end says otherwise than its answers do; none when there is no end, or nothing is wrong with it.
     /// `state` and `outcome` are those that the answers lead to.
     pub fn wrong_end(&self, state: u64, outcome: Option<&Outcome>) -> Option<&'static str> {

@@ -6,16 +6,7 @@ use std::path::Path;
 
 mod common;
 
-use common::{agon, err, folder, out};
-
-/// A bot that always waits, in a shell.
-const WAITER: &str = "#!/bin/sh
-i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
-while read -r n; do
-    while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
-    echo WAIT
-done
-";
+use common::{WAITER, agon, err, folder, out, played_well};
 
 /// What lies in the folder, what is named as the bot, and what is said.
 struct Case {
@@ -237,10 +228,7 @@ fn an_archive_plays_like_the_folder_in_it() {
             folder.path(),
             &["play", "cultist-wars", bot, "builtin:idle", "--no-replay", "--json", "--time-scale", "20"],
         );
-        let played = command.env("AGON_CACHE", &cache).output().expect("agon starts");
-        assert!(played.status.success(), "{bot}: {}", err(&played));
-        let result: serde_json::Value = serde_json::from_slice(&played.stdout).expect("JSON");
-        assert_eq!(result["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{bot}: {result:#}");
+        played_well(&command.env("AGON_CACHE", &cache).output().expect("agon starts"), bot);
     };
     // Flat, with one outer folder, and with what macOS adds.
     zip(&folder.path().join("flat.zip"), &[("run.sh", WAITER)]);

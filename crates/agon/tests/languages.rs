@@ -5,7 +5,7 @@ use std::path::Path;
 
 mod common;
 
-use common::{err, folder, out};
+use common::{WAITER, err, folder, out, played_well};
 
 /// A bot that always waits, in every language that a single file can be in: ending, what has to be installed for
 /// it, and the source.
@@ -92,15 +92,6 @@ const BOTS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// The same in a shell: what stand-ins of compilers make.
-const WAITER: &str = "#!/bin/sh
-i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
-while read -r n; do
-    while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
-    echo WAIT
-done
-";
-
 /// Plays `bot` against a built-in and gives what was said on standard error.
 fn play(folder: &Path, path: Option<&Path>, bot: &str) -> String {
     let mut command = common::command(
@@ -112,14 +103,9 @@ fn play(folder: &Path, path: Option<&Path>, bot: &str) -> String {
         command.env("PATH", path);
     }
     let played = command.output().expect("agon starts");
-    let said = err(&played);
-    assert!(played.status.success(), "{bot}: {said}");
-    let result: serde_json::Value =
-        serde_json::from_slice(&played.stdout).expect("nothing else on standard output");
-    let seat = &result["seats"][0];
-    assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{bot}: {seat:#}{said}");
+    let seat = played_well(&played, bot);
     assert!(seat["time"]["answers"].as_u64() > Some(10), "{bot}: {seat:#}");
-    said
+    err(&played)
 }
 
 #[test]

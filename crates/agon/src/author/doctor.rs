@@ -89,7 +89,7 @@ pub fn run(options: &DoctorOptions) -> Done {
     let bad = findings.iter().any(|finding| finding.state == Bad);
     let mut out = io::stdout().lock();
     if options.json {
-        let text = json!({ "program": concat!("agon ", env!("CARGO_PKG_VERSION")), "findings": findings });
+        let text = json!({ "program": agon_replay::data::PROGRAM, "findings": findings });
         writeln!(out, "{text:#}")?;
         return if bad { Err(Failure::Check) } else { Ok(()) };
     }

@@ -4,13 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
-use agon_match::arrival::Awaited;
-use agon_match::{Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, place, seat_player};
+use agon_match::{Clock, MatchRecord, Player, Ponder, Recorder, place, seat_player};
 use agon_replay::{Header, SeatInfo};
 
 use crate::common::disk::Named;
@@ -45,22 +43,12 @@ pub fn seat_all(
 }
 /// The header of the replay.
 pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: Clock) -> Header {
-    let info = session.info();
     let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {
         bot: name.text.clone(),
         label: label.clone(),
         hash: None,
     });
-    Header {
-        program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
-        game: info.name.to_owned(),
-        rules_version: info.rules_version,
-        recipe: session.recipe().clone(),
-        seats: seats.collect(),
-        started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-        timed: info.time_is_played,
-        clock: clock.into(),
-    }
+    Header::new(session, seats.collect(), clock)
 }
 /// The seat that `--view` names; none for all.
 pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
@@ -148,17 +136,6 @@ fn next_file(folder: &Path, header: &Header) -> Result<(PathBuf, File), (PathBuf
     unreachable!("some number is free")
 }
 
-/// Several observers, one after the other.
-pub struct Together<'a, 'b>(pub &'a mut Vec<&'b mut dyn Observer>);
-impl Observer for Together<'_, '_> {
-    fn awaiting(&mut self, seats: &[Awaited], waited: Duration) {
-        self.0.iter_mut().for_each(|observer| observer.awaiting(seats, waited));
-    }
-
-    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        self.0.iter_mut().try_for_each(|observer| observer.stepped(session, step))
-    }
-}
 /// What an order is called that the rules do not allow.
 pub const REJECTED: &str = "rejected order";
 /// The orders that the rules did not allow, the first of each seat and rule.

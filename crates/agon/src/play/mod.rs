@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_game::{Seat, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, play_on};
+use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, Together, play_on};
 use clap::Args;
 
 use crate::common::builds;
 use crate::common::here::About;
 use crate::common::screen::{self, milliseconds, score};
-use crate::common::seats::{ReplayFile, Together, eyes, header, rejections, seat_all};
+use crate::common::seats::{ReplayFile, eyes, header, rejections, seat_all};
 use crate::common::table::{Cell, Table};
 use crate::common::wanted::MatchOptions;
 use crate::common::{self, Done, Failure};
@@ -139,8 +139,7 @@ pub fn run(options: &PlayOptions) -> Done {
                 observers.push(recorder);
             }
             let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };
-            let mut observer = Together(&mut observers);
-            play_on(session.as_mut(), &mut players, &labels, &mut observer, &terms)
+            play_on(session.as_mut(), &mut players, &labels, &mut Together(observers), &terms)
         };
         drop(players);
         screen.leave()?;

@@ -224,6 +224,14 @@ impl Session for Rerun<'_> {
         self.inner.say(seat, order, out)
     }
 
+    fn public(&self, order: &[u8]) -> Option<Vec<u8>> {
+        self.inner.public(order)
+    }
+
+    fn registered(&self, seat: Seat) -> Option<String> {
+        self.inner.registered(seat)
+    }
+
     fn seat_builtin(
         &mut self,
         seat: Seat,

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use agon_game::conform::Report;
 use agon_game::{AnyGame, Facts, Import, Seat, Unreadable};
+use agon_replay::data::PROGRAM;
 use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
+use agon_spec::Clock;
 use clap::Args;
 use serde_json::json;
 
@@ -66,14 +68,10 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -
         hash: None,
     });
     let header = Header {
-        program: concat!("agon ", env!("CARGO_PKG_VERSION"), ", from a record of the original").to_owned(),
-        game: game.info().name.to_owned(),
-        rules_version: game.info().rules_version,
-        recipe: session.recipe().clone(),
-        seats: seats.collect(),
+        program: format!("{PROGRAM}, from a record of the original"),
         started: 0,
-        timed: game.info().time_is_played,
         clock: "as recorded".to_owned().into(),
+        ..Header::new(session.as_ref(), seats.collect(), Clock::ORIGINAL)
     };
     let mut writer = Writer::new(Vec::new(), &header)?;
     for answers in &steps {

@@ -33,11 +33,8 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
         if let Err(why) = session.play(&step.answers) {
             return Ok(Finding::Broken(number, format!("{moment}: {why}")));
         }
-        if session.hash() as u8 & 15 != step.check {
-            return Ok(Finding::Broken(
-                number,
-                format!("{moment}: the answers do not lead to the recorded state"),
-            ));
+        if let Err(why) = replay.check_step(number, session.hash()) {
+            return Ok(Finding::Broken(number, format!("{moment}: {why}")));
         }
     }
     if replay.end.is_none() {

@@ -26,7 +26,7 @@ use agon_contest::{
     BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
     content,
 };
-use agon_game::{AnyGame, GameInfo, MapChoice, Seat, Setup, Transport};
+use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
@@ -176,7 +176,8 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
     }
     let seats = options.seats.unwrap_or(info.usual_seats());
-    let setups = setups(game, options, seats)?;
+    let prepared = prepared(game, options, seats)?;
+    let first = &prepared[0].0;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {
         let (entrant, id) = entrant(text, options.run.build)?;
@@ -184,14 +185,14 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         ids.push(id);
     }
     label(&mut entrants, &mut ids, &options.name)?;
-    check_builtins(game, &setups[0], &entrants)?;
-    let session = game.open(&setups[0])?;
+    let mut session = prepared[0].1.open(first.seed)?;
+    check_builtins(session.as_mut(), &entrants)?;
     let recipe = session.recipe();
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
         agon_journal: FORMAT,
         plan: agon_contest::plan::VERSION,
-        program: concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        program: agon_replay::data::PROGRAM.to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         format: wanted.format.as_ref().map(|format| {
             let labels: Vec<String> = ids.iter().map(|id| id.label.clone()).collect();
@@ -205,10 +206,14 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
             hash: RulesHash(content::of_text(rules.as_bytes())),
             text: recipe.rules.clone(),
         },
-        maps: setups.iter().zip(map_names(options)).map(|(setup, name)| map(info, setup, name)).collect(),
+        maps: prepared
+            .iter()
+            .zip(map_names(options))
+            .map(|((setup, _), name)| map(info, setup, name))
+            .collect(),
         seats,
         bots: ids,
-        seed: setups[0].seed,
+        seed: first.seed,
         clock: options.clock.clock()?.into(),
         ponder: options.clock.ponder(),
         test: wanted.test.clone(),
@@ -237,11 +242,9 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
     let folder = journal.path().with_file_name(replays_name(journal.path()));
     let relative = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let prepared =
-        setups.iter().map(|setup| game.prepare(&Setup { seats, ..setup.clone() })).collect::<Result<_, _>>();
     let series = Series {
         game,
-        prepared: prepared?,
+        prepared: prepared.into_iter().map(|(_, ready)| ready).collect(),
         bots: entrants,
         clock: options.clock.clock()?,
         ponder: options.clock.ponder(),
@@ -339,15 +342,20 @@ fn map_names(options: &SeriesOptions) -> Vec<String> {
     if options.map.is_empty() { vec![String::new()] } else { options.map.clone() }
 }
 
-/// One setup for each map.
-fn setups(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<Setup>, Failure> {
+/// A setup, and the game made ready for it.
+type Prepared = (Setup, Box<dyn ReadyGame>);
+
+/// Each map with the game made ready for it, so that a match needs a seed only. What the first seed makes of each is
+/// tried out.
+fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<Prepared>, Failure> {
     let seed = options.seed.unwrap_or_else(common::fresh_seed);
-    let setups = map_names(options).into_iter().map(|map| {
+    let each = map_names(options).into_iter().map(|map| {
         let setup = setup_options(options, map, seed).setup(game, usize::from(seats))?;
-        game.open(&setup)?;
-        Ok(setup)
+        let ready = game.prepare(&setup)?;
+        ready.open(setup.seed)?;
+        Ok((setup, ready))
     });
-    setups.collect()
+    each.collect()
 }
 
 /// A bot, and what the journal keeps of it.
@@ -398,8 +406,7 @@ fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Res
 }
 
 /// Seats every built-in once, so that a wrong name or option is known now.
-fn check_builtins(game: &dyn AnyGame, setup: &Setup, entrants: &[Entrant]) -> Result<(), Failure> {
-    let mut session = game.open(setup)?;
+fn check_builtins(session: &mut dyn Session, entrants: &[Entrant]) -> Result<(), Failure> {
     for entrant in entrants {
         if let BotKind::Builtin { name, options } = &entrant.name.kind {
             session.seat_builtin(Seat::new(0), name, options, 0).map_err(Failure::Usage)?;

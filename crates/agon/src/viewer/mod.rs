@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use agon_match::Observer;
+use agon_match::{Observer, Together};
 use agon_replay::Header;
 use agon_spec::MatchSpec;
 use agon_web::live::Camera;
@@ -214,8 +214,8 @@ fn film(spec: &MatchSpec, live: Live) -> Result<(), String> {
                 observers.push(recorder);
             }
             let stop = common::stop_on_ctrl_c();
-            let mut all = seats::Together(&mut observers);
-            agon_match::play(session.as_mut(), &mut players, &labels, clock, ponder, &mut all, stop)
+            let all = &mut Together(observers);
+            agon_match::play(session.as_mut(), &mut players, &labels, clock, ponder, all, stop)
         };
         if let Some((mut file, recorder)) = kept {
             let _ = recorder.finish(session.as_mut(), &record);

@@ -34,3 +34,23 @@ pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").stdin(std::process::Stdio::null());
     command
 }
+
+/// A bot for Cultist Wars that always waits, in a shell.
+pub const WAITER: &str = "#!/bin/sh
+i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
+while read -r n; do
+    while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
+    echo WAIT
+done
+";
+
+/// What `agon play --json` says of the first seat, whose bot made no fault.
+pub fn played_well(played: &Output, bot: &str) -> serde_json::Value {
+    let said = err(played);
+    assert!(played.status.success(), "{bot}: {said}");
+    let mut result: serde_json::Value =
+        serde_json::from_slice(&played.stdout).expect("nothing else on standard output");
+    let seat = result["seats"][0].take();
+    assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{bot}: {seat:#}{said}");
+    seat
+}
