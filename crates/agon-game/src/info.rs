@@ -1,5 +1,7 @@
 //! What is known of a game before a match is set up.
 
+use crate::{HandIn, Starter};
+
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
 pub struct GameInfo {
@@ -37,6 +39,16 @@ pub struct GameInfo {
     pub rulebook: &'static str,
     /// The files that decide and prove rules, as `(path inside the game's folder, text)`.
     pub sources: &'static [(&'static str, &'static str)],
+    /// A change of one rule, as an example for `--set`.
+    pub example_set: &'static str,
+    /// Whether a text looks like an answer in this game: so a bot that plays another game is known.
+    pub looks_like_answer: fn(&str) -> bool,
+    /// Whether any text can be read as a map, so that being readable says little.
+    pub reads_any_map: bool,
+    /// In what form the contest takes bots.
+    pub hand_in: HandIn,
+    /// Bots to begin with, the easiest language first.
+    pub starters: &'static [Starter],
 }
 
 impl GameInfo {

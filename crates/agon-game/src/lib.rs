@@ -22,6 +22,7 @@ pub mod dialect;
 pub mod outcome;
 pub mod setup;
 
+pub mod author;
 pub mod conform;
 pub mod import;
 pub mod info;
@@ -35,6 +36,7 @@ pub mod rules_name;
 pub mod session;
 
 pub use answer::{Absence, Answer, Answers, Heard};
+pub use author::{HandIn, Language, Starter};
 pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};

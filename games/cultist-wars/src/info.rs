@@ -1,6 +1,6 @@
 //! What is known of the game before a match.
 
-use agon_game::{GameInfo, Transport};
+use agon_game::{GameInfo, HandIn, Transport};
 
 use crate::{builtin, outcome, rules};
 
@@ -23,7 +23,20 @@ pub const INFO: GameInfo = GameInfo {
     builtins: builtin::BUILTINS,
     rulebook: include_str!("../RULES.md"),
     sources: SOURCES,
+    example_set: "number_of_turns=60",
+    looks_like_answer,
+    reads_any_map: false,
+    hand_in: HandIn::Source { endings: None, largest: 100_000 },
+    starters: crate::starters::STARTERS,
 };
+
+/// Whether a text looks like an answer: `WAIT`, or a unit's number and what it does.
+fn looks_like_answer(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let is_unit = words.next().is_some_and(|word| word.parse::<u32>().is_ok());
+    let acts = words.next().is_some_and(|word| ["MOVE", "SHOOT", "CONVERT"].contains(&word));
+    text == "WAIT" || is_unit && acts
+}
 
 macro_rules! sources {
     ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };

@@ -33,6 +33,7 @@ pub mod view;
 pub mod builtin;
 pub mod info;
 pub mod random;
+mod starters;
 
 use std::sync::Arc;
 

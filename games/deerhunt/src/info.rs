@@ -1,6 +1,6 @@
 //! What is known of the game before a match.
 
-use agon_game::{BundledMap, GameInfo, Transport};
+use agon_game::{BundledMap, GameInfo, HandIn, Transport};
 
 use crate::builtin::BUILTINS;
 use crate::rules::PRESETS;
@@ -24,7 +24,17 @@ pub const INFO: GameInfo = GameInfo {
     builtins: BUILTINS,
     rulebook: include_str!("../RULES.md"),
     sources: SOURCES,
+    example_set: "maxTurns=50",
+    looks_like_answer,
+    reads_any_map: true,
+    hand_in: HandIn::Flat("grid_player.py"),
+    starters: crate::starters::STARTERS,
 };
+
+/// Its answers look like much else.
+fn looks_like_answer(_: &str) -> bool {
+    false
+}
 
 const fn map(name: &'static str, text: &'static str) -> BundledMap {
     BundledMap { name, seats: (2, 2), text }

@@ -45,6 +45,7 @@ mod picture;
 mod scene;
 mod sets;
 mod setup;
+mod starters;
 
 pub use face::FACE;
 

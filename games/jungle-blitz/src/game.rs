@@ -6,8 +6,8 @@ use agon_game::conform::{Recognised, Report};
 use agon_game::prepared::{Maps, SharedRules};
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
-    Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
+    Picture, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 
 use crate::arena::Arena;
@@ -41,7 +41,17 @@ pub const INFO: GameInfo = GameInfo {
     builtins: crate::builtin::KNOWN,
     rulebook: include_str!("../RULES.md"),
     sources: crate::sources::SOURCES,
+    example_set: "unitsPerTeam=3",
+    looks_like_answer,
+    reads_any_map: false,
+    hand_in: HandIn::Folder(&[]),
+    starters: crate::starters::STARTERS,
 };
+
+/// Whether a text looks like an answer: an object with its type or its actions in front.
+fn looks_like_answer(text: &str) -> bool {
+    text.starts_with("{\"type\"") || text.starts_with("{\"actions\"")
+}
 
 /// The rules, a map and the play order of a match.
 #[derive(Clone, Debug)]

@@ -43,5 +43,6 @@ mod scene;
 
 mod game;
 mod sources;
+mod starters;
 
 pub use game::{INFO, JungleBlitz};

@@ -1,6 +1,6 @@
 //! What is known of the game before a match.
 
-use agon_game::{BuiltinInfo, GameInfo, Transport};
+use agon_game::{BuiltinInfo, GameInfo, HandIn, Transport};
 
 use crate::builtin::BUILTINS;
 use crate::map::{MAPS, TEAMS};
@@ -25,7 +25,17 @@ pub(crate) const INFO: GameInfo = GameInfo {
     builtins: BUILTINS as &[BuiltinInfo],
     rulebook: include_str!("../RULES.md"),
     sources: SOURCES,
+    example_set: "maxTurns=50",
+    looks_like_answer,
+    reads_any_map: false,
+    hand_in: HandIn::Source { endings: Some(&["js", "mjs", "cjs"]), largest: 1 << 20 },
+    starters: crate::starters::STARTERS,
 };
+
+/// Answers are told by their functions, not by their text.
+fn looks_like_answer(_: &str) -> bool {
+    false
+}
 
 macro_rules! sources {
     ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };

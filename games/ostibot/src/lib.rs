@@ -43,6 +43,7 @@ mod outcome;
 mod picture;
 mod random;
 mod scene;
+mod starters;
 
 use std::sync::Arc;
 

@@ -44,13 +44,14 @@ pub mod replay;
 pub mod scene;
 mod scenes;
 mod sources;
+mod starters;
 
 use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, Import, MapChoice, Outcome, Picture, Preset,
-    Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
+    Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome, Picture,
+    Preset, Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use serde::Serialize;
 
@@ -108,7 +109,17 @@ pub const INFO: GameInfo = GameInfo {
     builtins: builtin::BUILTINS,
     rulebook: include_str!("../RULES.md"),
     sources: sources::SOURCES,
+    example_set: "maxTurns=50",
+    looks_like_answer,
+    reads_any_map: false,
+    hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
+    starters: crate::starters::STARTERS,
 };
+
+/// Whether a text looks like an answer: a list of lists, each with a unit in front.
+fn looks_like_answer(text: &str) -> bool {
+    text.starts_with("[[\"") || text == "[]"
+}
 
 /// The game with the rules of one match.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use agon_bot::manifest::Manifest;
+use agon_game::HandIn;
 use clap::Args;
 use serde_json::json;
 use zip::write::SimpleFileOptions;
@@ -39,27 +40,6 @@ pub struct PackOptions {
     pub json: bool,
 }
 
-/// What a contest takes.
-enum Form {
-    /// One source file; larger than so many bytes it is refused.
-    Source { endings: &'static [&'static str], largest: u64 },
-    /// A zip without folders, with this file in it.
-    Flat(&'static str),
-    /// A zip of a folder, with these files in it, any of which may be missing when there are none to name.
-    Folder(&'static [&'static str]),
-}
-
-/// What the contest of a game takes.
-fn form(game: &str) -> Form {
-    match game {
-        "cultist-wars" => Form::Source { endings: SOURCES, largest: 100_000 },
-        "ostibot" => Form::Source { endings: &["js", "mjs", "cjs"], largest: 1 << 20 },
-        "deerhunt" => Form::Flat("grid_player.py"),
-        "terminal" => Form::Folder(&["run.sh", "algo.json"]),
-        _ => Form::Folder(&[]),
-    }
-}
-
 /// Folders that stay behind, beside hidden ones and those agon writes.
 const BEHIND: &[&str] = &["test", "tests", "__pycache__", "node_modules", "target", "client"];
 
@@ -81,10 +61,12 @@ pub fn run(options: &PackOptions) -> Done {
     })?;
     let info = common::game(game)?.info();
     builds::warn_of_stale(&[common::bot(&folder.to_string_lossy())?]);
-    let packed = match form(info.name) {
-        Form::Source { endings, largest } => source(options, &folder, &manifest, endings, largest)?,
-        Form::Flat(wanted) => zipped(options, &folder, &[wanted], true)?,
-        Form::Folder(wanted) => zipped(options, &folder, wanted, false)?,
+    let packed = match info.hand_in {
+        HandIn::Source { endings, largest } => {
+            source(options, &folder, &manifest, endings.unwrap_or(SOURCES), largest)?
+        }
+        HandIn::Flat(wanted) => zipped(options, &folder, &[wanted], true)?,
+        HandIn::Folder(wanted) => zipped(options, &folder, wanted, false)?,
     };
     if options.output.as_deref() == Some(Path::new("-")) {
         return Ok(());
@@ -345,10 +327,12 @@ mod tests {
             json: false,
         };
         let manifest = Manifest::read(folder)?.unwrap_or_default();
-        let packed = match form(game) {
-            Form::Source { endings, largest } => source(&options, folder, &manifest, endings, largest),
-            Form::Flat(wanted) => zipped(&options, folder, &[wanted], true),
-            Form::Folder(wanted) => zipped(&options, folder, wanted, false),
+        let packed = match common::game(game).expect("a game").info().hand_in {
+            HandIn::Source { endings, largest } => {
+                source(&options, folder, &manifest, endings.unwrap_or(SOURCES), largest)
+            }
+            HandIn::Flat(wanted) => zipped(&options, folder, &[wanted], true),
+            HandIn::Folder(wanted) => zipped(&options, folder, wanted, false),
         };
         packed.map_err(|failure| match failure {
             Failure::Usage(why) | Failure::Own(why) => why,

@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Kind};
 use agon_game::setup::nearest;
-use agon_game::{AnyGame, MapChoice, RulesChoice, Setup, SetupError};
+use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::SeatError;
 use agon_spec::clock::is_scale;
 pub use agon_spec::clock::time;
@@ -135,16 +135,15 @@ pub struct SetupOptions {
 }
 
 impl SetupOptions {
-    /// What is to be played, as it was typed; the bots and the clock are not among these options. `--set` may be
-    /// written otherwise than it can be read: `game` gives the example in what is said then.
-    pub fn spec(&self, game: &str) -> Result<MatchSpec, Failure> {
+    /// What is to be played, as it was typed; the bots and the clock are not among these options.
+    pub fn spec(&self, game: &GameInfo) -> Result<MatchSpec, Failure> {
         let mut sets = Vec::new();
         if self.strict {
             sets.push(("strict".to_owned(), "true".to_owned()));
         }
         for set in &self.set {
             let (key, value) = set.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", example(game)))
+                Failure::usage(format!("--set {set}: write RULE=VALUE, as in --set {}", game.example_set))
             })?;
             sets.push((key.trim().to_owned(), value.trim().to_owned()));
         }
@@ -153,13 +152,13 @@ impl SetupOptions {
             sets,
             map: self.map.as_deref().map_or(MapSpec::Default, MapSpec::from),
             seed: self.seed,
-            ..MatchSpec::new(game, [])
+            ..MatchSpec::new(game.name, [])
         })
     }
 
     /// The setup for a match of `seats` bots.
     pub fn setup(&self, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
-        setup(&self.spec(game.info().name)?, game, seats)
+        setup(&self.spec(game.info())?, game, seats)
     }
 }
 
@@ -209,14 +208,6 @@ pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup
         MapSpec::Named(name) => MapChoice::Named(name.clone()),
     };
     Ok(Setup { rules, map, seats: seats as u8, seed: spec.seed.unwrap_or_else(fresh_seed) })
-}
-
-fn example(game: &str) -> &'static str {
-    match game {
-        "cultist-wars" => "number_of_turns=60",
-        "jungle-blitz" => "unitsPerTeam=3",
-        _ => "maxTurns=50",
-    }
 }
 
 /// A text file the user named.

@@ -70,7 +70,7 @@ impl MatchOptions {
             rules: rules.as_deref().map_or(RulesSpec::Default, RulesSpec::from),
             clock: self.clock.clock()?,
             ponder: self.clock.ponder(),
-            ..self.setup.spec(&game)?
+            ..self.setup.spec(common::game(&game)?.info())?
         })
     }
 }

@@ -339,20 +339,10 @@ fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
         return None;
     }
     let said = fault.message.split('`').nth(1)?.trim().replace("\\\"", "\"");
-    let first = said.split_whitespace().next()?;
-    let moves = ["MOVE", "SHOOT", "CONVERT"];
-    let is_action = said == "WAIT"
-        || first.parse::<u32>().is_ok()
-            && said.split_whitespace().nth(1).is_some_and(|word| moves.contains(&word));
-    let (name, title) = match () {
-        () if is_action => ("cultist-wars", "Cultist Wars"),
-        () if said.starts_with("[[\"") || said == "[]" => ("terminal", "Terminal"),
-        () if said.starts_with("{\"type\"") || said.starts_with("{\"actions\"") => {
-            ("jungle-blitz", "Jungle Blitz")
-        }
-        () => return None,
-    };
-    (name != game).then_some(title)
+    let mut like =
+        agon_games::ALL.iter().map(|other| other.info()).filter(|other| (other.looks_like_answer)(&said));
+    let first = like.next()?;
+    (first.name != game && like.all(|other| other.name != game)).then_some(first.title)
 }
 
 /// A bot in the table: its label, and the name by which it registered where that is another.

@@ -217,7 +217,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         clock: options.clock.clock()?.into(),
         ponder: options.clock.ponder(),
         test: wanted.test.clone(),
-        options: conditions(options)?,
+        options: conditions(info, options)?,
     };
     let plan = header.plan(None);
     plan.check().map_err(Failure::Usage)?;
@@ -432,8 +432,8 @@ fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
 }
 
 /// The options of `agon play` that make the same conditions.
-fn conditions(options: &SeriesOptions) -> Result<Vec<String>, Failure> {
-    let typed = setup_options(options, String::new(), 0).spec("")?;
+fn conditions(info: &GameInfo, options: &SeriesOptions) -> Result<Vec<String>, Failure> {
+    let typed = setup_options(options, String::new(), 0).spec(info)?;
     let spec = MatchSpec { clock: options.clock.clock()?, ponder: options.clock.ponder(), ..typed };
     Ok(spec.conditions().unwrap_or_default())
 }

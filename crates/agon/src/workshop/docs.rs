@@ -106,7 +106,14 @@ fn pages() -> Vec<Page> {
         let name = if name == "README" { "introduction" } else { name };
         Some(Page { name, title, depth: depth / 2, text: text(file)? })
     };
-    text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect()
+    let mut pages: Vec<Page> = text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect();
+    // A game that has no page in the book is described by its rulebook.
+    for info in agon_games::ALL.iter().map(|game| game.info()) {
+        if !pages.iter().any(|page| page.name == info.name) {
+            pages.push(Page { name: info.name, title: info.title, depth: 1, text: info.rulebook });
+        }
+    }
+    pages
 }
 
 /// The text of a page with what it includes: rulebooks, which stand once, in the folder of their game.

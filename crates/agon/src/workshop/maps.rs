@@ -123,8 +123,8 @@ fn examine(
     }
     let tried = agon_games::ALL.iter().filter_map(|game| {
         let findings = game.check_map(&shown, &content)?.ok()?;
-        // It takes every character that it does not know for ground, and so a letter to a friend for a map.
-        let guess = game.info().name == "deerhunt";
+        // A letter to a friend is a map, too, where every unknown character is ground.
+        let guess = game.info().reads_any_map;
         (!guess || findings.errors.is_empty()).then_some((guess, findings.errors.len(), *game, findings))
     });
     match tried.min_by_key(|&(guess, errors, ..)| (guess, errors)) {

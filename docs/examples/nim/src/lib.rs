@@ -10,8 +10,8 @@ use std::io::Write as _;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, Heard, Ink, Outcome, Picture, Preset,
-    Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
+    Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome, Picture,
+    Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,11 @@ pub const INFO: GameInfo = GameInfo {
     ],
     rulebook: include_str!("../RULES.md"),
     sources: &[("src/lib.rs", include_str!("lib.rs")), ("spec/take.md", include_str!("../spec/take.md"))],
+    example_set: "heap=30",
+    looks_like_answer: |text| text.parse::<u16>().is_ok(),
+    reads_any_map: false,
+    hand_in: HandIn::Folder(&[]),
+    starters: &[],
 };
 
 /// Every number of the rulebook.

@@ -1,0 +1,115 @@
+//! What a game's authors of bots get, and what its contest takes from them.
+
+/// A bot to begin with: `agon new` writes its files.
+#[derive(Clone, Copy, Debug)]
+pub struct Starter {
+    /// What it is written in.
+    pub language: Language,
+    /// Where the strategy is, which is what its author changes.
+    pub strategy: &'static str,
+    /// What runs its own test, inside its folder.
+    pub test: &'static str,
+    /// Its files, as `(path inside its folder, text)`.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+/// The files of a folder of `bots`, as they are, and files from elsewhere in the game under another name. For a file
+/// in the game's `src`.
+#[macro_export]
+macro_rules! starter_files {
+    ($folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
+        &[
+            $(($file, include_str!(concat!("../bots/", $folder, "/", $file))),)+
+            $(($name, include_str!(concat!("../", $path))),)*
+        ]
+    };
+}
+
+/// A language of starters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// JavaScript.
+    JavaScript,
+    /// C++.
+    Cpp,
+    /// Rust.
+    Rust,
+    /// Java.
+    Java,
+    /// TypeScript.
+    TypeScript,
+    /// Go.
+    Go,
+    /// Kotlin.
+    Kotlin,
+    /// C#.
+    CSharp,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Python,
+        Self::JavaScript,
+        Self::Cpp,
+        Self::Rust,
+        Self::Java,
+        Self::TypeScript,
+        Self::Go,
+        Self::Kotlin,
+        Self::CSharp,
+    ];
+
+    /// The name in commands first, then other names people type.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Python => &["python", "py", "python3"],
+            Self::JavaScript => &["javascript", "js", "node", "nodejs"],
+            Self::Cpp => &["cpp", "c++", "cxx"],
+            Self::Rust => &["rust", "rs"],
+            Self::Java => &["java"],
+            Self::TypeScript => &["typescript", "ts"],
+            Self::Go => &["go", "golang"],
+            Self::Kotlin => &["kotlin", "kt"],
+            Self::CSharp => &["csharp", "c#", "cs"],
+        }
+    }
+
+    /// The name in commands, which is also that of the folder in `bots`.
+    pub fn name(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// The name people read.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::JavaScript => "JavaScript",
+            Self::Cpp => "C++",
+            Self::Rust => "Rust",
+            Self::Java => "Java",
+            Self::TypeScript => "TypeScript",
+            Self::Go => "Go",
+            Self::Kotlin => "Kotlin",
+            Self::CSharp => "C#",
+        }
+    }
+}
+
+/// In what form a contest takes bots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandIn {
+    /// One source file; larger than so many bytes it is refused.
+    Source {
+        /// The endings it may have; none for those of every language.
+        endings: Option<&'static [&'static str]>,
+        /// The largest size in bytes.
+        largest: u64,
+    },
+    /// A zip without folders, with this file in it.
+    Flat(&'static str),
+    /// A zip of a folder, with one of these files in it; any folder where none are named.
+    Folder(&'static [&'static str]),
+}
