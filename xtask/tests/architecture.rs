@@ -325,3 +325,45 @@ fn nobody_above_the_registry_names_a_game() {
     }
     assert!(found.is_empty(), "move what these lines know into the game's GameInfo:\n{}", found.join("\n"));
 }
+
+#[test]
+fn a_long_file_says_why() {
+    let places = ["crates", "games", "xtask", "docs/examples"];
+    let files = places.iter().flat_map(|place| sources(&root().join(place)));
+    let silent: Vec<String> = files
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "target"))
+        .filter_map(|file| {
+            let text = text(&file);
+            let lines = text.lines().count();
+            let says = || text.lines().take(5).any(|line| line.contains("Longer than 500 lines: "));
+            (lines > 500 && !says()).then(|| format!("{} has {lines} lines", file.display()))
+        })
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "split, or say why in the first five lines (`Longer than 500 lines: ...`): {silent:#?}"
+    );
+}
+
+/// Whether a manifest, or a part of it, has this dependency.
+fn depends(manifest: &toml::Table, name: &str) -> bool {
+    manifest
+        .iter()
+        .filter_map(|(key, value)| Some((key, value.as_table()?)))
+        .any(|(key, table)| key.ends_with("dependencies") && table.contains_key(name) || depends(table, name))
+}
+
+#[test]
+fn every_dependency_in_the_table_is_used() {
+    let whole: toml::Table = text(&root().join("Cargo.toml")).parse().expect("a manifest");
+    let table = whole["workspace"]["dependencies"].as_table().expect("a table");
+    let places = ["crates", "games", "docs/examples"].map(|place| folders(&root().join(place))).concat();
+    let manifests: Vec<toml::Table> = places
+        .iter()
+        .chain([&root().join("xtask")])
+        .filter_map(|folder| fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok())
+        .collect();
+    let unused: Vec<&String> =
+        table.keys().filter(|name| !manifests.iter().any(|manifest| depends(manifest, name))).collect();
+    assert!(unused.is_empty(), "no crate uses {unused:?}");
+}

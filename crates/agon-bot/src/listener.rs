@@ -1,5 +1,7 @@
 //! The port at which bots dial in over WebSocket, and the seats that wait for them.
 //!
+//! Longer than 500 lines: accepting, shaking hands and seating are one loop.
+//!
 //! One thread owns the port for as long as this program runs. It shakes hands, reads the first
 //! message of a client, and hands the connection to the seat that waits for it: by the token in
 //! the message, else by the process that connects, else to the first seat that takes anybody. A

@@ -1,5 +1,7 @@
 //! The processes of a bot: what they use, stopping them, ending them.
 //!
+//! Longer than 500 lines: finding, measuring and ending walk the same tree.
+//!
 //! A bot may start further processes. Its first process adopts those whose own parent has ended, so that
 //! they all hang together while it lives, and count as the bot's. What it leaves behind when it ends becomes ours,
 //! and is known by the mark in its environment or by its session. What bears neither is nobody's, and is ended

@@ -1,5 +1,7 @@
 //! The desk: it hands out matches, writes each finished one to the journal, and only then counts it.
 //!
+//! Longer than 500 lines: all that happens under the one lock, to be read as one.
+//!
 //! All workers share it. What is done under its lock takes microseconds.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -1,5 +1,7 @@
 //! The journal: every finished match, one JSON line each.
 //!
+//! Longer than 500 lines: the format is read, written and checked in one place, with its tests.
+//!
 //! The first line is the [`Header`], each further line an [`Entry`]. A match counts only after its line
 //! was handed to the operating system in one write, so that nothing that happens to this program
 //! (`kill -9` included) loses a match that was counted. For the case that the whole machine stops, the

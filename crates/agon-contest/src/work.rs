@@ -1,4 +1,6 @@
 //! The workers: each plays whole matches, one after the other, on CPUs of its own.
+//!
+//! Longer than 500 lines: a worker is one loop over one state: seats, match, replay, entry.
 
 use std::fmt;
 use std::fs;

@@ -1,5 +1,7 @@
 //! The object-safe face of games: one running match, and the game before a match.
 //!
+//! Longer than 500 lines: two traits and the one type that implements them for every game.
+//!
 //! Orders cross this border as their canonical bytes ([`Game::pack`]), which is also what a
 //! replay holds: the referee, a replay and a re-run feed a match in exactly the same way.
 

@@ -1,5 +1,7 @@
 //! Bots that dial in: where each is expected, and waiting until all are here.
 //!
+//! Longer than 500 lines: how a bot dials in, fails to, or is late is one loop.
+//!
 //! A program that dials in by itself is started with the environment it expects; a bot that runs
 //! elsewhere is only waited for. The match begins, and its clock with it, when nobody is missing.
 

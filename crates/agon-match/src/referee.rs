@@ -1,4 +1,6 @@
 //! One match: ask, wait, play, again.
+//!
+//! Longer than 500 lines: the match and what observers see; asking and waiting have their own files.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

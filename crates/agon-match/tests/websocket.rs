@@ -1,5 +1,7 @@
 //! Jungle Blitz over real sockets: every odd thing a client can do, and none of it disturbs another one.
 //!
+//! Longer than 500 lines: a test for each line of the table.
+//!
 //! | what a client does | test |
 //! |---|---|
 //! | answers for another tick: older, future, a text, no number | [`odd_answers_are_ignored_or_told_as_errors`] |

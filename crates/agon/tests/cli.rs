@@ -1,4 +1,6 @@
 //! The command line as a user meets it: real processes, real bots, exact messages.
+//!
+//! Longer than 500 lines: one test for each promise of the command line.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,6 @@
 //! Scripts as bots of Ostibot: good ones, late ones, hostile ones. Real processes throughout.
+//!
+//! Longer than 500 lines: the hostile scripts stand beside what must become of them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};

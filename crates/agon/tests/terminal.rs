@@ -1,4 +1,6 @@
 //! Terminal as its authors meet it: folders with run.sh, odd programs, and replay files of the original.
+//!
+//! Longer than 500 lines: the original's kits and files share one set of helpers.
 
 use std::process::Output;
 

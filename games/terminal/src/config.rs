@@ -1,5 +1,7 @@
 //! Reading a configuration in the original JSON format.
 //!
+//! Longer than 500 lines: each key of the original stands once, with its bounds and message.
+//!
 //! Unknown keys are kept and passed on to the bots: foreign configurations carry icons, display
 //! names and switches of other engines. What the rules need is checked, and what is wrong with it
 //! is said with the key's full name (TM-CONFIG-1).

@@ -1,4 +1,6 @@
 //! From a question to its answers: asking, waiting for all bots at once, what each sends, and whether it is late.
+//!
+//! Longer than 500 lines: asking, waiting and hearing are one loop over the same seats.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
+//!
+//! Longer than 500 lines: options and preparation of all series; each command has its own file.
 
 pub mod contest;
 pub mod counts;

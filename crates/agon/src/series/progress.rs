@@ -1,5 +1,7 @@
 //! Progress of a series: a bar on a terminal, lines elsewhere, events with `--json`. And the tables
 //! and notes with which all series close.
+//!
+//! Longer than 500 lines: the ways in which a series is shown stand side by side, to say the same.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
