@@ -176,6 +176,7 @@ impl Drop for Field {
         // It ends, and takes back what it made, when its input closes.
         drop(self.victim.stdin.take());
         let _ = self.victim.wait();
+        victim::clear(&self.target);
     }
 }
 
@@ -204,6 +205,7 @@ impl Field {
         if matches!(self.victim.try_wait(), Ok(None)) {
             return Ok(());
         }
+        victim::clear(&self.target);
         let (victim, target) = victim(&self.program, self.folder.path(), self.user)?;
         (self.victim, self.target) = (victim, target);
         Ok(())

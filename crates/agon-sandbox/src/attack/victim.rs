@@ -61,16 +61,19 @@ pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
     writeln!(out, "{}", serde_json::to_string(&target)?)?;
     out.flush()?;
     let _ = io::stdin().read_to_end(&mut Vec::new());
-    for (call, id, remove) in
-        [(libc::SYS_shmctl, ids[0], 1), (libc::SYS_semctl, ids[1], 2), (libc::SYS_msgctl, ids[2], 1)]
-    {
-        let remove = match remove {
-            1 => &mut [Arg::Int(id.into()), Arg::Int(libc::IPC_RMID.into()), Arg::Int(0)],
-            _ => &mut [Arg::Int(id.into()), Arg::Int(0), Arg::Int(libc::IPC_RMID.into())],
-        };
-        let _ = sys::call(call, remove);
-    }
-    let _ = sys::call(libc::SYS_mq_unlink, &mut [Arg::Text(&queue)]);
-    let _ = fs::remove_file(&memory);
+    clear(&target);
     Ok(())
+}
+
+/// Takes back what a victim made and what would outlive it. Also for one that was killed.
+pub fn clear(target: &Target) {
+    let remove = i64::from(libc::IPC_RMID);
+    let [memory, semaphore, queue] = target.ids.map(i64::from);
+    let _ = sys::call(libc::SYS_shmctl, &mut [Arg::Int(memory), Arg::Int(remove), Arg::Int(0)]);
+    let _ = sys::call(libc::SYS_semctl, &mut [Arg::Int(semaphore), Arg::Int(0), Arg::Int(remove)]);
+    let _ = sys::call(libc::SYS_msgctl, &mut [Arg::Int(queue), Arg::Int(remove), Arg::Int(0)]);
+    if let Ok(name) = CString::new(target.name.as_str()) {
+        let _ = sys::call(libc::SYS_mq_unlink, &mut [Arg::Text(&name)]);
+    }
+    let _ = fs::remove_file(Path::new("/dev/shm").join(&target.name));
 }
