@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_game::pack::Reader;
-use agon_game::{Outcome, Seat};
+use agon_game::{Outcome, Seat, Session};
 use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -107,15 +107,17 @@ impl Replay {
         }
     }
 
-    /// Whether the answers of this step, from 0, lead to the state that is recorded after it. `state` is the hash of the
-    /// one they lead to.
+    /// Plays a step, from 0, and compares the state it leads to with the recorded one.
     ///
     /// # Errors
-    /// What is wrong, in words.
-    pub fn check_step(&self, step: usize, state: u64) -> Result<(), &'static str> {
-        match self.steps.get(step) {
-            Some(step) if step.check == state as u8 & 15 => Ok(()),
-            _ => Err("the answers do not lead to the recorded state"),
+    /// What is wrong, in words that begin with the moment: the step cannot be played, or leads elsewhere.
+    pub fn play_step(&self, step: usize, session: &mut dyn Session) -> Result<(), String> {
+        let moment = session.moment();
+        let Some(step) = self.steps.get(step) else { return Err(format!("{moment}: it is not recorded")) };
+        session.play(&step.answers).map_err(|why| format!("{moment}: {why}"))?;
+        match step.check == session.hash() as u8 & 15 {
+            true => Ok(()),
+            false => Err(format!("{moment}: the answers do not lead to the recorded state")),
         }
     }
 

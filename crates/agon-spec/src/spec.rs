@@ -134,10 +134,7 @@ impl MatchSpec {
     /// The words behind `agon play`; none when rules or map are known by their content only.
     pub fn words(&self) -> Option<Vec<String>> {
         let mut options = Vec::new();
-        let mut add = |name: &str, value: &str| match value.starts_with('-') {
-            true => options.push(format!("--{name}={value}")),
-            false => options.extend([format!("--{name}"), value.to_owned()]),
-        };
+        let mut add = |name, value: &str| options.extend(option(name, value));
         if let Some(seed) = self.seed {
             add("seed", &seed.to_string());
         }
@@ -163,11 +160,7 @@ impl MatchSpec {
     /// The options for the same rules and the same clock; none when the rules are known by their content only.
     pub fn conditions(&self) -> Option<Vec<String>> {
         let mut words = Vec::new();
-        let mut add = |name: &str, value: &str| match value {
-            "" => words.push(format!("--{name}")),
-            value if value.starts_with('-') => words.push(format!("--{name}={value}")),
-            value => words.extend([format!("--{name}"), value.to_owned()]),
-        };
+        let mut add = |name, value: &str| words.extend(option(name, value));
         match &self.rules {
             RulesSpec::Default => {}
             RulesSpec::Named(name) => add("rules", name),
@@ -198,6 +191,15 @@ impl MatchSpec {
     pub fn command(&self) -> Option<String> {
         let words = self.words()?;
         shlex::try_join(["agon", "play"].into_iter().chain(words.iter().map(String::as_str))).ok()
+    }
+}
+
+/// The words of an option. One without a value is a switch; a value that begins like an option is tied to its name.
+fn option(name: &str, value: &str) -> Vec<String> {
+    match value {
+        "" => vec![format!("--{name}")],
+        value if value.starts_with('-') => vec![format!("--{name}={value}")],
+        value => vec![format!("--{name}"), value.to_owned()],
     }
 }
 
