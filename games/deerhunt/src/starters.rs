@@ -18,4 +18,16 @@ pub(crate) const STARTERS: &[Starter] = &[
         test: "node test/strategy.test.js",
         files: starter_files!("javascript": "README.md" "agon.toml" ".gitignore" "strategy.js" "bot.js" "test/strategy.test.js" "test/input.txt"),
     },
+    Starter {
+        language: Language::Cpp,
+        strategy: "strategy.cpp",
+        test: "g++ -std=c++17 -Wall -o test/run test/test.cpp strategy.cpp && test/run",
+        files: starter_files!("cpp": "README.md" "agon.toml" ".gitignore" "strategy.cpp" "strategy.hpp" "game.hpp" "bot.cpp" "framed.hpp" "json.hpp" "test/test.cpp" "test/input.txt"),
+    },
+    Starter {
+        language: Language::Rust,
+        strategy: "src/strategy.rs",
+        test: "cargo test --target-dir target",
+        files: starter_files!("rust": "README.md" "agon.toml" ".gitignore" "Cargo.toml" "src/strategy.rs" "src/game.rs" "src/main.rs" "src/conversation.rs" "src/json.rs" "test/test.rs" "test/input.txt"),
+    },
 ];

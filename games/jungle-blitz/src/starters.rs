@@ -22,4 +22,16 @@ pub(crate) const STARTERS: &[Starter] = &[
         test: "javac -d target/test *.java test/*.java && java -cp target/test BrainTest",
         files: starter_files!("java": "README.md" "agon.toml" ".gitignore" "build.sh" "Brain.java" "Game.java" "Bot.java" "Json.java" "test/BrainTest.java" "test/input.txt"),
     },
+    Starter {
+        language: Language::Cpp,
+        strategy: "brain.cpp",
+        test: "g++ -std=c++17 -Wall -o test/run test/test.cpp brain.cpp && test/run",
+        files: starter_files!("cpp": "README.md" "agon.toml" ".gitignore" "brain.cpp" "brain.hpp" "game.hpp" "bot.cpp" "websocket.hpp" "json.hpp" "test/test.cpp" "test/input.txt"),
+    },
+    Starter {
+        language: Language::Rust,
+        strategy: "src/brain.rs",
+        test: "cargo test --target-dir target",
+        files: starter_files!("rust": "README.md" "agon.toml" ".gitignore" "Cargo.toml" "src/brain.rs" "src/game.rs" "src/main.rs" "src/conversation.rs" "src/websocket.rs" "src/json.rs" "test/test.rs" "test/input.txt"),
+    },
 ];

@@ -354,7 +354,7 @@ mod tests {
             let first = all.next().expect("a starter holds it").1;
             assert!(all.all(|(_, text)| *text == first), "{name} differs");
         };
-        shared("Json.java");
+        ["Json.java", "json.hpp", "src/json.rs"].into_iter().for_each(shared);
     }
 
     #[test]
