@@ -40,6 +40,38 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "charging",
+        about: "C and Java that use 20 ms of their own thread are charged within 10 %, idle and beside compilers; a minute",
+        command: &[
+            "--config",
+            "env.AGON_ANSWERS='150'",
+            "--config",
+            "env.AGON_PERCENT='10'",
+            "test",
+            "-p",
+            "agon-match",
+            "--test",
+            "charging",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
+        name: "java",
+        about: "200 matches of the Java starter against itself, a compiler beside: no timeout; 4 minutes",
+        command: &[
+            "--config",
+            "env.AGON_MATCHES='200'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "java",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "decisions",
         about: "sequential tests are wrong as rarely as they say, 20,000 runs for each kind of results; half an hour",
         command: &[

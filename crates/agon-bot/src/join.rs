@@ -54,9 +54,9 @@ pub enum Kind {
     Welcome = 2,
     /// To it: why it may not join, a sentence.
     Refused = 3,
-    /// From it: the bot runs and talks in lines.
+    /// From it: the bot runs and talks in lines; its name.
     Lines = 4,
-    /// From it: the bot runs and has dialled in.
+    /// From it: the bot runs and has dialled in; its name.
     Dialled = 5,
     /// What the bot says or hears.
     Bytes = 6,
@@ -347,6 +347,19 @@ pub struct Door {
 
 /// What the doorkeeper writes on its standard output before the first line of a bot that talks in lines.
 pub const JOINED: &[u8] = b"joined";
+/// And before that, or before the bot is passed on to where it dials in: the name of the bot follows in the same line.
+pub const NAMED: &[u8] = b"named ";
+/// No name is longer, in characters.
+const LONGEST_NAME: usize = 40;
+
+/// The name by which the other side announces its bot, as far as it is one: a short line without signs that a screen
+/// obeys, or that look like others.
+pub fn name(announced: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(announced);
+    let is_plain = |c: &char| c.is_alphanumeric() || " ._-+#@/()[]".contains(*c);
+    let name: String = text.chars().take(10 * LONGEST_NAME).filter(is_plain).take(LONGEST_NAME).collect();
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
 
 /// The doorkeeper's whole life: `__join DOOR`.
 pub fn keep_door(arguments: &[std::ffi::OsString]) -> ExitCode {
@@ -395,6 +408,14 @@ fn wait(door: &Door) -> Result<Line, String> {
     heard.recv().map_err(|error| error.to_string())
 }
 
+/// Tells the referee the name of the bot.
+fn say_name(announced: &[u8]) -> Result<(), String> {
+    let Some(name) = name(announced) else { return Ok(()) };
+    let line = [NAMED, name.as_bytes(), b"\n"].concat();
+    let mut out = io::stdout();
+    out.write_all(&line).and_then(|()| out.flush()).map_err(|error| error.to_string())
+}
+
 fn relay(door: &Door) -> Result<(), String> {
     let line = wait(door)?;
     let text = serde_json::to_vec(&door.welcome).map_err(|error| error.to_string())?;
@@ -403,14 +424,16 @@ fn relay(door: &Door) -> Result<(), String> {
     line.keep_alive(channel().0, ());
     let (from_referee, mut to_referee): (Box<dyn Read + Send>, Box<dyn Write>) = loop {
         match line.expect()? {
-            (Kind::Lines, _) => {
+            (Kind::Lines, announced) => {
+                say_name(&announced)?;
                 let mut out = io::stdout();
                 let said =
                     out.write_all(JOINED).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
                 said.map_err(|error| error.to_string())?;
                 break (Box::new(io::stdin()), Box::new(out));
             }
-            (Kind::Dialled, _) => {
+            (Kind::Dialled, announced) => {
+                say_name(&announced)?;
                 let place = door.dial.ok_or("the bot dialled in, but bots of this game do not")?;
                 let socket = TcpStream::connect(place).map_err(|error| format!("{place}: {error}"))?;
                 let _ = socket.set_nodelay(true);
@@ -470,6 +493,14 @@ mod tests {
         assert!(read(&"x".repeat(2_000), 0o600).unwrap_err().contains("1024"));
         assert!(read_token(folder.path()).unwrap_err().contains("not a file"));
         assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab") && !same(b"", b"a"));
+    }
+
+    #[test]
+    fn a_name_is_one_short_plain_line() {
+        assert_eq!(name(b"my-bot.py"), Some("my-bot.py".to_owned()));
+        assert_eq!(name("  b\u{f6}t\n\x1b[31mred \u{202e}x".as_bytes()), Some("b\u{f6}t[31mred x".to_owned()));
+        assert_eq!(name(&[b'a'; 1 << 16]).map(|name| name.len()), Some(LONGEST_NAME));
+        assert!([&b""[..], b" \n\t", &[0xff, 0xfe]].iter().all(|text| name(text).is_none()));
     }
 
     #[test]

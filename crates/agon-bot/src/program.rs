@@ -87,14 +87,19 @@ impl fmt::Display for Ending {
 impl Program {
     /// Starts a bot that talks in lines over its standard input and output.
     ///
-    /// `seat` is told to it as `AGON_SEAT`; `cpu` is where it stays, unless it runs in a runtime with threads of
-    /// its own ([`Launch::runs_in_runtime`]), which gets all CPUs; `longest` bounds its lines.
+    /// `seat` is told to it as `AGON_SEAT`; `cpus` are where it stays (none: where this thread does), unless it runs in
+    /// a runtime with threads of its own ([`Launch::runs_in_runtime`]), which gets all CPUs; `longest` bounds its lines.
     ///
     /// # Errors
     /// A sentence that says why the system would not start it and what to do.
-    pub fn start(launch: &Launch, seat: u8, cpu: Option<usize>, longest: usize) -> Result<Self, StartError> {
+    pub fn start(
+        launch: &Launch,
+        seat: u8,
+        cpus: Option<&[usize]>,
+        longest: usize,
+    ) -> Result<Self, StartError> {
         let folder = scratch::take();
-        let (mut tree, process) = start(launch, seat, cpu, folder.as_deref()).inspect_err(|_| {
+        let (mut tree, process) = start(launch, seat, cpus, folder.as_deref()).inspect_err(|_| {
             folder.iter().cloned().for_each(scratch::give_back);
         })?;
         let Started { input, output, error: stderr, .. } = process;
@@ -254,7 +259,7 @@ impl Drop for Program {
 pub fn start(
     launch: &Launch,
     seat: u8,
-    cpu: Option<usize>,
+    cpus: Option<&[usize]>,
     temporary: Option<&Path>,
 ) -> Result<(ProcessTree, Started), StartError> {
     if let Some(why) = foreign(&file_of(launch)) {
@@ -277,9 +282,9 @@ pub fn start(
         command.current_dir(folder);
     }
     // The collector and the compilers of a runtime would take the time of the thread that answers.
-    let cpus = match cpu {
+    let cpus = match cpus {
         Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
-        _ => cpu.as_slice(),
+        _ => cpus.unwrap_or_default(),
     };
     let process = start_patiently(&command, cpus, launch.dials_in, &mark)
         .map_err(|error| cannot_start(launch, &error))?;
@@ -393,7 +398,7 @@ mod tests {
         let words = ["sh", file.to_str().expect("a name")].map(str::to_owned);
         let launch = Launch::command(&words, None, Vec::new());
         let first = sys::cpus_at_start()[0];
-        let mut program = Program::start(&launch, 1, Some(first), 1_000).expect("a shell");
+        let mut program = Program::start(&launch, 1, Some(&[first]), 1_000).expect("a shell");
         let (mut line, began) = (Vec::new(), std::time::Instant::now());
         while program.wire().receive(&mut line) != Received::Message {
             assert!(began.elapsed() < Duration::from_secs(60), "it said nothing");

@@ -44,7 +44,7 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Starts a bot's process (see [`spawn`]) on `cpu`.
+/// Starts a bot's process (see [`spawn`]) on `cpus`.
 ///
 /// # Errors
 /// Those of the system.

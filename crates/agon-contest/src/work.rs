@@ -332,8 +332,8 @@ impl<'a> Table<'a> {
         let mut players: Vec<Player> = Vec::new();
         let places = place(self.session.as_ref(), self.series.ponder, cpus);
         for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
-            let (cpu, clock) = (places[seat.index()], self.series.clock);
-            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpu), clock);
+            let (cpus, clock) = (&places[seat.index()], self.series.clock);
+            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpus), clock);
             players.push(player.map_err(|error| match error {
                 SeatError::Name(why) => Trouble::CannotStart(why),
                 SeatError::Machine(why) => Trouble::Machine(why),

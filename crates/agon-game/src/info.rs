@@ -1,6 +1,6 @@
 //! What is known of a game before a match is set up.
 
-use crate::{HandIn, Starter};
+use crate::{HandIn, RulesName, Starter};
 
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +80,37 @@ pub struct Preset {
     pub about: &'static str,
     /// The rules file itself.
     pub text: &'static str,
+    /// Where its bots run.
+    pub cpus: Cpus,
+}
+
+/// On which CPUs a bot may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// On one, which bots that take turns share with each other and the referee: handing over a question is quickest
+    /// there. A runtime with threads of its own (Java, .NET, Mono) may use all.
+    One,
+    /// On all of this machine, as at home.
+    All,
+}
+
+impl Cpus {
+    /// The same in a word, for scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::All => "all",
+        }
+    }
+}
+
+impl std::fmt::Display for Cpus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::One => "one CPU for each bot; Java, .NET and Mono may use all",
+            Self::All => "each bot may use all CPUs, as at home",
+        })
+    }
 }
 
 /// A map inside the program.
@@ -108,6 +139,12 @@ impl GameInfo {
     /// The preset called `name`.
     pub fn preset(&self, name: &str) -> Option<&'static Preset> {
         self.presets.iter().find(|preset| preset.name == name)
+    }
+
+    /// On which CPUs bots run under the rules called `rules_name`; rules of a file go by the first preset.
+    pub fn cpus(&self, rules_name: &str) -> Cpus {
+        let base = RulesName::parse(rules_name).base;
+        self.preset(&base).or(self.presets.first()).map_or(Cpus::One, |preset| preset.cpus)
     }
 
     /// Whether `count` seats are possible.

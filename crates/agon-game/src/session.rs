@@ -5,6 +5,7 @@
 //! Orders cross this border as their canonical bytes ([`Game::pack`]), which is also what a
 //! replay holds: the referee, a replay and a re-run feed a match in exactly the same way.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use serde::{Serialize, Serializer};
@@ -84,8 +85,11 @@ pub trait Session: Send {
     fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
     /// What of a packed order all may read ([`Game::public`]); none when that is the whole order.
     fn public(&self, order: &[u8]) -> Option<Vec<u8>>;
-    /// The name by which the bot of `seat` has registered ([`Dialect::registered`](crate::Dialect::registered)).
+    /// The name by which the bot of `seat` has registered ([`Dialect::registered`](crate::Dialect::registered)), else the one
+    /// that was announced for it.
     fn registered(&self, seat: Seat) -> Option<String>;
+    /// Announces a bot that came from elsewhere by its own name: a stranger's text, already bounded.
+    fn announce(&mut self, seat: Seat, name: String);
     /// Seats a built-in bot.
     ///
     /// # Errors
@@ -301,6 +305,8 @@ pub struct Table<G: Game> {
     steps: u32,
     outcome: Option<Outcome>,
     bytes: Vec<u8>,
+    /// The names of bots that came from elsewhere.
+    announced: BTreeMap<Seat, String>,
 }
 
 impl<G: Game> Table<G> {
@@ -314,7 +320,8 @@ impl<G: Game> Table<G> {
         let outcome = game.outcome(&state);
         let log = Log { events: Vec::new(), rejections: Vec::new(), wanted: false, asked: false };
         let work = G::Work::default();
-        Self { game, state, work, chance, dialect, bots, log, steps: 0, outcome, bytes: Vec::new() }
+        let (bytes, announced) = (Vec::new(), BTreeMap::new());
+        Self { game, state, work, chance, dialect, bots, log, steps: 0, outcome, bytes, announced }
     }
 
     /// The game.
@@ -448,7 +455,11 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn registered(&self, seat: Seat) -> Option<String> {
-        self.dialect.registered(seat)
+        self.dialect.registered(seat).or_else(|| self.announced.get(&seat).cloned())
+    }
+
+    fn announce(&mut self, seat: Seat, name: String) {
+        self.announced.insert(seat, name);
     }
 
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {

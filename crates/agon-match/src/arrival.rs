@@ -88,7 +88,7 @@ pub fn expect(
     session: &dyn Session,
     name: &BotName,
     seat: Seat,
-    cpu: Option<usize>,
+    cpus: Option<&[usize]>,
 ) -> Result<Option<Player>, SeatError> {
     let longest = session.info().longest_message;
     let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
@@ -100,7 +100,7 @@ pub fn expect(
         Ok(Some(Player::Expected(Box::new(expected))))
     };
     let expected = |program, listener, limit_ms| waits(program, listener, limit_ms, None);
-    let start = |launch: Launch| match Program::start(&launch, seat.number(), cpu, longest) {
+    let start = |launch: Launch| match Program::start(&launch, seat.number(), cpus, longest) {
         Ok(program) => Ok(Ok(program)),
         Err(StartError::NoProgram(why)) => Ok(Err(Player::Absent(why))),
         Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
@@ -533,8 +533,13 @@ impl Expected {
         // Who joins with a bot that talks in lines keeps the pipes of the doorkeeper.
         if let (Some(_), Some(program)) = (self.joins, &mut self.program) {
             let mut word = Vec::new();
-            if program.wire().receive(&mut word) == Received::Message && word == join::JOINED {
-                return Some(None);
+            while program.wire().receive(&mut word) == Received::Message {
+                if word == join::JOINED {
+                    return Some(None);
+                }
+                if let Some(name) = word.strip_prefix(join::NAMED).and_then(join::name) {
+                    session.announce(seat, name);
+                }
             }
             let (said, dropped) = program.take_said();
             self.trouble = last_words(&said).or(self.trouble.take());

@@ -40,6 +40,9 @@ pub struct RejectedOrder {
     /// Whether it asked for what is so already: nothing to mend.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub harmless: bool,
+    /// The file and line that the bot named on standard error in this step ([`crate::trace::place`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 fn seat_number<S: serde::Serializer>(seat: &Seat, to: S) -> Result<S::Ok, S::Error> {

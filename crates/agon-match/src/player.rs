@@ -1,7 +1,7 @@
 //! Who answers for a seat.
 
-use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
-use agon_game::{Seat, Session, Transport};
+use agon_bot::{BotName, Kind, Launch, Program, Script, StartError, sys};
+use agon_game::{Cpus, Seat, Session, Transport};
 use thiserror::Error;
 
 use crate::arrival::{self, Expected};
@@ -19,7 +19,8 @@ pub enum Player {
     Absent(String),
 }
 
-/// Seats the bot called `name`: starts its program on `cpu`, or seats the built-in.
+/// Seats the bot called `name`: starts its program on `cpus` (none: those of this thread), or
+/// seats the built-in.
 ///
 /// Where a game takes scripts, a file of JavaScript is one, and has a host that must know how long an
 /// answer may take: that is all the `clock` is for.
@@ -33,7 +34,7 @@ pub fn seat_player(
     session: &mut dyn Session,
     name: &BotName,
     seat: Seat,
-    cpu: Option<usize>,
+    cpus: Option<&[usize]>,
     clock: Clock,
 ) -> Result<Player, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
@@ -42,7 +43,7 @@ pub fn seat_player(
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
     }
-    if let Some(player) = arrival::expect(session, name, seat, cpu)? {
+    if let Some(player) = arrival::expect(session, name, seat, cpus)? {
         return Ok(player);
     }
     let launch = match script(session, name, seat, clock) {
@@ -52,7 +53,7 @@ pub fn seat_player(
     let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {
         unreachable!("a bot that is started elsewhere dials in");
     };
-    match Program::start(&launch, seat.number(), cpu, session.info().longest_message) {
+    match Program::start(&launch, seat.number(), cpus, session.info().longest_message) {
         Ok(program) => Ok(Player::Program(Box::new(program))),
         Err(StartError::NoProgram(why)) => Ok(Player::Absent(why)),
         Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
@@ -77,14 +78,19 @@ pub enum SeatError {
     Machine(String),
 }
 
-/// On which of `cpus` each seat runs; the referee belongs on the first of them.
+/// On which CPUs each seat runs where `cpus` are those of the match; the referee belongs on the first of them.
 ///
-/// Bots of an alternating game share a CPU with the referee: passing the turn to a process on the same
-/// CPU is an order of magnitude cheaper than to another. Bots that think at the same time get one
-/// each, as far as there are enough.
-pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<usize> {
-    let together = session.info().alternating && ponder == Ponder::Stop;
-    Seat::first(session.recipe().seats)
-        .map(|seat| if together { cpus[0] } else { cpus[seat.index() % cpus.len()] })
+/// Where the rules say so ([`Cpus::All`]), these are all of this machine. Else bots of an alternating game share a CPU
+/// with the referee: passing the turn to a process on the same CPU is an order of magnitude cheaper than to another;
+/// bots that think at the same time get one each, as far as there are enough.
+pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<Vec<usize>> {
+    let (info, recipe) = (session.info(), session.recipe());
+    let together = info.alternating && ponder == Ponder::Stop;
+    Seat::first(recipe.seats)
+        .map(|seat| match info.cpus(&recipe.rules_name) {
+            Cpus::All => sys::cpus_at_start().to_vec(),
+            Cpus::One if together => vec![cpus[0]],
+            Cpus::One => vec![cpus[seat.index() % cpus.len()]],
+        })
         .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use agon_game::{Outcome, Seat};
+use agon_replay::SeatInfo;
 use serde::Serialize;
 
 use crate::{Fault, FaultKind, RejectedOrder};
@@ -228,7 +229,7 @@ impl MatchRecord {
             let counts = &self.counts[seat.index()];
             SeatResult {
                 seat: seat.number(),
-                bot: labels[seat.index()].clone(),
+                bot: SeatInfo::called(&labels[seat.index()], session.registered(seat).as_deref()).to_owned(),
                 registered: session.registered(seat),
                 score: outcome.map(|outcome| outcome.scores[seat.index()]),
                 rank: outcome.map(|outcome| outcome.ranks[seat.index()]),

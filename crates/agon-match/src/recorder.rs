@@ -50,7 +50,7 @@ impl<W: Write> Recorder<W> {
 }
 
 /// The names by which the bots registered, by seat; none where nobody said one.
-fn registered(session: &dyn Session) -> Option<Vec<Option<String>>> {
+pub fn registered(session: &dyn Session) -> Option<Vec<Option<String>>> {
     let names: Vec<_> = Seat::first(session.recipe().seats).map(|seat| session.registered(seat)).collect();
     names.iter().any(Option::is_some).then_some(names)
 }

@@ -451,7 +451,7 @@ impl<'a> Referee<'a> {
                 given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
             let turn = self.play(step, &answers)?;
             if instead_of.is_none() {
-                self.keep_rejections(step, &turn);
+                self.keep_rejections(step, &turn, &answers, &takes);
             }
             let faults = &self.faults[listed..];
             let instead_of = instead_of.as_deref();
@@ -535,7 +535,13 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn keep_rejections(&mut self, step: u32, turn: &str) {
+    fn keep_rejections(
+        &mut self,
+        step: u32,
+        turn: &str,
+        answers: &[(Seat, PackedAnswer)],
+        takes: &[Take],
+    ) {
         for rejection in self.session.rejections() {
             let count = &mut self.seats[rejection.seat.index()].counts.rejected;
             *count += 1;
@@ -547,6 +553,11 @@ impl<'a> Referee<'a> {
                     rule: rejection.rule,
                     message: rejection.why.clone(),
                     harmless: rejection.harmless,
+                    place: answers
+                        .iter()
+                        .zip(takes)
+                        .find(|((seat, _), _)| *seat == rejection.seat)
+                        .and_then(|(_, take)| trace::place(&take.stderr)),
                 });
             }
         }
@@ -591,6 +602,9 @@ impl<'a> Referee<'a> {
                 && alike.count() < QUOTED_FAULTS
             {
                 fault.stderr = trace::useful(&take.stderr);
+                if let Some(place) = trace::place(&take.stderr).filter(|_| fault.kind == FaultKind::Malformed) {
+                    fault.message += &format!("; it named {place}");
+                }
             }
         }
     }

@@ -37,6 +37,42 @@ pub fn telling(said: &[u8], ending: Ending) -> String {
     shortened(line.map_or("", |line| line.trim()))
 }
 
+/// The file and line that was named last, or in a trace of Java or JavaScript first: `bot.py, line 9`. A bot that catches its
+/// own exceptions, or says where it is, names the place from which a wrong order came.
+pub fn place(said: &[u8]) -> Option<String> {
+    let text = end_of(said);
+    let lines: Vec<&str> = text.lines().collect();
+    let places = |range: std::ops::Range<usize>| lines[range].iter().filter_map(|line| named(line));
+    match last_trace(&lines) {
+        Some((head, end)) => places(head..end).next(),
+        None => places(0..lines.len()).next_back(),
+    }
+}
+
+/// The file and line that a line names: `File "bot.py", line 9`, `(Bot.java:17)`, `src/main.rs:2:5`.
+fn named(line: &str) -> Option<String> {
+    let short = |file: &str| -> Option<String> {
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let (stem, ending) = name.rsplit_once('.')?;
+        let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.+ ".contains(c));
+        let is_file = is_word(stem) && ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic());
+        (is_file && is_word(ending) && name.len() <= 60).then(|| name.to_owned())
+    };
+    let number = |text: &str| -> Option<u32> {
+        let digits = text.find(|c: char| !c.is_ascii_digit()).map_or(text, |end| &text[..end]);
+        digits.parse().ok()
+    };
+    if let Some((_, rest)) = line.split_once("File \"")
+        && let Some((file, rest)) = rest.split_once("\", line ")
+    {
+        return Some(format!("{}, line {}", short(file)?, number(rest)?));
+    }
+    line.split([' ', '\t', '(', ')', '"', '\'', ',']).find_map(|word| {
+        let (file, rest) = word.split_once(':').filter(|(file, _)| file.contains('.'))?;
+        Some(format!("{}, line {}", short(file)?, number(rest)?))
+    })
+}
+
 fn end_of(said: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(&said[said.len().saturating_sub(LOOKED_AT)..])
 }
@@ -166,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn the_place_that_is_named_is_found() {
+        for (said, wanted) in [
+            ("  File \"/home/me/a.py\", line 2, in f\n  File \"bot.py\", line 9, in turn\n    x\n", Some("bot.py, line 9")),
+            ("E: no\n\tat Bot.plan(Bot.java:17)\n\tat Bot.main(Bot.java:4)\n", Some("Bot.java, line 17")),
+            ("E: no\n    at plan (/home/me/my bot.js:3:9)\n    at turn (/home/me/bot.js:7:3)\n", Some("bot.js, line 3")),
+            ("thread 'main' panicked at src/main.rs:2:5:\nno plan\n", Some("main.rs, line 2")),
+            ("bot.cpp:31: unit 3 mines\nbot.cpp:40: unit 4 mines\n", Some("bot.cpp, line 40")),
+            ("at 12:30:05 I think, ws://127.0.0.1:8765, v1.2:3\n", None),
+            ("", None),
+        ] {
+            assert_eq!(place(said.as_bytes()).as_deref(), wanted, "{said}");
+        }
+    }
+
+    #[test]
     fn much_or_hostile_output_gives_few_short_lines() {
         let many: String = (0..100_000).map(|number| format!("  at {number}\nCaused by: it\n")).collect();
         for said in
@@ -175,6 +226,7 @@ mod tests {
             assert!(!lines.is_empty() && lines.len() <= MOST, "{}", lines.len());
             assert!(lines.iter().all(|line| line.chars().count() <= LONGEST));
             telling(said, Ending::Code(1));
+            assert!(place(said).is_none_or(|place| place.len() < 100));
         }
     }
 }

@@ -123,7 +123,7 @@ fn terms_of(bots: [&str; 2], cpu: usize, clock: Clock, disturbed: [u32; 2]) -> M
     let mut session = Face::<CultistWars>::new().open(&setup).expect("a game");
     sys::stay_on(&[cpu]);
     let seat =
-        |(seat, name)| seat_player(session.as_mut(), name, seat, Some(cpu), clock).expect("it can be seated");
+        |(seat, name)| seat_player(session.as_mut(), name, seat, Some(&[cpu]), clock).expect("it can be seated");
     let mut players: Vec<_> = Seat::first(2).zip(&names).map(seat).collect();
     let labels = ["a".to_owned(), "b".to_owned()];
     let stop = AtomicBool::new(false);

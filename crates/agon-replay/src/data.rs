@@ -67,6 +67,14 @@ pub struct SeatInfo {
     pub hash: Option<String>,
 }
 
+impl SeatInfo {
+    /// What a bot with this label is called that has registered by a name, or was announced by one: the place where others
+    /// join says nothing of who came there.
+    pub fn called<'a>(label: &'a str, registered: Option<&'a str>) -> &'a str {
+        registered.filter(|_| label.starts_with("join:")).unwrap_or(label)
+    }
+}
+
 /// One step: the answers the game played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {

@@ -111,6 +111,10 @@ pub struct Line {
     pub scene: Option<Value>,
     /// Who must answer next.
     pub deciding: Vec<u8>,
+    /// The names by which the bots registered, by seat: in a match that is being played, whose head was told before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub registered: Option<Vec<Option<String>>>,
 }
 
 /// The answer of a seat.

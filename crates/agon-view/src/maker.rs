@@ -1,7 +1,7 @@
 //! Makes the lines of a match as it is played, or played again.
 
 use agon_game::{Absence, Answer, AnyGame, Outcome, PackedAnswer, Seat, Session};
-use agon_replay::{Header, ReplayError, Timing};
+use agon_replay::{Header, ReplayError, SeatInfo, Timing};
 use agon_spec::Clock;
 use serde_json::Value;
 use thiserror::Error;
@@ -97,7 +97,7 @@ impl Maker {
         let recipe = &header.recipe;
         let private = privacy == Privacy::Private;
         let seats = header.seats.iter().enumerate().map(|(index, seat)| SeatLine {
-            label: seat.label.clone(),
+            label: SeatInfo::called(&seat.label, registered[index].as_str()).to_owned(),
             bot: private.then(|| seat.bot.clone()),
             // Every team is told it during the match.
             registered: registered[index].as_str().map(str::to_owned),
@@ -158,6 +158,7 @@ impl Maker {
             frames: self.session.frames_json(),
             scene: delta(&self.start, &self.session.scene()),
             deciding: deciding(self.session.as_ref()),
+            registered: None,
         })
     }
 

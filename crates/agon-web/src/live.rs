@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_game::{Outcome, Session};
+use agon_match::recorder::registered;
 use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{Header, Timing};
 use tokio::sync::watch;
@@ -41,7 +42,7 @@ impl Live {
     pub fn camera(&self, header: &Header) -> Result<Camera, Unshowable> {
         let (maker, head) = Maker::begin(header, &serde_json::Value::Null, Privacy::Private)?;
         self.add(text(&head), false);
-        Ok(Camera { maker: Some(maker), live: self.clone() })
+        Ok(Camera { maker: Some(maker), registered: None, live: self.clone() })
     }
 
     /// Ends what could not be played.
@@ -86,6 +87,8 @@ fn text(line: &impl Serialize) -> String {
 pub struct Camera {
     /// None after the end, or when the second session did not follow: a defect of ours, not of the match.
     maker: Option<Maker>,
+    /// The names by which the bots registered, as far as they were told: they come after the head.
+    registered: Option<Vec<Option<String>>>,
     live: Live,
 }
 
@@ -104,7 +107,7 @@ impl Camera {
 }
 
 impl Observer for Camera {
-    fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         let Some(maker) = &mut self.maker else { return Ok(()) };
         let notes = |seat| {
             let takes = step.answers.iter().zip(step.takes);
@@ -125,7 +128,14 @@ impl Observer for Camera {
             message: fault.message.clone(),
         });
         match maker.step(step.answers, notes, faults.collect()) {
-            Ok(line) => self.live.add(text(&line), false),
+            Ok(mut line) => {
+                let names = registered(session);
+                if names != self.registered {
+                    line.registered.clone_from(&names);
+                    self.registered = names;
+                }
+                self.live.add(text(&line), false);
+            }
             Err(why) => self.end(None, Ending::Altered(why)),
         }
         Ok(())

@@ -96,3 +96,44 @@ fn a_running_match_tells_what_its_replay_tells() {
         }
     }
 }
+
+/// Registers by a name, and does nothing.
+const TIGERS: &str = r#"printf '{"type":"REGISTER","teamName":"Tigers"}\n'
+while read -r line; do
+    tick=${line#*\"tick\":}
+    printf '{"type":"COMMAND","tick":%s,"actions":[]}\n' "${tick%%,*}"
+done
+"#;
+
+#[test]
+fn a_running_match_tells_the_names_by_which_bots_register() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("tigers.sh");
+    std::fs::write(&script, TIGERS).expect("a file");
+    let mut header = header("jungle-blitz");
+    let mut session = agon_games::find("jungle-blitz").unwrap().open(&header.recipe.setup()).unwrap();
+    header.seats[0].label = "bot".to_owned();
+    let names = [format!("lines:sh {}", script.display()), "builtin:random".to_owned()]
+        .map(|name| BotName::parse(&name).expect("a name"));
+    let clock = Clock { limited: false, ..Clock::ORIGINAL };
+    let mut players: Vec<_> = Seat::first(2)
+        .zip(&names)
+        .map(|(seat, name)| seat_player(session.as_mut(), name, seat, None, clock).unwrap())
+        .collect();
+    let live = Live::default();
+    let mut camera = live.camera(&header).unwrap();
+    let stop = AtomicBool::new(false);
+    let labels = ["bot".to_owned(), "random".to_owned()];
+    let record =
+        agon_match::play(session.as_mut(), &mut players, &labels, clock, Ponder::Stop, &mut camera, &stop);
+    assert!(record.faults.is_empty(), "{:?}", record.faults);
+    camera.finish(&record);
+    let (lines, _) = live.since(0);
+    let told: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["registered"].take())
+        .collect();
+    // The head comes before the bots have said anything; then it is said once.
+    let said: Vec<usize> = (0..told.len()).filter(|&line| told[line] != Value::Null).collect();
+    assert_eq!((said, &told[1]), (vec![1], &serde_json::json!(["Tigers", null])));
+}

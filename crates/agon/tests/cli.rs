@@ -391,6 +391,37 @@ fn a_map_made_from_a_seed_can_be_kept_and_played() {
     }
 }
 
+/// Writes its number down, and plays.
+const PREY: &str = "echo $$ > pid; while true; do question; echo WAIT; done";
+/// In its first match it stops the other one by a signal, and plays.
+const HUNTER: &str = "question; [ -e once ] || { : > once; kill -STOP $(cat pid); }
+echo WAIT; while true; do question; echo WAIT; done";
+/// Reads one question; the first one begins with nine lines more.
+const READ: &str = "first=9
+question() {
+    while [ $first -gt 0 ]; do read -r line || exit 0; first=$((first-1)); done
+    read -r units || exit 0
+    while [ $units -gt 0 ]; do read -r line; units=$((units-1)); done
+}
+";
+
+#[test]
+fn referee_repeats_a_void_match_inside() {
+    let folder = folder();
+    for (name, bot) in [("prey.sh", PREY), ("hunter.sh", HUNTER)] {
+        std::fs::write(folder.path().join(name), format!("{READ}{bot}\n")).expect("a file");
+    }
+    let words = ["referee", "cultist-wars", "-p1", "sh prey.sh", "-p2", "sh hunter.sh", "-d", "seed=4", "--json"];
+    let output = agon(folder.path(), &words);
+    let said = err(&output);
+    assert!(said.contains("a signal of seat 2 stopped seat 1"), "{said}");
+    assert!(said.contains("of 5); playing again"), "{said}");
+    // Who called us sees one result.
+    assert_eq!((output.status.code(), out(&output).lines().count()), (Some(0), 1), "{}{said}", out(&output));
+    let result: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON");
+    assert_eq!(result["errors"], serde_json::json!([0, 0]), "{result}{said}");
+}
+
 #[test]
 fn referee_prints_what_psyleague_reads() {
     let folder = folder();

@@ -16,9 +16,14 @@ fn page() -> String {
 fn commands(title: &str) -> Vec<String> {
     let page = page();
     let section = page.split("\n## ").find(|section| section.starts_with(title)).expect("a section");
-    let cells =
-        section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.rsplit(" | ").next());
-    cells.filter_map(|cell| cell.strip_prefix('`')?.strip_suffix('`')).map(str::to_owned).collect()
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows = rows.filter(|row| *row != "you have | you type");
+    let command = |row: &str| {
+        let (_, cell) = row.split_once(" | ")?;
+        Some(cell.strip_prefix('`')?.strip_suffix('`')?.to_owned()).filter(|line| line.starts_with("agon "))
+    };
+    // Each line of the tables is one that can be run.
+    rows.map(|row| command(row).unwrap_or_else(|| panic!("{title}: no command in `{row}`"))).collect()
 }
 
 /// A bot of Cultist Wars in each form a table names; all wait.
@@ -137,6 +142,52 @@ fn ostibot() {
     run(folder.path(), &["new", "ostibot", "javascript", "my-bot"]);
     std::fs::copy(folder.path().join("my-bot/bot.js"), folder.path().join("bot.js")).expect("our own file");
     run_all(folder.path(), "Ostibot", &[("node", "node")]);
+}
+
+#[test]
+fn a_bot_on_another_machine() {
+    if !agon_bot::tools::is_installed("python3") {
+        println!("skipped: python3 is not installed here");
+        return;
+    }
+    let folder = folder();
+    std::fs::write(folder.path().join("bot.py"), PYTHON).expect("a file");
+    std::fs::write(folder.path().join("token"), "a token of the tests, long enough\n").expect("a file");
+    let secret = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(folder.path().join("token"), secret).expect("our own file");
+    // Both sides are this machine, at a port that is free.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = free.local_addr().expect("an address").to_string();
+    drop(free);
+    let lines = commands("A bot on another machine");
+    let [play, join] = &lines[..] else { panic!("two lines: {lines:?}") };
+    let words = |line: &str, of: &str| {
+        assert!(line.contains(of), "{line}");
+        let mut words = shlex::split(&line.replace(of, &place)).expect("a command");
+        assert_eq!(words.remove(0), "agon", "{line}");
+        words
+    };
+    let play = words(play, "0.0.0.0:7878");
+    let mut play: Vec<&str> = play.iter().map(String::as_str).collect();
+    play.extend(["--time-scale", "20", "--fail-on-fault", "--no-replay", "--quiet"]);
+    let mut playing = common::command(folder.path(), &play)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("agon starts");
+    let join = words(join, "192.168.1.20:7878");
+    let join: Vec<&str> = join.iter().map(String::as_str).collect();
+    let began = std::time::Instant::now();
+    let joined = loop {
+        let joined = agon(folder.path(), &join);
+        let early = err(&joined).contains("nobody waits") && playing.try_wait().expect("our child").is_none();
+        if !early || began.elapsed() > std::time::Duration::from_secs(60) {
+            break joined;
+        }
+    };
+    let played = playing.wait_with_output().expect("agon ends");
+    assert!(joined.status.success(), "{}{}", err(&joined), err(&played));
+    assert!(played.status.success(), "{}{}", out(&played), err(&played));
 }
 
 #[test]

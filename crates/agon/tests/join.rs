@@ -126,6 +126,8 @@ fn a_bot_that_talks_in_lines_joins() {
     let address = waits.address.clone();
     let (result, said) = waits.result();
     assert_eq!(faults(&result), [""; 0], "{result:#}");
+    // The bot goes by its own name, not by the place where it came in.
+    assert_eq!((&result["seats"][0]["bot"], &result["seats"][1]["bot"]), (&"bot.sh".into(), &"idle".into()), "{result:#}");
     assert!(said.contains(&format!("waits for a bot to connect to {address}")), "{said}");
     let told = common::agon(place.path(), &["replay", "show", "m.replay", "--stderr", "1"]);
     for words in ["turn 3", "the token is wrong"] {

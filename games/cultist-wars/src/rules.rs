@@ -2,7 +2,7 @@
 //!
 //! The shape of the board is not among them (see [`board`](crate::board)).
 
-use agon_game::{Preset, RulesChoice, SetupError, rules::Loaded};
+use agon_game::{Cpus, Preset, RulesChoice, SetupError, rules::Loaded};
 use serde::{Deserialize, Serialize};
 
 use crate::{INFO, state::UNITS};
@@ -12,6 +12,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     name: "standard",
     about: "as the original referee plays it",
     text: include_str!("../rules/standard.toml"),
+    cpus: Cpus::One,
 }];
 
 /// The numbers of a match.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use agon_game::{Preset, SetupError};
+use agon_game::{Cpus, Preset, SetupError};
 
 use crate::map::MAX_CELLS;
 use crate::orders::MAX_WORDS;
@@ -13,16 +13,19 @@ pub const PRESETS: &[Preset] = &[
         name: "document",
         about: "the rules document of February 2019: 40 x 40, health, hubs that run dry",
         text: include_str!("../rules/document.toml"),
+        cpus: Cpus::One,
     },
     Preset {
         name: "neo2019",
         about: "the overnight contest of March 2019, exactly as its engine played",
         text: include_str!("../rules/neo2019.toml"),
+        cpus: Cpus::One,
     },
     Preset {
         name: "bc2021",
         about: "the contest of January 2021: workers multiply, fighters stun",
         text: include_str!("../rules/bc2021.toml"),
+        cpus: Cpus::One,
     },
 ];
 

@@ -1,7 +1,7 @@
 //! Every number of the game.
 
 use agon_game::rules::{Loaded, load};
-use agon_game::{Preset, RulesChoice, SetupError};
+use agon_game::{Cpus, Preset, RulesChoice, SetupError};
 use serde::{Deserialize, Serialize};
 
 /// The presets; the first is the default.
@@ -10,11 +10,13 @@ pub const PRESETS: &[Preset] = &[
         name: "tournament",
         about: "the final day: 300 ticks, 150 ms to answer, units as the map says",
         text: include_str!("../rules/tournament.toml"),
+        cpus: Cpus::All,
     },
     Preset {
         name: "practice",
         about: "the server contestants ran at home: one second to answer, 3 units a team",
         text: include_str!("../rules/practice.toml"),
+        cpus: Cpus::All,
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_game::{Preset, SetupError};
+use agon_game::{Cpus, Preset, SetupError};
 use serde::{Deserialize, Serialize};
 
 use crate::items::{ItemRule, Kind};
@@ -97,16 +97,19 @@ pub const PRESETS: &[Preset] = &[
         name: "default",
         about: "two rounds",
         text: concat!(include_str!("../rules/default.toml"), include_str!("../rules/common.toml")),
+        cpus: Cpus::One,
     },
     Preset {
         name: "semifinal",
         about: "three rounds",
         text: concat!(include_str!("../rules/semifinal.toml"), include_str!("../rules/common.toml")),
+        cpus: Cpus::One,
     },
     Preset {
         name: "final",
         about: "four rounds",
         text: concat!(include_str!("../rules/final.toml"), include_str!("../rules/common.toml")),
+        cpus: Cpus::One,
     },
 ];
 

@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome, Picture,
+    Cpus, Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome, Picture,
     Preset, Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use serde::Serialize;
@@ -82,26 +82,31 @@ pub const INFO: GameInfo = GameInfo {
             name: "document",
             about: "the 2025 special competition, as its rules document writes it",
             text: include_str!("../rules/document.json"),
+            cpus: Cpus::All,
         },
         Preset {
             name: "europe-2025",
             about: "the 2025 special competition, as its matches were played",
             text: include_str!("../rules/europe-2025.json"),
+            cpus: Cpus::All,
         },
         Preset {
             name: "base-2025",
             about: "the base game of 2025",
             text: include_str!("../rules/base-2025.json"),
+            cpus: Cpus::All,
         },
         Preset {
             name: "citadel-2026",
             about: "the 2026 competition with slow removals and strong upgrades",
             text: include_str!("../rules/citadel-2026.json"),
+            cpus: Cpus::All,
         },
         Preset {
             name: "kit-2020",
             about: "the starter kit of 2020, whose supports make resources",
             text: include_str!("../rules/kit-2020.json"),
+            cpus: Cpus::All,
         },
     ],
     maps: &[],

@@ -62,6 +62,14 @@ test('all is read for the charts, and only some of it is kept', async () => {
   expect(asked.length).toBe(before + 1)
 })
 
+test('bots that register while a match runs are named from then on', () => {
+  const { head } = match(0).film
+  const film = new Film({ ...head, seats: [{ label: 'ann' }, { label: 'bob' }] }, drawing as Drawing)
+  const line: Line = { step: 1, moment: 'turn 1', answers: [], events: [], scene: { turn: 1 }, deciding: [1], registered: ['Tigers', null] }
+  film.add(line)
+  expect(film.head.seats).toEqual([{ label: 'ann', registered: 'Tigers' }, { label: 'bob' }])
+})
+
 test('a step that does not come is an error, not a wait without end', async () => {
   const { film } = match(5)
   const nothing: Reel = { lines: async () => [] }

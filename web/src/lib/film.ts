@@ -91,6 +91,11 @@ export class Film {
       return false
     }
     if (!this.extend((line.parts ?? line.frames ?? []).length)) return false
+    // Bots say their names when the head of a running match was told already.
+    line.registered?.forEach((name, index) => {
+      const seat = this.head.seats[index]
+      if (seat && name !== null) seat.registered = name
+    })
     this.lines.set(this.total, { line, size: 0 })
     this.survey(line)
     return true

@@ -30,14 +30,14 @@ pub fn seat_all(
     sys::stay_on(&cpus[..1]);
     let places = place(session, ponder, &cpus);
     let mut players = Vec::new();
-    for ((seat, name), cpu) in Seat::first(names.len() as u8).zip(names).zip(places) {
+    for ((seat, name), cpus) in Seat::first(names.len() as u8).zip(names).zip(&places) {
         if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
             launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
         }
         if !quiet && let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
             eprintln!("note: {} is no bot itself; the bot in it is {}", name.text, bot.display());
         }
-        players.push(seat_player(session, name, seat, Some(cpu), clock)?);
+        players.push(seat_player(session, name, seat, Some(cpus), clock)?);
     }
     Ok(players)
 }
@@ -156,7 +156,8 @@ pub fn rejections(
         let more = if more > 0 { format!(" (and {more} more by that rule)") } else { String::new() };
         let bot = screen.seat(order.seat, &screen::harmless(&labels[order.seat.index()]));
         let why = screen::harmless(&order.message);
-        writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{more}", order.turn, order.rule)?;
+        let place = order.place.as_ref().map_or_else(String::new, |place| format!(" ({})", screen::harmless(place)));
+        writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{place}{more}", order.turn, order.rule)?;
     }
     Ok(())
 }

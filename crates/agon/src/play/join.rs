@@ -91,7 +91,8 @@ pub fn run(options: &JoinOptions) -> Done {
         welcome.seat,
         welcome.game
     );
-    bot.play(&line, told, &heard)
+    let announced = common::labels(std::slice::from_ref(&name)).concat();
+    bot.play(&line, &announced, told, &heard)
 }
 
 /// The bot that joins.
@@ -134,13 +135,14 @@ impl Bot {
         Ok(Self { tree, owner, input, output, errors, relay: dials.then_some(relay) })
     }
 
-    fn play(&mut self, line: &Line, told: Sender<End>, heard: &Receiver<End>) -> Done {
+    /// Plays, announced by its name.
+    fn play(&mut self, line: &Line, name: &str, told: Sender<End>, heard: &Receiver<End>) -> Done {
         let mut sink: Box<dyn Write + Send> = match self.relay.take() {
             Some(relay) => match self.dialled(&relay) {
                 Ok(socket) => {
                     let _ = socket.set_nodelay(true);
                     let source = socket.try_clone()?;
-                    line.send(Kind::Dialled, b"")?;
+                    line.send(Kind::Dialled, name.as_bytes())?;
                     line.pass_on(Kind::Bytes, source, told.clone(), End::Bot);
                     Box::new(socket)
                 }
@@ -151,7 +153,7 @@ impl Bot {
                 let (Some(input), Some(output)) = (input, output) else {
                     unreachable!("it was just started")
                 };
-                line.send(Kind::Lines, b"")?;
+                line.send(Kind::Lines, name.as_bytes())?;
                 line.pass_on(Kind::Bytes, output, told.clone(), End::Bot);
                 Box::new(input)
             }

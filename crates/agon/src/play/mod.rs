@@ -168,6 +168,8 @@ pub fn run(options: &PlayOptions) -> Done {
         if options.json {
             common::print_json(&mut io::stdout(), &result)?;
         } else {
+            // Some have said their names.
+            let labels: Vec<String> = result.seats.iter().map(|seat| seat.bot.clone()).collect();
             report(options, session.as_ref(), &record, &result, &labels, eyes)?;
         }
         if let Some(file) = path.as_deref().filter(|_| options.replay.is_none()) {

@@ -9,7 +9,7 @@ use agon_bot::BotName;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_match::arrival::Awaited;
 use agon_match::record::Void;
-use agon_match::{MatchRecord, Observer, StepReport};
+use agon_match::{MatchRecord, Observer, StepReport, Terms};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::common::{self, ClockOptions, Done, Failure};
 pub const EXAMPLES: &str =
     "Prints the score of each player on a line of its own, then `seed=N`; with --json one line for psyleague, in which
 `errors` is 1 for a player that crashed, was late or answered what is none. A match in which this machine was too busy
-to be fair is played again. Exit code 0 whatever the players did.
+to be fair, or one player stopped the other, is played again. Exit code 0 whatever the players did.
 
 Examples:
   agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
@@ -140,7 +140,8 @@ pub fn run(options: &RefereeOptions) -> Done {
 /// A match that was played, and every answer where they are wanted.
 type Played = (Box<dyn Session>, MatchRecord, Option<Vec<Value>>);
 
-/// Plays the match, again where this machine was too busy to be fair: who calls us takes every result for one.
+/// Plays the match, again where this machine was too busy to be fair, or a bot disturbed another one: who calls us takes
+/// every result for one.
 fn play(
     options: &RefereeOptions,
     game: &dyn AnyGame,
@@ -149,14 +150,19 @@ fn play(
     labels: &[String],
 ) -> Result<Played, Failure> {
     let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+    let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(setup)?;
         let mut players = seat_all(session.as_mut(), names, clock, ponder, true)?;
         let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
         let stop = common::stop_on_ctrl_c();
-        let record = agon_match::play(session.as_mut(), &mut players, labels, clock, ponder, &mut log, stop);
+        let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };
+        let record = agon_match::play_on(session.as_mut(), &mut players, labels, &mut log, &terms);
         drop(players);
-        if matches!(record.void, Some(Void::HostLate(_))) && attempt < TRIES {
+        if let Some(seat) = record.void.as_ref().and_then(Void::culprit) {
+            disturbed[seat.index()] += 1;
+        }
+        if record.void.as_ref().is_some_and(|void| void.unfair().is_some()) && attempt < TRIES {
             eprintln!(
                 "{} (try {attempt} of {TRIES}); playing again",
                 record.void_sentence().unwrap_or_default()

@@ -232,6 +232,10 @@ impl Session for Rerun<'_> {
         self.inner.registered(seat)
     }
 
+    fn announce(&mut self, seat: Seat, name: String) {
+        self.inner.announce(seat, name);
+    }
+
     fn seat_builtin(
         &mut self,
         seat: Seat,

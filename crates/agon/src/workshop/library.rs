@@ -63,6 +63,7 @@ pub fn games(options: &GamesOptions) -> Done {
                     "name": info.name, "title": info.title, "summary": info.summary,
                     "seats": { "least": info.seats.0, "most": info.seats.1 },
                     "presets": info.presets.iter().map(|preset| preset.name).collect::<Vec<_>>(),
+                    "cpus": info.presets.iter().map(|preset| preset.cpus.word()).collect::<Vec<_>>(),
                     "maps": info.maps.iter().map(|map| map.name).collect::<Vec<_>>(),
                     "builtins": info.builtins.iter().map(|bot| bot.name).collect::<Vec<_>>(),
                 })
@@ -81,6 +82,11 @@ pub fn games(options: &GamesOptions) -> Done {
         for (index, preset) in info.presets.iter().enumerate() {
             let word = if index == 0 { "rules    " } else { "         " };
             writeln!(out, "  {word} {:<14} {}", preset.name, screen.dim(preset.about))?;
+        }
+        let alike = info.presets.windows(2).all(|two| two[0].cpus == two[1].cpus);
+        for preset in &info.presets[..if alike { 1 } else { info.presets.len() }] {
+            let of = if alike { String::new() } else { format!(" ({})", preset.name) };
+            writeln!(out, "  CPUs      {}{of}", preset.cpus)?;
         }
         for (index, bot) in info.builtins.iter().enumerate() {
             let word = if index == 0 { "built in " } else { "         " };

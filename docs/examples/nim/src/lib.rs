@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome, Picture,
+    Cpus, Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome, Picture,
     Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
 };
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,7 @@ pub const INFO: GameInfo = GameInfo {
         name: "standard",
         about: "21 matches",
         text: include_str!("../rules/standard.toml"),
+        cpus: Cpus::One,
     }],
     maps: &[],
     generates_maps: false,

@@ -78,6 +78,8 @@ export type Line = {
   scene?: unknown,
   /** Who must answer next. */
   deciding: Array<number>,
+  /** The names by which the bots registered, by seat: in a match that is being played, whose head was told before. */
+  registered?: Array<string | null>,
 };
 
 /** The answer of a seat. */

@@ -1,0 +1,52 @@
+//! Programs in Java do not lose by their collector and compilers: the Java starter against itself, with a compiler beside.
+
+mod common;
+
+use std::process::{Command, Stdio};
+
+use common::{agon, err, folder, out};
+use serde_json::Value;
+
+/// The short form plays a few matches; `cargo xtask long java` 200 of them.
+#[test]
+fn the_java_starter_against_itself_is_never_late() {
+    if !agon_bot::tools::is_installed("javac") || !agon_bot::tools::is_installed("g++") {
+        println!("SKIPPED: the Java starter against itself (javac or g++ is not installed)");
+        return;
+    }
+    let folder = folder();
+    let matches = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "4".to_owned());
+    for name in ["one", "other"] {
+        out(&agon(folder.path(), &["new", "cultist-wars", "java", name]));
+    }
+    let built = agon(folder.path(), &["build", "one", "other"]);
+    assert!(built.status.success(), "{}", err(&built));
+    let work = "#include <regex>\n#include <iostream>\nint main() { std::regex r(\"a+\"); std::cout << std::regex_match(\"a\", r); }\n";
+    std::fs::write(folder.path().join("work.cpp"), work).expect("a file");
+    // It ends when its file is gone, whatever becomes of this test.
+    let mut compiler = Command::new("sh")
+        .args(["-c", "while [ -e work.cpp ]; do g++ -O2 -o /dev/null work.cpp || exit; done"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell");
+    let words = ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "--json", "--replays", "none"];
+    let played = agon(folder.path(), &words);
+    std::fs::remove_file(folder.path().join("work.cpp")).expect("our own file");
+    compiler.wait().expect("our own child");
+    if played.status.code() == Some(3) {
+        println!("SKIPPED: the Java starter against itself ({})", err(&played).trim());
+        return;
+    }
+    let result: Value = serde_json::from_str(out(&played).lines().last().unwrap_or_default())
+        .unwrap_or_else(|_| panic!("no result: {}", err(&played)));
+    let voids = result["void"].as_array().map_or(0, Vec::len);
+    let journal = folder.path().join("agon-series/cultist-wars-gauntlet-1/journal.jsonl");
+    let journal = std::fs::read_to_string(journal).expect("a journal");
+    let late = journal.matches("\"timeout\"").count();
+    let faults = journal.lines().filter(|line| line.contains("\"faults\"")).count();
+    println!("{} matches: {late} with timeouts, {faults} with faults, {voids} void", result["games"]);
+    assert_eq!(late, 0, "{journal}");
+    assert_eq!(result["games"].to_string(), matches);
+}
