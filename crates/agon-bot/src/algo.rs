@@ -78,10 +78,17 @@ impl Algo {
         ] {
             if folder.join(file).is_file() {
                 let build = command.iter().filter(|word| !word.is_empty()).map(|word| (*word).to_owned());
-                return Some(Self { build: build.collect(), run: vec!["sh".to_owned(), by_kit] });
+                // A build that makes no script to run by makes a jar, where its tool puts them.
+                let jar = if folder.join(&by_kit).is_file() { None } else { jar(folder) };
+                let run = jar.and_then(|jar| {
+                    let (_, class) = class_that_runs(&folder.join(sources(folder)?), target.as_deref())?;
+                    Some(words(&["java", "-cp", &jar, &class]))
+                });
+                let run = run.unwrap_or_else(|| vec!["sh".to_owned(), by_kit]);
+                return Some(Self { build: build.collect(), run });
             }
         }
-        let sources = ["src/main/java", "src", "."].into_iter().find(|place| folder.join(place).is_dir())?;
+        let sources = sources(folder)?;
         let (file, class) = class_that_runs(&folder.join(sources), target.as_deref())?;
         let file = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
         let made = format!("{TARGET}/classes");
@@ -111,6 +118,24 @@ impl Algo {
         };
         Some(made).filter(|made| !folder.join(made).exists())
     }
+}
+
+/// Where Java sources lie.
+fn sources(folder: &Path) -> Option<&'static str> {
+    ["src/main/java", "src", "."].into_iter().find(|place| folder.join(place).is_dir())
+}
+
+/// The jar that a build has made, as seen from its folder.
+fn jar(folder: &Path) -> Option<String> {
+    [TARGET, "build/libs", "target"].into_iter().find_map(|place| {
+        let entries = std::fs::read_dir(folder.join(place)).into_iter().flatten().flatten().take(MOST_FILES);
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_program = |name: &String| {
+            let beside = ["-sources.jar", "-javadoc.jar", "-tests.jar"].iter().any(|end| name.ends_with(end));
+            name.ends_with(".jar") && !beside && !name.starts_with("original-")
+        };
+        names.filter(is_program).min().map(|name| format!("{place}/{name}"))
+    })
 }
 
 fn words(list: &[&str]) -> Vec<String> {
@@ -224,6 +249,27 @@ mod tests {
             (algo.build.join(" "), algo.run.join(" ")),
             ("sh gradlew build".to_owned(), "sh algo-target/run.sh".to_owned())
         );
+    }
+
+    #[test]
+    fn what_a_build_puts_into_a_jar_runs_unless_it_makes_a_script() {
+        let main = "class Start { public static void main(String[] a) {} }";
+        let files = [("algo.json", "{\"language\": \"java\"}"), ("pom.xml", ""), ("src/Start.java", main)];
+        let kit = folder(&files);
+        let run = || Algo::of(kit.path()).expect("Java is compiled").run.join(" ");
+        let make = |name: &str| {
+            let path = kit.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, "").expect("a file");
+        };
+        make("target/algo-1-sources.jar");
+        assert_eq!(run(), "sh algo-target/run.sh");
+        make("target/algo-1.jar");
+        assert_eq!(run(), "java -cp target/algo-1.jar Start");
+        make("build/libs/algo.jar");
+        assert_eq!(run(), "java -cp build/libs/algo.jar Start");
+        make("algo-target/run.sh");
+        assert_eq!(run(), "sh algo-target/run.sh");
     }
 
     #[test]

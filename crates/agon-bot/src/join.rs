@@ -498,7 +498,10 @@ mod tests {
     #[test]
     fn a_name_is_one_short_plain_line() {
         assert_eq!(name(b"my-bot.py"), Some("my-bot.py".to_owned()));
-        assert_eq!(name("  b\u{f6}t\n\x1b[31mred \u{202e}x".as_bytes()), Some("b\u{f6}t[31mred x".to_owned()));
+        assert_eq!(
+            name("  b\u{f6}t\n\x1b[31mred \u{202e}x".as_bytes()),
+            Some("b\u{f6}t[31mred x".to_owned())
+        );
         assert_eq!(name(&[b'a'; 1 << 16]).map(|name| name.len()), Some(LONGEST_NAME));
         assert!([&b""[..], b" \n\t", &[0xff, 0xfe]].iter().all(|text| name(text).is_none()));
     }

@@ -535,13 +535,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn keep_rejections(
-        &mut self,
-        step: u32,
-        turn: &str,
-        answers: &[(Seat, PackedAnswer)],
-        takes: &[Take],
-    ) {
+    fn keep_rejections(&mut self, step: u32, turn: &str, answers: &[(Seat, PackedAnswer)], takes: &[Take]) {
         for rejection in self.session.rejections() {
             let count = &mut self.seats[rejection.seat.index()].counts.rejected;
             *count += 1;
@@ -602,7 +596,8 @@ impl<'a> Referee<'a> {
                 && alike.count() < QUOTED_FAULTS
             {
                 fault.stderr = trace::useful(&take.stderr);
-                if let Some(place) = trace::place(&take.stderr).filter(|_| fault.kind == FaultKind::Malformed) {
+                if let Some(place) = trace::place(&take.stderr).filter(|_| fault.kind == FaultKind::Malformed)
+                {
                     fault.message += &format!("; it named {place}");
                 }
             }

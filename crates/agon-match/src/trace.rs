@@ -54,8 +54,10 @@ fn named(line: &str) -> Option<String> {
     let short = |file: &str| -> Option<String> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let (stem, ending) = name.rsplit_once('.')?;
-        let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.+ ".contains(c));
-        let is_file = is_word(stem) && ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_word =
+            |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.+ ".contains(c));
+        let is_file =
+            is_word(stem) && ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic());
         (is_file && is_word(ending) && name.len() <= 60).then(|| name.to_owned())
     };
     let number = |text: &str| -> Option<u32> {
@@ -204,9 +206,15 @@ mod tests {
     #[test]
     fn the_place_that_is_named_is_found() {
         for (said, wanted) in [
-            ("  File \"/home/me/a.py\", line 2, in f\n  File \"bot.py\", line 9, in turn\n    x\n", Some("bot.py, line 9")),
+            (
+                "  File \"/home/me/a.py\", line 2, in f\n  File \"bot.py\", line 9, in turn\n    x\n",
+                Some("bot.py, line 9"),
+            ),
             ("E: no\n\tat Bot.plan(Bot.java:17)\n\tat Bot.main(Bot.java:4)\n", Some("Bot.java, line 17")),
-            ("E: no\n    at plan (/home/me/my bot.js:3:9)\n    at turn (/home/me/bot.js:7:3)\n", Some("bot.js, line 3")),
+            (
+                "E: no\n    at plan (/home/me/my bot.js:3:9)\n    at turn (/home/me/bot.js:7:3)\n",
+                Some("bot.js, line 3"),
+            ),
             ("thread 'main' panicked at src/main.rs:2:5:\nno plan\n", Some("main.rs, line 2")),
             ("bot.cpp:31: unit 3 mines\nbot.cpp:40: unit 4 mines\n", Some("bot.cpp, line 40")),
             ("at 12:30:05 I think, ws://127.0.0.1:8765, v1.2:3\n", None),

@@ -98,7 +98,11 @@ impl Compilers {
         let start = |_| {
             // When we are gone, so are they: the shell leads a group of its own, which is ended as one.
             let mut command = Command::new("setsid");
-            command.args(["sh", "-c", "while [ -e work.cpp ]; do g++ -O2 -o /dev/null work.cpp || exit; done"]);
+            command.args([
+                "sh",
+                "-c",
+                "while [ -e work.cpp ]; do g++ -O2 -o /dev/null work.cpp || exit; done",
+            ]);
             command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell")
         };
         Self((0..count).map(start).collect())
@@ -159,7 +163,9 @@ fn charged(game: &dyn AnyGame, folder: &Path, wanted: usize) -> [f64; 2] {
     let clock = Clock { limited: false, ..Clock::ORIGINAL };
     let mut players: Vec<_> = Seat::first(2)
         .zip(names.iter().zip(&places))
-        .map(|(seat, (name, cpus))| seat_player(session.as_mut(), name, seat, Some(cpus), clock).expect("seated"))
+        .map(|(seat, (name, cpus))| {
+            seat_player(session.as_mut(), name, seat, Some(cpus), clock).expect("seated")
+        })
         .collect();
     let stop = Box::leak(Box::new(AtomicBool::new(false)));
     let mut seen = Charged { answers: [Vec::new(), Vec::new()], wanted, stop };
@@ -168,7 +174,13 @@ fn charged(game: &dyn AnyGame, folder: &Path, wanted: usize) -> [f64; 2] {
         // The referee's own thread, on the first CPU of the match.
         scope.spawn(|| {
             sys::stay_on(&cpus[..1]);
-            play_on(session.as_mut(), &mut players, &labels, &mut seen, &Terms::new(clock, Ponder::Stop, stop));
+            play_on(
+                session.as_mut(),
+                &mut players,
+                &labels,
+                &mut seen,
+                &Terms::new(clock, Ponder::Stop, stop),
+            );
         });
     });
     assert!(seen.answers.iter().all(|answers| answers.len() > FIRST), "{name}: a bot did not answer");
@@ -185,7 +197,8 @@ fn a_c_and_a_java_program_are_charged_alike() {
         }
     }
     // `cargo xtask long charging` says how many answers, and within how many percent.
-    let number = |name: &str, usual: f64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
+    let number =
+        |name: &str, usual: f64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
     let (wanted, percent) = (number("AGON_ANSWERS", 10.0) as usize, number("AGON_PERCENT", 100.0));
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");

@@ -129,10 +129,8 @@ fn a_running_match_tells_the_names_by_which_bots_register() {
     assert!(record.faults.is_empty(), "{:?}", record.faults);
     camera.finish(&record);
     let (lines, _) = live.since(0);
-    let told: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["registered"].take())
-        .collect();
+    let told: Vec<Value> =
+        lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["registered"].take()).collect();
     // The head comes before the bots have said anything; then it is said once.
     let said: Vec<usize> = (0..told.len()).filter(|&line| told[line] != Value::Null).collect();
     assert_eq!((said, &told[1]), (vec![1], &serde_json::json!(["Tigers", null])));

@@ -201,7 +201,8 @@ fn a_class_file_for_a_newer_java_says_which_java_it_is() {
     }
     let folder = folder();
     // The beginning of a class file, of version 99.
-    std::fs::write(folder.path().join("Player.class"), [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 99]).expect("a file");
+    std::fs::write(folder.path().join("Player.class"), [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 99])
+        .expect("a file");
     let words = ["play", "cultist-wars", "cmd:java -cp . Player", "builtin:idle", "--no-replay", "--quiet"];
     let said = out(&agon(folder.path(), &[&words[..], &["--time-scale", "20"]].concat()));
     assert!(said.contains("it was compiled for Java 55, and `java` here is "), "{said}");

@@ -411,7 +411,8 @@ fn referee_repeats_a_void_match_inside() {
     for (name, bot) in [("prey.sh", PREY), ("hunter.sh", HUNTER)] {
         std::fs::write(folder.path().join(name), format!("{READ}{bot}\n")).expect("a file");
     }
-    let words = ["referee", "cultist-wars", "-p1", "sh prey.sh", "-p2", "sh hunter.sh", "-d", "seed=4", "--json"];
+    let words =
+        ["referee", "cultist-wars", "-p1", "sh prey.sh", "-p2", "sh hunter.sh", "-d", "seed=4", "--json"];
     let output = agon(folder.path(), &words);
     let said = err(&output);
     assert!(said.contains("a signal of seat 2 stopped seat 1"), "{said}");

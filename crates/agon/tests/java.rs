@@ -31,7 +31,8 @@ fn the_java_starter_against_itself_is_never_late() {
         .stderr(Stdio::null())
         .spawn()
         .expect("a shell");
-    let words = ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "--json", "--replays", "none"];
+    let words =
+        ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "--json", "--replays", "none"];
     let played = agon(folder.path(), &words);
     std::fs::remove_file(folder.path().join("work.cpp")).expect("our own file");
     compiler.wait().expect("our own child");

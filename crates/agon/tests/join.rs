@@ -127,8 +127,14 @@ fn a_bot_that_talks_in_lines_joins() {
     let (result, said) = waits.result();
     assert_eq!(faults(&result), [""; 0], "{result:#}");
     // The bot goes by its own name, not by the place where it came in.
-    assert_eq!((&result["seats"][0]["bot"], &result["seats"][1]["bot"]), (&"bot.sh".into(), &"idle".into()), "{result:#}");
+    assert_eq!(
+        (&result["seats"][0]["bot"], &result["seats"][1]["bot"]),
+        (&"bot.sh".into(), &"idle".into()),
+        "{result:#}"
+    );
     assert!(said.contains(&format!("waits for a bot to connect to {address}")), "{said}");
+    let told = common::agon(place.path(), &["replay", "info", "m.replay"]);
+    assert!(out(&told).contains("seat 1   bot.sh join:"), "and in the replay: {}", out(&told));
     let told = common::agon(place.path(), &["replay", "show", "m.replay", "--stderr", "1"]);
     for words in ["turn 3", "the token is wrong"] {
         assert!(out(&told).contains(words), "and here: {}{}", out(&told), err(&told));

@@ -144,7 +144,8 @@ fn the_move_that_voids_a_list_is_named() {
     let void = "ignored with its whole list, because of move 1 of it (unit ";
     assert!(screen.contains(void) && screen.contains(", ATTACK)"), "{screen}{said}");
     // No exception, but the bot itself says where it is.
-    let body = body.replace("return", "import sys; print('grid_player.py:12: charge', file=sys.stderr); return");
+    let body =
+        body.replace("return", "import sys; print('grid_player.py:12: charge', file=sys.stderr); return");
     write(&place, "bot/grid_player.py", &PLAYER.replace("BODY", &body));
     let (screen, said) = hunt(&place, "bot", "document");
     let line = screen.lines().find(|line| line.contains(void)).unwrap_or_default();

@@ -50,8 +50,8 @@ use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Cpus, Answer, Answers, Builtin, Chance, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome, Picture,
-    Preset, Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
+    Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
+    Picture, Preset, Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use serde::Serialize;
 

@@ -156,7 +156,8 @@ pub fn rejections(
         let more = if more > 0 { format!(" (and {more} more by that rule)") } else { String::new() };
         let bot = screen.seat(order.seat, &screen::harmless(&labels[order.seat.index()]));
         let why = screen::harmless(&order.message);
-        let place = order.place.as_ref().map_or_else(String::new, |place| format!(" ({})", screen::harmless(place)));
+        let place =
+            order.place.as_ref().map_or_else(String::new, |place| format!(" ({})", screen::harmless(place)));
         writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{place}{more}", order.turn, order.rule)?;
     }
     Ok(())

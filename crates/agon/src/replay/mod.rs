@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use agon_game::{Seat, Session};
-use agon_replay::{Replay, ReplayError};
+use agon_replay::{Replay, ReplayError, SeatInfo};
 use clap::Subcommand;
 use serde_json::json;
 
@@ -157,7 +157,8 @@ fn info(file: &Path, as_json: bool) -> Done {
     writeln!(out, "  clock    {}", harmless(&header.clock.to_string()))?;
     writeln!(out, "  written  by {}", harmless(&header.program))?;
     for (seat, bot) in Seat::first(Seat::MAX).zip(&header.seats) {
-        let label = screen.seat(seat, &harmless(&bot.label));
+        let registered = replay.end.as_ref().and_then(|end| end.facts["registered"][seat.index()].as_str());
+        let label = screen.seat(seat, &harmless(SeatInfo::called(&bot.label, registered)));
         let result = replay.end.as_ref().and_then(|end| end.outcome.as_ref()).map(|outcome| {
             format!("  score {}, rank {}", score(outcome.scores[seat.index()]), outcome.ranks[seat.index()])
         });

@@ -10,8 +10,8 @@ use std::io::Write as _;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Cpus, Answer, Builtin, BuiltinInfo, Chance, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome, Picture,
-    Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
+    Answer, Builtin, BuiltinInfo, Chance, Cpus, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome,
+    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
 };
 use serde::{Deserialize, Serialize};
 
