@@ -192,9 +192,15 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
     let label = fs::canonicalize(&full).unwrap_or(full);
     let label =
         label.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned());
+    let wants =
+        |missing: &&str| Failure::usage(format!("{}: the contest wants a file {missing}", folder.display()));
+    // What is no bot of the contest at all is told first; that it has folders is its least trouble.
+    if let Some(missing) = wanted.iter().find(|wanted| !folder.join(wanted).exists()) {
+        return Err(wants(missing));
+    }
     let files = gather(folder, flat)?;
     if let Some(missing) = wanted.iter().find(|wanted| !files.iter().any(|file| file == *wanted)) {
-        return Err(Failure::usage(format!("{}: the contest wants a file {missing}", folder.display())));
+        return Err(wants(missing));
     }
     let inside: Vec<String> =
         files.iter().map(|file| if flat { file.clone() } else { format!("{label}/{file}") }).collect();
