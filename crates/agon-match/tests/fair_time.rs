@@ -164,9 +164,9 @@ fn the_first_two_seconds_of_a_runtime_are_not_looked_at() {
     // It spins between its turns, as a runtime does that still compiles; a program of this name is known to be one.
     let java = burner.program.with_file_name("java");
     std::fs::copy(&burner.program, &java).expect("our own folder");
-    let bots = [&*burner.bot("1"), &format!("cmd:{} 0 idle", java.display())];
+    let (thinks, spins) = (burner.bot("1"), format!("cmd:{} 0 idle", java.display()));
     for _ in 0..5 {
-        let record = match_of(bots, last_cpu(), UNLIMITED);
+        let record = match_of([&*thinks, &*spins], last_cpu(), UNLIMITED);
         // On a machine with much else to do it takes longer, and says nothing.
         if record.wall_us < 1_500_000 {
             let noted = record.notes.iter().any(|note| note.contains("while its opponent was to move"));
