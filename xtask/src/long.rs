@@ -72,6 +72,37 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "ladder",
+        about: "20 ladders of 40 versions with a quarter of a round robin's games order them as truly; about 5 minutes",
+        command: &[
+            "--config",
+            "env.AGON_RUNS='20'",
+            "test",
+            "-p",
+            "agon-ladder",
+            "--test",
+            "truth",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
+        name: "serve",
+        about: "100 kills of a contest's server at random moments: its log is whole, nothing counts twice; about 10 minutes",
+        command: &[
+            "--config",
+            "env.AGON_KILLS='100'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "serve",
+            "--",
+            "killed",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "decisions",
         about: "sequential tests are wrong as rarely as they say, 20,000 runs for each kind of results; half an hour",
         command: &[

@@ -280,14 +280,28 @@ impl Build {
     /// # Errors
     /// A sentence, when the command cannot be started or its result cannot be kept.
     pub fn run(&self) -> Result<ExitStatus, String> {
-        let done = self.try_run();
+        self.run_by(|command| command.stdout(io::stderr()).status())
+    }
+
+    /// Runs it, with somebody else starting the command and waiting for it.
+    ///
+    /// # Errors
+    /// A sentence, when the command cannot be started or its result cannot be kept.
+    pub fn run_by(
+        &self,
+        run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
+    ) -> Result<ExitStatus, String> {
+        let done = self.try_run(run);
         if let Some(made) = &self.made {
             let _ = std::fs::remove_dir_all(&made.draft);
         }
         done
     }
 
-    fn try_run(&self) -> Result<ExitStatus, String> {
+    fn try_run(
+        &self,
+        run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
+    ) -> Result<ExitStatus, String> {
         let failed = |path: &Path, error: io::Error| format!("{}: {}", path.display(), full(&error));
         if let Some(made) = &self.made {
             std::fs::create_dir_all(&made.draft).map_err(|error| failed(&made.draft, error))?;
@@ -299,9 +313,8 @@ impl Build {
         }
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).current_dir(&self.folder).stdin(Stdio::null());
-        command.stdout(io::stderr());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let status = command.status().map_err(|error| self.not_started(&error))?;
+        let status = run(&mut command).map_err(|error| self.not_started(&error))?;
         let Some(made) = &self.made else { return Ok(status) };
         // Some compilers end with an error for what keeps no program from running, as missing types.
         let complained = made.language == "TypeScript" && made.result.is_file();

@@ -1,7 +1,8 @@
-//! `contest.toml`: a tournament written down.
+//! `contest.toml`: a tournament, or a contest of `agon serve`, written down.
 //!
 //! It fixes what decides results: game, rules, maps, clock, seeds, bots. How it is run (`-j`, `--json`,
-//! which replays are kept) stays on the command line.
+//! which replays are kept) stays on the command line. The sections `[site]` and `[ladder]` are for `agon serve`,
+//! and `seed` and `bots` for `agon tournament`; each passes over what is the other's.
 
 use std::path::Path;
 
@@ -30,8 +31,10 @@ pub struct ContestFile {
     /// Seats of a match.
     #[serde(default)]
     pub seats: Option<u8>,
-    /// The seed of the first round; each round has the next.
-    pub seed: i64,
+    /// The seed of the first round; each round has the next. A tournament needs it; the seeds of a site come from its
+    /// secret.
+    #[serde(default)]
+    pub seed: Option<i64>,
     /// Matches each pairing plays, in a ladder each bot, rounded up to whole blocks. The other formats have their own
     /// lengths.
     #[serde(default)]
@@ -66,11 +69,42 @@ pub struct ContestFile {
     /// `stop` or `allow`.
     #[serde(default)]
     pub ponder: Option<String>,
-    /// The bots.
+    /// The bots of a tournament.
+    #[serde(default)]
     pub bots: Vec<ContestBot>,
+    /// What `agon serve` needs to know beside.
+    #[serde(default)]
+    pub site: SiteSection,
+    /// How the ladder of `agon serve` is played.
+    #[serde(default)]
+    pub ladder: LadderSection,
     /// Where it stands, and its text: what errors point into.
     #[serde(skip)]
     source: (String, String),
+}
+
+/// The section `[site]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SiteSection {
+    /// The name of the contest; the folder's where there is none.
+    pub title: Option<String>,
+    /// Built-in bots that stand on the ladder; all of the game's where nothing is said.
+    pub bosses: Option<Vec<String>>,
+}
+
+/// The section `[ladder]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LadderSection {
+    /// So many rated matches a version plays, beside those in which others need it.
+    pub matches: u32,
+}
+
+impl Default for LadderSection {
+    fn default() -> Self {
+        Self { matches: 400 }
+    }
 }
 
 /// A format by name.
@@ -167,7 +201,7 @@ impl ContestFile {
 
 /// The key that was perhaps meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 18] = [
+    const KEYS: [&str; 23] = [
         "game",
         "rules",
         "set",
@@ -186,6 +220,11 @@ fn hint(line: &str) -> String {
         "time_limit",
         "ponder",
         "bots",
+        "title",
+        "bosses",
+        "matches",
+        "[site]",
+        "[ladder]",
     ];
     let key = line.split('=').next().unwrap_or("").trim();
     let nearest = agon_game::setup::nearest(key, KEYS).filter(|_| !KEYS.contains(&key));
@@ -212,10 +251,23 @@ mod tests {
     #[test]
     fn a_whole_file_is_read() {
         let file = ContestFile::parse(WHOLE).expect("a good file");
-        assert_eq!((file.game.as_str(), file.seed, file.games), ("cultist-wars", 1000, Some(20)));
+        assert_eq!((file.game.as_str(), file.seed, file.games), ("cultist-wars", Some(1000), Some(20)));
+        assert_eq!((file.site, file.ladder.matches), (SiteSection::default(), 400));
         assert_eq!(file.bots[0].parts(), ("builtin:greedy", None));
         assert_eq!(file.bots[1].parts(), ("bots/alice", Some("Alice")));
         assert_eq!(file.set["turns"].as_integer(), Some(60));
+    }
+
+    #[test]
+    fn sections_of_a_site_stand_beside_those_of_a_tournament() {
+        let site = "[site]\ntitle = 'Autumn'\nbosses = ['builtin:greedy']\n[ladder]\nmatches = 50\n";
+        let file = ContestFile::parse(&format!("{WHOLE}{site}")).expect("a good file");
+        assert_eq!(file.site.title.as_deref(), Some("Autumn"));
+        assert_eq!((file.site.bosses, file.ladder.matches), (Some(vec!["builtin:greedy".to_owned()]), 50));
+        let alone = ContestFile::parse(&format!("game = 'cultist-wars'\n{site}")).expect("a good file");
+        assert_eq!((alone.seed, alone.bots.len()), (None, 0));
+        let error = ContestFile::parse(&format!("game = 'g'\n{}", site.replace("title", "titel"))).unwrap_err();
+        assert!(error.starts_with(":3:1: unknown field `titel`") && error.contains("did you mean `title`?"), "{error}");
     }
 
     #[test]

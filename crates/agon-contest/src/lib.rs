@@ -18,6 +18,7 @@ pub mod course;
 pub mod desk;
 pub mod journal;
 pub mod origin;
+pub mod same;
 pub mod standing;
 pub mod work;
 

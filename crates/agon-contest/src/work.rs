@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
-use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session};
+use agon_game::{AnyGame, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
     Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms, place,
     play_on, seat_player,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::desk::{Desk, End, Job};
 use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
+use crate::same::{Answers, start};
 use crate::whole;
 
 /// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
@@ -301,7 +301,7 @@ impl<'a> Table<'a> {
         let mut session = series.prepared[block.map].open(block.seed).map_err(|error| {
             Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
         })?;
-        let watch = Watch { answers: Xxh3::new(), recorder: None };
+        let watch = Watch { answers: Answers::default(), recorder: None };
         Ok(Self {
             series,
             kind: header.kind,
@@ -359,7 +359,7 @@ impl<'a> Table<'a> {
             return Err(Trouble::Own("a match that is not void has no outcome".to_owned()));
         };
         // The same answers may end differently where time is part of play.
-        outcome.ranks.iter().for_each(|&rank| self.watch.answers.update(&[rank]));
+        self.watch.answers.ended(&outcome.ranks);
         let faults = faults(record);
         let replay = match self.is_kept(&outcome.ranks, &faults) {
             true => self.keep(record, kept)?,
@@ -421,19 +421,6 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A hash of where a match begins: rules, map and state. The seed is no part of it, as in some games it decides
-/// nothing. A map that the seed makes stands in no recipe, so the scene is needed.
-fn start(session: &mut dyn Session) -> u64 {
-    let mut hash = Xxh3::new();
-    let recipe = session.recipe();
-    for text in [&recipe.rules, &recipe.map, &session.scene().to_string()] {
-        hash.update(&(text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
-    }
-    hash.update(&session.hash().to_le_bytes());
-    hash.digest()
-}
-
 /// The faults of a match by seat and kind.
 fn faults(record: &MatchRecord) -> Vec<FaultCount> {
     let mut counted: Vec<FaultCount> = Vec::new();
@@ -462,32 +449,20 @@ fn rejected(record: &MatchRecord) -> Vec<u64> {
 
 /// Sees every answer: for the fingerprint, and for the replay where one is kept.
 struct Watch {
-    answers: Xxh3,
+    answers: Answers,
     recorder: Option<Recorder<Vec<u8>>>,
 }
 
 impl Observer for Watch {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         for (seat, answer) in step.answers {
-            add(&mut self.answers, *seat, answer);
+            self.answers.add(*seat, answer);
         }
         match &mut self.recorder {
             Some(recorder) => recorder.stepped(session, step),
             None => Ok(()),
         }
     }
-}
-
-/// Adds what was played to the fingerprint: not how long it took, nor the words of a malformed answer.
-fn add(hash: &mut Xxh3, seat: Seat, answer: &PackedAnswer) {
-    let (kind, order): (u8, &[u8]) = match answer {
-        Answer::Given { order, .. } => (0, order),
-        Answer::Malformed { .. } => (1, &[]),
-        Answer::Missing(absence) => (2 + *absence as u8, &[]),
-    };
-    hash.update(&[seat.number(), kind]);
-    hash.update(&(order.len() as u32).to_le_bytes());
-    hash.update(order);
 }
 
 #[cfg(test)]

@@ -258,6 +258,61 @@ impl Known {
         chosen.into_iter().map(|bots| seated(bots, &self.first_seats)).collect()
     }
 
+    /// Makes room for bots that have come since, up to so many.
+    pub fn grow(&mut self, bots: usize) {
+        let bots = bots.max(self.strengths.len());
+        self.strengths.resize(bots, 0.0);
+        self.variances.resize(bots, PRIOR * PRIOR);
+        self.blocks.resize(bots, 0);
+        self.points.resize(bots, 0);
+        self.first_seats.resize(bots, 0);
+        self.recent.resize(bots, Vec::new());
+    }
+
+    /// One fixture among the bots that are free, for a ladder that never ends: with `first` the one that tells most
+    /// of that bot, with `far` one of two far apart that change with that number, else the one that tells most of
+    /// all. None when too few are free.
+    pub fn choose_one(
+        &self,
+        free: &[bool],
+        first: Option<usize>,
+        far: Option<usize>,
+        seats: usize,
+    ) -> Option<Vec<usize>> {
+        let order: Vec<usize> = self.order().into_iter().filter(|&bot| free[bot]).collect();
+        let bots = order.len();
+        if bots < seats.max(2) {
+            return None;
+        }
+        let place_of = |bot: usize| order.iter().position(|&other| other == bot);
+        let best_of = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
+            let weighed = pairs.map(|(one, other)| (self.weight(order[one], order[other], None), one, other));
+            // Among equals those in front, as everywhere here.
+            weighed.max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))))
+        };
+        let (one, other) = match (first.and_then(place_of), far) {
+            (Some(own), _) => {
+                let mut others = (0..bots).filter(|&other| other != own).map(|other| (own, other));
+                let (_, one, other) = best_of(&mut others)?;
+                (one, other)
+            }
+            (None, Some(number)) => {
+                let one = (number * 7) % bots;
+                let other = (one + bots / 3 + (number * 5) % (bots / 2).max(1)) % bots;
+                (one, if one == other { (one + 1) % bots } else { other })
+            }
+            (None, None) => {
+                let near = |one: usize| one + 1..bots.min(one + 1 + NEIGHBOURS);
+                let mut pairs = (0..bots).flat_map(|one| near(one).map(move |other| (one, other)));
+                let (_, one, other) = best_of(&mut pairs)?;
+                (one, other)
+            }
+        };
+        let (mut busy, mut chosen) = (vec![false; bots], Vec::new());
+        self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+        chosen.pop().map(|bots| seated(bots, &self.first_seats))
+    }
+
     /// The gain of a pair, with newcomers first and pairs that met of late last.
     fn weight(&self, one: usize, other: usize, line: Option<f64>) -> f64 {
         let new = [one, other].map(|bot| u32::from(self.blocks[bot] < FEW_BLOCKS)).iter().sum::<u32>();
@@ -299,6 +354,32 @@ mod tests {
     use agon_game::Seeded;
 
     use super::*;
+
+    #[test]
+    fn one_fixture_is_of_free_bots_only_and_of_whom_it_is_for() {
+        let mut known = Known::new(2);
+        known.grow(8);
+        for (one, other) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)] {
+            known.add(&[one, other], &[4, 0]);
+        }
+        known.refit();
+        let free = [true, true, false, true, true, true, false, true];
+        for number in 0..50 {
+            for seats in 2..=6 {
+                let fixture = known.choose_one(&free, None, Some(number), seats).expect("six are free");
+                let different: std::collections::BTreeSet<_> = fixture.iter().collect();
+                assert_eq!((fixture.len(), different.len()), (seats, seats));
+                assert!(fixture.iter().all(|&bot| free[bot]), "{fixture:?}");
+            }
+        }
+        let its = known.choose_one(&free, Some(0), None, 2).expect("two are free");
+        assert!(its.contains(&0) && !its.contains(&1), "they met last: {its:?}");
+        // Nothing is known of the last one, so that its game tells most.
+        assert!(known.choose_one(&free, None, None, 2).expect("two are free").contains(&7));
+        assert_eq!(known.choose_one(&free, None, None, 7), None);
+        assert_eq!(known.choose_one(&[true; 8], Some(9), None, 9), None);
+    }
+
 
     #[test]
     fn neighbours_play_each_other_and_a_few_far_apart() {

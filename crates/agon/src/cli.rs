@@ -6,7 +6,7 @@ use crate::author::{build, check, doctor, new, pack, sandbox};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library, maps};
-use crate::{play, replay, viewer};
+use crate::{play, replay, serve, viewer};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -76,6 +76,9 @@ pub enum Command {
     /// Rate all bots from journals of series
     #[command(after_help = rate::EXAMPLES)]
     Rate(rate::RateOptions),
+    /// Run a contest: a ladder that bots are handed in to, with a worker inside
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(serve::ServeOptions),
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),

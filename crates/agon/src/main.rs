@@ -11,6 +11,7 @@ mod author;
 mod common;
 mod play;
 mod replay;
+mod serve;
 mod series;
 mod viewer;
 mod workshop;
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),
         Command::Rate(options) => rate::run(&options),
+        Command::Serve(options) => serve::run(&options),
         Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),

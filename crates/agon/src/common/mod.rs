@@ -11,6 +11,7 @@ pub mod seats;
 pub mod table;
 pub mod waiting;
 pub mod wanted;
+pub mod written;
 
 use std::io::Write;
 use std::path::Path;
@@ -393,6 +394,10 @@ pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> 
     }
     labels
 }
+
+/// The longest time for an answer unless told otherwise, in games whose bots are scripts: a rulebook that allows minutes
+/// for an answer allows weeks for a series.
+pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

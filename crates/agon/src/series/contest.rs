@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use agon_contest::ContestFile;
-use clap::ValueEnum as _;
 
-use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind};
+use crate::common::written;
+use crate::common::{ClockOptions, Failure};
 use crate::series::SeriesOptions;
 use crate::series::formats::{FormatOptions, Name};
 use crate::series::tournament::TournamentOptions;
@@ -50,19 +50,15 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
     if file.games == Some(0) {
         return Err(wrong("games", "there is nothing to play"));
     }
-    let unknown = |key: &str, known: &str| wrong(key, &format!("write one of {known}"));
-    let clock = match &file.clock {
-        None => ClockKind::default(),
-        Some(text) => {
-            ClockKind::from_str(text, false).map_err(|_| unknown("clock", "original, site-2026"))?
+    for (key, missing, example) in [
+        ("seed", file.seed.is_none(), "seed = 1000"),
+        ("bots", file.bots.is_empty(), "bots = [\"bots/alice\", \"builtin:greedy\"]"),
+    ] {
+        if missing {
+            return Err(Failure::usage(format!("{path}: `{key}` is missing: {example}")));
         }
-    };
-    let ponder = match &file.ponder {
-        None => PonderKind::default(),
-        Some(text) => PonderKind::from_str(text, false).map_err(|_| unknown("ponder", "stop, allow"))?,
-    };
-    let time_limit = file.time_limit.as_deref().map(common::time).transpose();
-    let time_limit = time_limit.map_err(|why| wrong("time_limit", &why.to_string()))?;
+    }
+    let clock = written::clock(&file)?;
     let FormatOptions { format: chosen, rounds, best_of, advance, decide_top, seeding } = format.clone();
     let written = FormatOptions {
         format: file.format.map_or(chosen, Into::into),
@@ -85,13 +81,13 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
     let parts = file.bots.iter().map(agon_contest::config::ContestBot::parts).enumerate();
     let names = parts.filter_map(|(number, (_, label))| Some(format!("{}={}", number + 1, label?)));
     let series = SeriesOptions {
-        seed: Some(file.seed),
+        seed: file.seed,
         map: file.maps.clone(),
         rules: file.rules.clone(),
         set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
         seats: file.seats,
         name: names.collect(),
-        clock: ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder },
+        clock,
         run: run.clone(),
     };
     let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();

@@ -38,13 +38,11 @@ use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
-use crate::common::{self, ClockOptions, Failure, SetupOptions};
+use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
 use crate::series::progress::Show;
 
 /// Played unless told otherwise, for each pairing.
 pub const USUAL_GAMES: u64 = 100;
-/// The longest time for an answer unless told otherwise, in games whose bots are scripts.
-const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// Options of all series.
 #[derive(Args, Debug, Clone, Default)]
@@ -164,7 +162,6 @@ pub struct Ready {
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let game = common::game(wanted.game)?;
     let info = game.info();
-    // A rulebook that allows minutes for an answer allows weeks for a series.
     let mut options = wanted.options.clone();
     let usual_limit = info.transport == Transport::Script
         && !options.clock.no_timeouts

@@ -1,0 +1,45 @@
+//! Did two matches go the same way? Hashes of where a match begins and of all that was answered.
+
+use agon_game::{Answer, PackedAnswer, Seat, Session};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A hash of where a match begins: rules, map and state. The seed is no part of it, as in some games it decides
+/// nothing. A map that the seed makes stands in no recipe, so the scene is needed.
+pub fn start(session: &mut dyn Session) -> u64 {
+    let mut hash = Xxh3::new();
+    let recipe = session.recipe();
+    for text in [&recipe.rules, &recipe.map, &session.scene().to_string()] {
+        hash.update(&(text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.update(&session.hash().to_le_bytes());
+    hash.digest()
+}
+
+/// A hash of all answers of a match.
+#[derive(Clone, Default)]
+pub struct Answers(Xxh3);
+
+impl Answers {
+    /// Adds what was played: not how long it took, nor the words of a malformed answer.
+    pub fn add(&mut self, seat: Seat, answer: &PackedAnswer) {
+        let (kind, order): (u8, &[u8]) = match answer {
+            Answer::Given { order, .. } => (0, order),
+            Answer::Malformed { .. } => (1, &[]),
+            Answer::Missing(absence) => (2 + *absence as u8, &[]),
+        };
+        self.0.update(&[seat.number(), kind]);
+        self.0.update(&(order.len() as u32).to_le_bytes());
+        self.0.update(order);
+    }
+
+    /// Adds how it ended: the same answers may end differently where time is part of play.
+    pub fn ended(&mut self, ranks: &[u8]) {
+        ranks.iter().for_each(|&rank| self.0.update(&[rank]));
+    }
+
+    /// The hash.
+    pub fn digest(&self) -> u64 {
+        self.0.digest()
+    }
+}

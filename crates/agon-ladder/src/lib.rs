@@ -1,0 +1,143 @@
+//! What a contest decides: who plays next, who may go live, and the table.
+//!
+//! Plain data in, plain data out: no SQL, no clock, no chance. **The table is a function of the sealed log**
+//! ([`Ladder::table`]): nothing is updated in place, and the same rows make the same table on every machine.
+//!
+//! The unit is the block: the same seed and map in every rotation of the seats. A block counts when all of its
+//! matches are in the log; one with a match that was given up never does, so that a fault of ours yields no rank.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod admission;
+pub mod choice;
+pub mod shown;
+
+mod table;
+
+pub use admission::{Admission, Check, admission};
+pub use choice::{Contender, Policy};
+pub use shown::{Line, Standing, shown};
+pub use table::{Place, Table};
+
+use std::collections::BTreeMap;
+
+use agon_pairing::ladder::Known;
+use agon_stats::{Match, MatchBlock};
+
+/// A rated match, as it stands in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The number of its block.
+    pub block: i64,
+    /// Which rotation, from 0; there are as many as seats.
+    pub rotation: i64,
+    /// The version in each seat.
+    pub versions: Vec<i64>,
+    /// The rank of each seat; the least is the best.
+    pub ranks: Vec<u8>,
+    /// A hash of where it began.
+    pub start: String,
+    /// A hash of all answers.
+    pub answers: String,
+}
+
+/// What follows from the log so far.
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    known: Known,
+    /// The number of each version in `known`.
+    numbers: BTreeMap<i64, usize>,
+    /// Rows of blocks that are not whole yet.
+    open: BTreeMap<i64, Vec<Row>>,
+    whole: Vec<MatchBlock>,
+    /// Rated matches of each version, those of blocks that are not whole included.
+    matches: BTreeMap<i64, u32>,
+    /// Blocks since ratings were made last.
+    unseen: usize,
+}
+
+impl Default for Ladder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ladder {
+    /// Before the first match.
+    pub fn new() -> Self {
+        Self {
+            known: Known::new(0),
+            numbers: BTreeMap::new(),
+            open: BTreeMap::new(),
+            whole: Vec::new(),
+            matches: BTreeMap::new(),
+            unseen: 0,
+        }
+    }
+
+    /// Takes in the next row of the log.
+    pub fn feed(&mut self, row: Row) {
+        for version in &row.versions {
+            *self.matches.entry(*version).or_default() += 1;
+        }
+        let (block, seats) = (row.block, row.versions.len());
+        let rows = self.open.entry(block).or_default();
+        rows.push(row);
+        if rows.len() == seats
+            && let Some(mut rows) = self.open.remove(&block)
+        {
+            rows.sort_by_key(|row| row.rotation);
+            self.take_in(&rows);
+        }
+    }
+
+    /// A block is whole.
+    fn take_in(&mut self, rows: &[Row]) {
+        let lineup = &rows[0].versions;
+        let bots: Vec<usize> = lineup.iter().map(|&version| self.number(version)).collect();
+        let mut points = vec![0u32; bots.len()];
+        for row in rows {
+            for (seat, version) in row.versions.iter().enumerate() {
+                let place = lineup.iter().position(|own| own == version).unwrap_or(seat);
+                let gained = |other: &u8| match row.ranks[seat].cmp(other) {
+                    std::cmp::Ordering::Less => 2,
+                    std::cmp::Ordering::Equal => 1,
+                    std::cmp::Ordering::Greater => 0,
+                };
+                // One of the equals is the seat itself.
+                points[place] += row.ranks.iter().map(gained).sum::<u32>() - 1;
+            }
+        }
+        self.known.add(&bots, &points);
+        self.unseen += 1;
+        self.whole.push(MatchBlock {
+            start: table::start(rows),
+            fingerprint: table::fingerprint(rows),
+            matches: rows
+                .iter()
+                .map(|row| Match {
+                    bots: row.versions.iter().map(|version| table::name(*version)).collect(),
+                    ranks: row.ranks.clone(),
+                })
+                .collect(),
+        });
+    }
+
+    fn number(&mut self, version: i64) -> usize {
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(version).or_insert(next);
+        self.known.grow(self.numbers.len());
+        number
+    }
+
+    /// In how many rated matches a version sat.
+    pub fn matches(&self, version: i64) -> u32 {
+        self.matches.get(&version).copied().unwrap_or(0)
+    }
+
+    /// How many blocks are whole.
+    pub fn blocks(&self) -> usize {
+        self.whole.len()
+    }
+}

@@ -1,0 +1,114 @@
+//! What of the table is shown: each entrant once, with the version that stands for it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Place, Table};
+
+/// A version and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Which.
+    pub version: i64,
+    /// Its number among those of its entrant.
+    pub n: i64,
+    /// The entrant.
+    pub entrant: String,
+    /// Whether the entrant is a boss.
+    pub boss: bool,
+    /// Whether it stands for its entrant now; else it did before.
+    pub live: bool,
+}
+
+/// A line of the board.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// From 1; equal ratings share one. None where there are too few matches.
+    pub rank: Option<u32>,
+    /// The entrant.
+    pub entrant: String,
+    /// Whether it is a boss.
+    pub boss: bool,
+    /// The number of the version whose rating this is.
+    pub n: i64,
+    /// The number of a newer one that has too few matches yet.
+    pub placing: Option<i64>,
+    /// Its place in the table; none before its first whole block.
+    pub place: Option<Place>,
+}
+
+/// The board. A live version with fewer than `placing` matches leaves the place to the last one before it that has
+/// enough, so that nobody falls for the first minutes of a new version.
+pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
+    let found = |version: i64| table.places.iter().position(|place| place.version == version);
+    let is_placed = |version: i64| found(version).is_some_and(|at| table.places[at].matches >= placing);
+    let mut lines: Vec<(usize, Line)> = Vec::new();
+    for live in versions.iter().filter(|version| version.live) {
+        let before = versions
+            .iter()
+            .filter(|other| other.entrant == live.entrant && other.n < live.n && is_placed(other.version))
+            .max_by_key(|other| other.n)
+            .filter(|_| !is_placed(live.version));
+        let stands = before.unwrap_or(live);
+        let at = found(stands.version);
+        lines.push((
+            at.unwrap_or(usize::MAX),
+            Line {
+                rank: None,
+                entrant: live.entrant.clone(),
+                boss: live.boss,
+                n: stands.n,
+                placing: (!is_placed(live.version)).then_some(live.n),
+                place: at.map(|at| table.places[at].clone()),
+            },
+        ));
+    }
+    // The table is in order; who has not played yet comes last, by name.
+    lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.entrant.cmp(&b.1.entrant)));
+    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    let (mut next, mut last): (u32, Option<(u32, Option<f64>, u32)>) = (1, None);
+    for line in &mut lines {
+        let Some(place) = line.place.as_ref().filter(|place| place.matches >= placing) else { continue };
+        let rank = match last {
+            Some((rank, elo, group)) if elo.is_some() && elo == place.elo && group == place.group => rank,
+            _ => next,
+        };
+        line.rank = Some(rank);
+        last = Some((rank, place.elo, place.group));
+        next += 1;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(version: i64, elo: f64, matches: u64) -> Place {
+        Place { version, elo: Some(elo), low: None, high: None, matches, group: 1, above_next: None }
+    }
+
+    fn standing(version: i64, entrant: &str, n: i64, live: bool) -> Standing {
+        Standing { version, n, entrant: entrant.into(), boss: false, live }
+    }
+
+    #[test]
+    fn a_new_version_is_placed_before_it_is_shown() {
+        let places = vec![place(2, 90.0, 4), place(1, 50.0, 200), place(4, 50.0, 30), place(3, -10.0, 30)];
+        let table = Table { places, ..Table::default() };
+        let versions = [
+            standing(1, "ann", 1, false),
+            standing(2, "ann", 2, true),
+            standing(3, "bob", 1, true),
+            standing(4, "cid", 1, true),
+            standing(5, "dot", 1, true),
+        ];
+        let lines = shown(&table, &versions, 20);
+        let seen: Vec<_> = lines.iter().map(|line| (line.rank, line.entrant.as_str(), line.n, line.placing)).collect();
+        assert_eq!(
+            seen,
+            [(Some(1), "ann", 1, Some(2)), (Some(1), "cid", 1, None), (Some(3), "bob", 1, None), (None, "dot", 1, Some(1))]
+        );
+        let lines = shown(&table, &versions, 4);
+        assert_eq!((lines[0].n, lines[0].placing), (2, None), "with enough matches it stands for itself");
+    }
+}

@@ -1,0 +1,146 @@
+//! The table: a function of the rated rows of the log.
+
+use agon_stats::{Options, RatingError, Results, TableKey, rate};
+use serde::{Deserialize, Serialize};
+
+use crate::{Ladder, Row};
+
+/// A version in the table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Which.
+    pub version: i64,
+    /// Its rating in Elo; none where no finite one fits, as for a version that won everything.
+    pub elo: Option<f64>,
+    /// The ends of its interval of 95 %; none where that is open.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// In how many matches that count it sat.
+    pub matches: u64,
+    /// Its group, from 1: ratings of different groups cannot be compared.
+    pub group: u32,
+    /// How sure it is that it is stronger than the next of its group.
+    pub above_next: Option<f64>,
+}
+
+/// All versions that have played, best first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The places.
+    pub places: Vec<Place>,
+    /// Blocks that count.
+    pub blocks: u64,
+    /// Matches in them.
+    pub matches: u64,
+    /// Blocks that only repeat their start and do not count.
+    pub repeats: u64,
+}
+
+/// How a version is called in statistics: numbers in the order of their names.
+pub fn name(version: i64) -> String {
+    format!("{version:012}")
+}
+
+/// FNV-1a: small, and the same for ever.
+fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in parts.flatten() {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    }
+    hash
+}
+
+/// A hash of where a block began: state and map, and the versions in their seats.
+pub fn start(rows: &[Row]) -> u64 {
+    let texts: Vec<String> = rows.iter().map(|row| format!("{} {:?};", row.start, row.versions)).collect();
+    hash(texts.iter().map(String::as_bytes))
+}
+
+/// A hash of all answers of a block.
+pub fn fingerprint(rows: &[Row]) -> u64 {
+    let texts: Vec<String> = rows.iter().map(|row| format!("{};", row.answers)).collect();
+    hash(texts.iter().map(String::as_bytes))
+}
+
+impl Ladder {
+    /// The table of all blocks that are whole, under the rules that `key` names.
+    pub fn table(&self, key: &TableKey) -> Table {
+        let mut results = Results::new(key.clone());
+        for block in &self.whole {
+            // Matches have as many ranks as seats, or they would not be in the log.
+            let _ = results.push(key, block.clone());
+        }
+        let rated = match rate(&results, &Options::default()) {
+            Ok(rated) => rated,
+            Err(RatingError::Empty) => return Table::default(),
+            Err(error) => unreachable!("ratings without anchors: {error}"),
+        };
+        let place = |bot: &agon_stats::Rated| Place {
+            version: bot.bot.parse().unwrap_or(0),
+            elo: bot.elo,
+            low: bot.interval.and_then(|interval| interval.low),
+            high: bot.interval.and_then(|interval| interval.high),
+            matches: bot.matches,
+            group: bot.group,
+            above_next: bot.above_next,
+        };
+        Table {
+            places: rated.bots.iter().map(place).collect(),
+            blocks: rated.blocks,
+            matches: rated.matches,
+            repeats: rated.repeats,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_stats::RulesHash;
+
+    use super::*;
+
+    fn row(block: i64, rotation: i64, versions: [i64; 2], ranks: [u8; 2]) -> Row {
+        let answers = format!("{block}-{rotation}-{ranks:?}");
+        Row { block, rotation, versions: versions.into(), ranks: ranks.into(), start: block.to_string(), answers }
+    }
+
+    fn key() -> TableKey {
+        TableKey { game: "any".into(), rules: RulesHash(1) }
+    }
+
+    fn rows() -> Vec<Row> {
+        let mut rows = Vec::new();
+        for block in 1..=30 {
+            let (a, b) = ([1, 2, 3][block as usize % 3], [2, 3, 1][block as usize % 3]);
+            // The smaller number wins three of four.
+            let upset = block % 4 == 0;
+            let first = (a < b) != upset;
+            rows.push(row(block, 0, [a, b], if first { [1, 2] } else { [2, 1] }));
+            rows.push(row(block, 1, [b, a], if first { [2, 1] } else { [1, 2] }));
+        }
+        rows
+    }
+
+    #[test]
+    fn the_order_in_which_matches_ended_decides_nothing() {
+        let (mut one, mut other) = (Ladder::new(), Ladder::new());
+        rows().into_iter().for_each(|row| one.feed(row));
+        rows().into_iter().rev().for_each(|row| other.feed(row));
+        let table = one.table(&key());
+        assert_eq!(table, other.table(&key()));
+        assert_eq!((table.matches, table.blocks), (60, 30));
+        assert_eq!(table.places.iter().map(|place| place.version).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(table.places.iter().all(|place| place.low < place.elo && place.elo < place.high));
+    }
+
+    #[test]
+    fn a_block_counts_when_it_is_whole() {
+        let mut ladder = Ladder::new();
+        ladder.feed(row(1, 1, [2, 1], [1, 2]));
+        assert_eq!((ladder.table(&key()), ladder.matches(1)), (Table::default(), 1));
+        ladder.feed(row(1, 0, [1, 2], [2, 1]));
+        let table = ladder.table(&key());
+        assert_eq!((table.matches, table.places[0].version, table.places[0].elo), (2, 2, None));
+    }
+}

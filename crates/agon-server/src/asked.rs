@@ -1,0 +1,213 @@
+//! What happens when a worker asks. Ladder matches are made here, when work is wanted, and not ahead: no queue
+//! grows old.
+
+use std::collections::BTreeMap;
+
+use agon_ladder::Contender;
+use agon_store::acts::{Abort, Beat, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Start, Void};
+use agon_store::{Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId};
+use agon_worker::{Job, Program, Report, Sitting, Try};
+
+use crate::{Server, ServerError, number};
+
+/// A lease holds so long without a beat, in milliseconds.
+pub const LEASE_MS: i64 = 60_000;
+/// With more results that nobody has checked nothing is leased: who recomputes falls behind.
+const MOST_UNCHECKED: i64 = 512;
+
+impl Server {
+    /// A worker introduces itself. Leases of an earlier process under its name end, for it is gone.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn meet(&self, name: &str, level: &str, now: Time) -> Result<WorkerId, ServerError> {
+        let worker = self.store.act(Meet { name: name.to_owned(), level: level.to_owned(), now }).await?;
+        self.store.act(Reclaim { worker, now }).await?;
+        Ok(worker)
+    }
+
+    /// Matches to play.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn lease(
+        &self,
+        worker: WorkerId,
+        request: &str,
+        most: usize,
+        now: Time,
+    ) -> Result<agon_worker::Granted, ServerError> {
+        let until = now.plus(LEASE_MS);
+        let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
+        let mut granted = self.store.act(lease.clone()).await?;
+        if granted.matches.is_empty() && self.plan(most, now).await? > 0 {
+            granted = self.store.act(lease).await?;
+        }
+        self.told(granted).await
+    }
+
+    /// Plans blocks of the ladder until `most` matches wait, as far as somebody needs them: how many were planned.
+    async fn plan(&self, most: usize, now: Time) -> Result<usize, ServerError> {
+        // One at a time: who plays next depends on what was planned just now.
+        let mut learnt = self.learnt.lock().await;
+        let Some(contest) = self.store.contests().await?.into_iter().find(|contest| contest.id == self.contest) else {
+            return Ok(0);
+        };
+        let unchecked = self.store.unchecked(self.contest).await?;
+        if contest.paused || unchecked > MOST_UNCHECKED {
+            return Ok(0);
+        }
+        let flying = self.store.in_flight(self.contest).await?;
+        let versions = self.store.versions(self.contest).await?;
+        let live = versions.iter().filter(|version| version.state == VersionState::Live);
+        let mut contenders: Vec<Contender> = live
+            .map(|version| Contender {
+                version: number(version.id),
+                in_flight: flying.get(&version.id).copied().unwrap_or(0),
+            })
+            .collect();
+        let (mut planned, mut blocks) = (0, contest.blocks);
+        while planned < most {
+            let Some(lineup) = learnt.ladder.next(&contenders, &self.policy, blocks + 1) else { break };
+            let rotations = lineup.len();
+            let plan = Plan {
+                contest: self.contest,
+                kind: Kind::Ladder,
+                map: self.map(blocks),
+                lineup: lineup.iter().map(|version| VersionId(*version)).collect(),
+                rotations,
+                now,
+            };
+            blocks = self.store.act(plan).await?.n;
+            planned += rotations;
+            for contender in contenders.iter_mut().filter(|contender| lineup.contains(&contender.version)) {
+                contender.in_flight += rotations as u32;
+            }
+        }
+        Ok(planned)
+    }
+
+    /// The maps come in turn.
+    pub(crate) fn map(&self, block: i64) -> i64 {
+        block % (self.table.maps() as i64).max(1)
+    }
+
+    /// What was granted, in the words of workers.
+    async fn told(&self, granted: Granted) -> Result<agon_worker::Granted, ServerError> {
+        if granted.matches.is_empty() {
+            return Ok(agon_worker::Granted::default());
+        }
+        let versions = self.known().await?;
+        let jobs = granted.matches.iter().map(|leased| job(leased, &versions)).collect::<Result<_, _>>()?;
+        Ok(agon_worker::Granted { lease: granted.lease.map(|lease| lease.0), jobs })
+    }
+
+    pub(crate) async fn known(&self) -> Result<BTreeMap<VersionId, Version>, ServerError> {
+        let versions = self.store.versions(self.contest).await?;
+        Ok(versions.into_iter().map(|version| (version.id, version)).collect())
+    }
+
+    /// A match begins.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn start(&self, worker: WorkerId, attempt: Try, now: Time) -> Result<bool, ServerError> {
+        Ok(self.store.act(Start { worker, attempt: ours(attempt), now }).await?)
+    }
+
+    /// A worker lives.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn beat(&self, worker: WorkerId, lease: i64, now: Time) -> Result<bool, ServerError> {
+        let until = now.plus(LEASE_MS);
+        Ok(self.store.act(Beat { worker, lease: LeaseId(lease), now, until }).await?)
+    }
+
+    /// A match is over: its replay is kept first, then one short transaction.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn post(
+        &self,
+        worker: WorkerId,
+        attempt: Try,
+        report: &Report,
+        replay: &[u8],
+        now: Time,
+    ) -> Result<agon_worker::Posted, ServerError> {
+        if replay.len() > agon_worker::verify::LARGEST {
+            return Ok(agon_worker::Posted::Refused);
+        }
+        let kept = self.objects.put(replay);
+        let replay = kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?;
+        let post = Post { worker, attempt: ours(attempt), result: crate::json(report), replay, now };
+        Ok(match self.store.act(post).await? {
+            PostReply::Kept | PostReply::Same => agon_worker::Posted::Kept,
+            PostReply::Settled => agon_worker::Posted::Settled,
+            PostReply::Conflict | PostReply::Unknown => agon_worker::Posted::Refused,
+        })
+    }
+
+    /// A match came to nothing.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn void(
+        &self,
+        worker: WorkerId,
+        attempt: Try,
+        (why, hopeless): (&str, bool),
+        now: Time,
+    ) -> Result<(), ServerError> {
+        let why = why.chars().take(4_000).collect();
+        self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
+        Ok(())
+    }
+
+    /// What of a lease is not over is given back.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn abort(&self, worker: WorkerId, lease: i64, now: Time) -> Result<(), ServerError> {
+        self.store.act(Abort { worker, lease: LeaseId(lease), now }).await?;
+        Ok(())
+    }
+
+    /// What somebody handed in.
+    ///
+    /// # Errors
+    /// When there is no such object.
+    pub fn fetch(&self, sha: &str) -> Result<Vec<u8>, ServerError> {
+        let sha: Sha = sha.parse().map_err(ServerError::Wrong)?;
+        self.objects
+            .get(&sha, 2 * agon_worker::unpack::MOST_PACKED)
+            .map_err(|error| ServerError::Wrong(error.to_string()))
+    }
+}
+
+fn ours(attempt: Try) -> Attempt {
+    Attempt { game: MatchId(attempt.game), n: attempt.n }
+}
+
+/// A match in the words of workers.
+pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> Result<Job, ServerError> {
+    let seats = leased.seats.iter().map(|id| {
+        let version = versions
+            .get(id)
+            .ok_or_else(|| ServerError::Wrong(format!("version {id} is not in this contest")))?;
+        let program = match &version.builtin {
+            Some(builtin) => Program::Builtin(builtin.clone()),
+            None => Program::Source(version.source.to_string()),
+        };
+        let label = if version.boss { version.entrant.clone() } else { format!("{} v{}", version.entrant, version.n) };
+        Ok(Sitting { label, program })
+    });
+    Ok(Job {
+        attempt: Try { game: leased.attempt.game.0, n: leased.attempt.n },
+        map: usize::try_from(leased.map).unwrap_or(usize::MAX),
+        seed: leased.seed,
+        seats: seats.collect::<Result<_, ServerError>>()?,
+        check: leased.kind == Kind::Check,
+    })
+}

@@ -1,0 +1,69 @@
+//! The worker inside the server: it calls the same functions as one on another machine, without a wire.
+
+use agon_store::{Time, WorkerId};
+use agon_worker::{Away, Granted, Hall, Posted, Report, Try};
+use tokio::runtime::Handle;
+
+use crate::{Server, ServerError};
+
+/// The name of the worker inside.
+pub const NAME: &str = "inside";
+
+/// A server as its own worker sees it. Its threads are none of the runtime's.
+pub struct Inside<'a> {
+    server: &'a Server,
+    runtime: Handle,
+    worker: WorkerId,
+    clock: &'a (dyn Fn() -> Time + Sync),
+}
+
+impl<'a> Inside<'a> {
+    /// The worker with this number.
+    pub fn new(
+        server: &'a Server,
+        runtime: Handle,
+        worker: WorkerId,
+        clock: &'a (dyn Fn() -> Time + Sync),
+    ) -> Self {
+        Self { server, runtime, worker, clock }
+    }
+
+    fn now(&self) -> Time {
+        (self.clock)()
+    }
+}
+
+fn away(error: ServerError) -> Away {
+    Away(error.to_string())
+}
+
+impl Hall for Inside<'_> {
+    fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
+        self.runtime.block_on(self.server.lease(self.worker, request, most, self.now())).map_err(away)
+    }
+
+    fn start(&self, attempt: Try) -> Result<bool, Away> {
+        self.runtime.block_on(self.server.start(self.worker, attempt, self.now())).map_err(away)
+    }
+
+    fn beat(&self, lease: i64, _playing: &[(Try, u32)]) -> Result<bool, Away> {
+        self.runtime.block_on(self.server.beat(self.worker, lease, self.now())).map_err(away)
+    }
+
+    fn post(&self, attempt: Try, report: &Report, replay: &[u8]) -> Result<Posted, Away> {
+        let post = self.server.post(self.worker, attempt, report, replay, self.now());
+        self.runtime.block_on(post).map_err(away)
+    }
+
+    fn void(&self, attempt: Try, why: &str, hopeless: bool) -> Result<(), Away> {
+        self.runtime.block_on(self.server.void(self.worker, attempt, (why, hopeless), self.now())).map_err(away)
+    }
+
+    fn abort(&self, lease: i64) -> Result<(), Away> {
+        self.runtime.block_on(self.server.abort(self.worker, lease, self.now())).map_err(away)
+    }
+
+    fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
+        self.server.fetch(sha).map_err(away)
+    }
+}

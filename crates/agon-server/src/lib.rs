@@ -1,0 +1,254 @@
+//! The core of a contest's server.
+//!
+//! It joins the rooms: [`agon_store`] remembers, [`agon_ladder`] decides, [`agon_worker`] plays. Here stands what
+//! happens when a worker asks ([`asked`]), what the server does by itself ([`tick`]), and what somebody sees who
+//! looks ([`status`]). Pages and the wire call the same functions. The time is a parameter of all of them, so that
+//! three days of a contest pass in minutes of a test.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod asked;
+pub mod tick;
+
+pub mod inside;
+pub mod status;
+
+pub mod recomputed;
+
+mod facts;
+
+use std::path::Path;
+
+use agon_ladder::{Ladder, Policy};
+use agon_stats::{RulesHash, TableKey};
+use agon_store::acts::{Add, Added, Found, Promote};
+use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, VersionId, seeds};
+use agon_worker::{Table, Terms};
+use thiserror::Error;
+use tokio::sync::Mutex;
+
+pub use inside::Inside;
+pub use status::Status;
+pub use tick::Ticked;
+
+/// Why the server cannot do something.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// The store cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A sentence for the organiser, whose doing it is.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// What a contest is founded on, and how it is run.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// What decides results.
+    pub terms: Terms,
+    /// How the ladder is played.
+    pub policy: Policy,
+    /// Bots inside the program that stand on the ladder, as `builtin:NAME`.
+    pub bosses: Vec<String>,
+}
+
+/// A contest that is open.
+pub struct Server {
+    store: Store,
+    objects: Objects,
+    contest: ContestId,
+    policy: Policy,
+    table: Table,
+    key: TableKey,
+    learnt: Mutex<Learnt>,
+}
+
+/// What follows from the log, as far as it was read.
+struct Learnt {
+    ladder: Ladder,
+    /// The last row that was read.
+    upto: i64,
+    /// The last row of the table that was kept, and when that was.
+    board: (i64, Time),
+}
+
+impl Server {
+    /// Opens the contest in `folder`, and founds it there if there is none.
+    ///
+    /// # Errors
+    /// When its terms are not those that it was begun with, or something cannot be read.
+    pub async fn open(folder: &Path, setting: &Setting, now: Time) -> Result<Self, ServerError> {
+        let store = Store::open(folder).await?;
+        let objects = Objects::new(folder);
+        let terms = json(&setting.terms);
+        let contest = match store.contests().await?.into_iter().next() {
+            Some(contest) => contest,
+            None => {
+                let secret = seeds::secret()
+                    .map_err(|error| ServerError::Wrong(format!("the system gives no randomness: {error}")))?;
+                let (name, game) = (setting.name.clone(), setting.terms.game.clone());
+                store.act(Found { name, game, terms: terms.clone(), secret, now }).await?;
+                store.contests().await?.remove(0)
+            }
+        };
+        check_terms(&contest, &setting.terms)?;
+        let table = Table::new(&setting.terms).map_err(ServerError::Wrong)?;
+        let server = Self {
+            store,
+            objects,
+            contest: contest.id,
+            policy: setting.policy,
+            table,
+            key: key(&setting.terms),
+            learnt: Mutex::new(Learnt { ladder: Ladder::new(), upto: 0, board: (0, Time(0)) }),
+        };
+        server.seat_bosses(&setting.bosses, now).await?;
+        server.learn().await?;
+        Ok(server)
+    }
+
+    /// Bosses need no check: they are ours. A later program brings them as a new version.
+    async fn seat_bosses(&self, bosses: &[String], now: Time) -> Result<(), ServerError> {
+        for boss in bosses {
+            let add = Add {
+                contest: self.contest,
+                entrant: boss.strip_prefix("builtin:").unwrap_or(boss).to_owned(),
+                boss: true,
+                builtin: Some(boss.clone()),
+                source: Sha::of(format!("{boss}\n{}", agon_replay::data::PROGRAM)),
+                received: now,
+                actor: "server".to_owned(),
+            };
+            if let Added::New(version, _) | Added::Same(version, _) = self.store.act(add).await? {
+                self.store.act(Promote { version, now }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what somebody hands in: a tar of a bot's files. It goes live after its check match.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub async fn hand_in(&self, entrant: &str, archive: &[u8], actor: &str, now: Time) -> Result<Added, ServerError> {
+        hand_in(&self.store, &self.objects, self.contest, entrant, archive, (actor, now)).await
+    }
+
+    /// Rules and maps, read: what the worker inside plays with.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Closes the database in good order.
+    pub async fn close(self) {
+        self.store.close().await;
+    }
+
+    /// The log behind what was read.
+    async fn learn(&self) -> Result<(), ServerError> {
+        const PAGE: i64 = 2_000;
+        let mut learnt = self.learnt.lock().await;
+        loop {
+            let rows = self.store.log(self.contest, learnt.upto, PAGE).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
+            for row in &rows {
+                facts::feed(&mut learnt.ladder, &row.body)?;
+            }
+            learnt.upto = last;
+        }
+    }
+}
+
+/// The same without a server: the object first, then one short transaction.
+///
+/// # Errors
+/// When it cannot be kept.
+pub async fn hand_in(
+    store: &Store,
+    objects: &Objects,
+    contest: ContestId,
+    entrant: &str,
+    archive: &[u8],
+    (actor, now): (&str, Time),
+) -> Result<Added, ServerError> {
+    check_name(entrant).map_err(ServerError::Wrong)?;
+    let source = objects.put(archive).map_err(|error| StoreError::File("objects".to_owned(), error))?;
+    let add = Add {
+        contest,
+        entrant: entrant.to_owned(),
+        boss: false,
+        builtin: None,
+        source,
+        received: now,
+        actor: actor.to_owned(),
+    };
+    Ok(store.act(add).await?)
+}
+
+/// Whether this can be the name of an entrant.
+///
+/// # Errors
+/// A sentence that says what it must be.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let length = name.chars().count();
+    let is_good = |sign: char| sign.is_alphanumeric() || " -_.".contains(sign);
+    let ends = name.starts_with(' ') || name.ends_with(' ') || name.contains("  ");
+    if !(1..=32).contains(&length) || !name.chars().all(is_good) || !name.chars().any(char::is_alphanumeric) || ends {
+        return Err(format!(
+            "`{}` is no name for a team: 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
+            name.chars().take(40).collect::<String>()
+        ));
+    }
+    Ok(())
+}
+
+/// The same terms, or which of them differ.
+fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
+    let was: Terms = serde_json::from_str(&contest.terms)
+        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    let mut changed = Vec::new();
+    let mut note = |what: &str, same: bool| {
+        if !same {
+            changed.push(what.to_owned());
+        }
+    };
+    note("the game", was.game == now.game);
+    note("the version of the rules", was.rules_version == now.rules_version);
+    note("the clock", was.clock == now.clock);
+    note("ponder", was.ponder == now.ponder);
+    note("the number of maps", was.maps.len() == now.maps.len());
+    for (was, now) in was.maps.iter().zip(&now.maps) {
+        note("the rules", (&was.rules_name, &was.rules) == (&now.rules_name, &now.rules));
+        note("the maps", (&was.map_name, &was.map) == (&now.map_name, &now.map));
+        note("the seats", was.seats == now.seats);
+    }
+    changed.dedup();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(ServerError::Wrong(format!(
+        "contest.toml is not what this contest was begun with: {} changed, and matches of both would stand in one table; \
+         undo that, or begin another contest in a new folder",
+        changed.join(", ")
+    )))
+}
+
+/// What must be the same for results to stand in one table.
+fn key(terms: &Terms) -> TableKey {
+    let first = terms.maps.first().map_or("", |map| map.rules.as_str());
+    let rules = format!("{} {}\n{first}", terms.game, terms.rules_version);
+    TableKey { game: terms.game.clone(), rules: RulesHash(agon_contest::content::of_text(rules.as_bytes())) }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain data")
+}
+
+/// The number of a version, as ladders have it.
+fn number(version: VersionId) -> i64 {
+    version.0
+}

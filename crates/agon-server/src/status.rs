@@ -1,0 +1,126 @@
+//! What somebody sees who looks. Only reads, so that it works beside a server that runs, and without one.
+
+use std::path::Path;
+
+use agon_ladder::{Ladder, Line, Standing, Table, shown};
+use agon_store::reads::Counts;
+use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionState};
+use agon_worker::Terms;
+
+use crate::{ServerError, facts, key, recomputed};
+
+/// A contest as it stands.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The contest.
+    pub contest: Contest,
+    /// How its matches stand.
+    pub counts: Counts,
+    /// All versions.
+    pub versions: Vec<Version>,
+    /// The board.
+    pub board: Vec<Line>,
+    /// The last row of the log that the board has seen.
+    pub upto: i64,
+    /// The last entries of the audit log, the newest first.
+    pub events: Vec<Event>,
+}
+
+/// A version with fewer rated matches leaves its place to the one before it.
+pub const PLACING: u64 = 20;
+
+/// Opens the contest in a folder to look at it.
+///
+/// # Errors
+/// When there is none.
+pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
+    let none = || {
+        ServerError::Wrong(format!(
+            "{}: there is no contest in it; `agon serve {0} --new GAME` begins one",
+            folder.display()
+        ))
+    };
+    if !folder.join(DATABASE).is_file() {
+        return Err(none());
+    }
+    let store = Store::open(folder).await?;
+    let contest = store.contests().await?.into_iter().next().ok_or_else(none)?;
+    Ok((store, contest))
+}
+
+/// The contest in a folder as it stands.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub async fn status(folder: &Path) -> Result<Status, ServerError> {
+    let (store, contest) = look(folder).await?;
+    let (upto, table) = table(&store, &contest).await?;
+    let versions = store.versions(contest.id).await?;
+    let standing = |version: &Version| Standing {
+        version: version.id.0,
+        n: version.n,
+        entrant: version.entrant.clone(),
+        boss: version.boss,
+        live: version.state == VersionState::Live,
+    };
+    let board = shown(&table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING);
+    let counts = store.counts(contest.id).await?;
+    let events = store.events(contest.id, 20).await?;
+    store.close().await;
+    Ok(Status { contest, counts, versions, board, upto, events })
+}
+
+/// The table of the whole log, made anew.
+async fn table(store: &Store, contest: &Contest) -> Result<(i64, Table), ServerError> {
+    let terms: Terms = serde_json::from_str(&contest.terms)
+        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    let key = key(&terms);
+    let (mut ladder, mut upto) = (Ladder::new(), 0);
+    loop {
+        let rows = store.log(contest.id, upto, 2_000).await?;
+        let Some(last) = rows.last().map(|row| row.seq) else { break };
+        for row in &rows {
+            facts::feed(&mut ladder, &row.body)?;
+        }
+        upto = last;
+    }
+    Ok((upto, ladder.table(&key)))
+}
+
+/// What is not as it must be in a contest: what [`Store::fsck`] finds, tables that do not follow from the log, and with
+/// `replays` matches that are not what their replays say.
+///
+/// # Errors
+/// When there is no contest, or it cannot be read at all.
+pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>), ServerError> {
+    let (store, contest) = look(folder).await?;
+    let objects = Objects::new(folder);
+    let found = store.fsck(&objects).await?;
+    let mut said: Vec<String> = found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
+    let terms: Terms = serde_json::from_str(&contest.terms)
+        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    let key = key(&terms);
+    let mut boards = store.boards(contest.id).await?;
+    boards.retain(|board| board.program == agon_replay::data::PROGRAM);
+    boards.sort_by_key(|board| board.upto);
+    let (mut ladder, mut upto) = (Ladder::new(), 0);
+    for board in boards {
+        while upto < board.upto {
+            let rows = store.log(contest.id, upto, (board.upto - upto).min(2_000)).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            for row in &rows {
+                facts::feed(&mut ladder, &row.body)?;
+            }
+            upto = last;
+        }
+        if upto != board.upto || crate::json(&ladder.table(&key)) != board.board {
+            said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
+        }
+    }
+    if replays {
+        let table = agon_worker::Table::new(&terms).map_err(ServerError::Wrong)?;
+        said.extend(recomputed::log(&store, &objects, &contest, &table).await?);
+    }
+    store.close().await;
+    Ok((contest, said))
+}

@@ -1,0 +1,152 @@
+//! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and makes the
+//! table. Killed between any two of these, the next start goes on where this one was.
+
+use agon_ladder::{Admission, Check, admission};
+use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal};
+use agon_store::reads::CheckState;
+use agon_store::{Kind, MatchState, Time, Version, VersionState};
+
+use crate::{Server, ServerError, facts, json, recomputed};
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticked {
+    /// Results that were recomputed and hold.
+    pub valid: u64,
+    /// Results that do not.
+    pub mismatches: u64,
+    /// Rows that went into the log.
+    pub sealed: u64,
+    /// Versions that went live, or failed their check.
+    pub admitted: u64,
+}
+
+/// A table is kept no more often than this, in milliseconds.
+const BOARD_MS: i64 = 5_000;
+
+impl Server {
+    /// Does all that is to be done now.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn tick(&self, now: Time) -> Result<Ticked, ServerError> {
+        let mut ticked = Ticked::default();
+        self.store.act(Expire { now }).await?;
+        self.recompute(now, &mut ticked).await?;
+        self.seal(&mut ticked).await?;
+        self.admit(now, &mut ticked).await?;
+        self.keep_board(now, false).await?;
+        Ok(ticked)
+    }
+
+    /// Results are believed when they were computed again.
+    async fn recompute(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+        let posted = self.store.posted(self.contest).await?;
+        if posted.is_empty() {
+            return Ok(());
+        }
+        let versions = self.known().await?;
+        for result in posted {
+            let judgement = match recomputed::judge(&self.table, &self.objects, &result, &versions)? {
+                Ok(outcome) => Judgement::Valid(outcome),
+                Err(why) => Judgement::Mismatch(why),
+            };
+            let valid = matches!(judgement, Judgement::Valid(_));
+            self.store.act(Judge { attempt: result.attempt, judgement, now }).await?;
+            *(if valid { &mut ticked.valid } else { &mut ticked.mismatches }) += 1;
+        }
+        Ok(())
+    }
+
+    async fn seal(&self, ticked: &mut Ticked) -> Result<(), ServerError> {
+        loop {
+            let sealed = self.store.act(Seal { contest: self.contest }).await?;
+            if sealed.is_empty() {
+                return Ok(());
+            }
+            ticked.sealed += sealed.len() as u64;
+            let mut learnt = self.learnt.lock().await;
+            for row in sealed {
+                // In the order of the log, once: this is the only sealer.
+                if row.seq == learnt.upto + 1 {
+                    learnt.upto = row.seq;
+                    facts::feed_row(&mut learnt.ladder, row);
+                }
+            }
+        }
+    }
+
+    async fn admit(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+        let versions = self.store.versions(self.contest).await?;
+        if versions.iter().all(|version| version.state != VersionState::Checking) {
+            return Ok(());
+        }
+        let checks = self.store.checks(self.contest).await?;
+        for version in versions.iter().filter(|version| version.state == VersionState::Checking) {
+            let its: Vec<Check> =
+                checks.get(&version.id).map(Vec::as_slice).unwrap_or_default().iter().map(check).collect();
+            match admission(&its) {
+                Admission::Wait => {}
+                Admission::Live => {
+                    self.store.act(Promote { version: version.id, now }).await?;
+                    ticked.admitted += 1;
+                }
+                Admission::Failed(reason) => {
+                    self.store.act(Demote { version: version.id, reason, now }).await?;
+                    ticked.admitted += 1;
+                }
+                Admission::Plan => self.plan_check(version, &versions, now).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A check match: in the first seat, against a boss where there is one, else against itself.
+    async fn plan_check(&self, version: &Version, versions: &[Version], now: Time) -> Result<(), ServerError> {
+        let boss = versions.iter().find(|other| other.boss && other.state == VersionState::Live);
+        let other = boss.map_or(version.id, |boss| boss.id);
+        let lineup =
+            std::iter::once(version.id).chain(std::iter::repeat_n(other, self.policy.seats - 1)).collect();
+        let plan = Plan { contest: self.contest, kind: Kind::Check, map: 0, lineup, rotations: 1, now };
+        self.store.act(plan).await?;
+        Ok(())
+    }
+
+    /// Keeps the table as it stands, so that who looks need not make it. With `at_once` also when the last one is young.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn keep_board(&self, now: Time, at_once: bool) -> Result<(), ServerError> {
+        let mut learnt = self.learnt.lock().await;
+        let (upto, made) = learnt.board;
+        if learnt.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
+            return Ok(());
+        }
+        let board = json(&learnt.ladder.table(&self.key));
+        let keep = KeepBoard {
+            contest: self.contest,
+            upto: learnt.upto,
+            program: agon_replay::data::PROGRAM.to_owned(),
+            board,
+            now,
+        };
+        self.store.act(keep).await?;
+        learnt.board = (learnt.upto, now);
+        Ok(())
+    }
+
+    /// What of the log has been read, and how many rated matches count.
+    pub async fn learnt(&self) -> (i64, usize) {
+        let learnt = self.learnt.lock().await;
+        (learnt.upto, learnt.ladder.blocks())
+    }
+}
+
+fn check(state: &CheckState) -> Check {
+    match state.state {
+        MatchState::Valid => Check::Over(state.fault.clone()),
+        MatchState::Dead if state.unfit => Check::Unfit(state.why.clone().unwrap_or_default()),
+        MatchState::Dead => Check::Dead,
+        MatchState::Planned | MatchState::Leased | MatchState::Posted => Check::Waiting,
+    }
+}

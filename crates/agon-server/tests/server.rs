@@ -1,0 +1,309 @@
+//! The server under workers that play, vanish, repeat themselves and lie, with a clock that the test turns.
+
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use agon_bot::BotName;
+use agon_game::{Seat, Setup};
+use agon_ladder::Policy;
+use agon_server::asked::LEASE_MS;
+use agon_server::{Server, Setting, status};
+use agon_store::{Time, VersionState, WorkerId};
+use agon_worker::play::Played;
+use agon_worker::{Job, Posted, Program, Report, Table, Terms};
+use tempfile::TempDir;
+
+/// The first game of the registry, under its own rules, with two of its bots.
+fn setting(matches: u32) -> Setting {
+    let game = agon_games::ALL[0];
+    let info = game.info();
+    let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
+    let recipe = game.open(&setup).expect("its own rules").recipe().clone();
+    let terms = Terms {
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        maps: vec![recipe],
+        clock: agon_spec::Clock::ORIGINAL.into(),
+        ponder: agon_spec::Ponder::Stop,
+    };
+    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
+    let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();
+    Setting { name: "test".to_owned(), terms, policy, bosses }
+}
+
+struct World {
+    folder: TempDir,
+    setting: Setting,
+    server: Server,
+    table: Table,
+    now: Time,
+}
+
+impl World {
+    async fn new(matches: u32) -> Self {
+        let (folder, setting, now) = (tempfile::tempdir().expect("a folder"), setting(matches), Time(1_000_000));
+        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let table = Table::new(&setting.terms).expect("known");
+        Self { folder, setting, server, table, now }
+    }
+
+    async fn worker(&self, name: &str) -> WorkerId {
+        self.server.meet(name, "not confined", self.now).await.expect("met")
+    }
+
+    /// Plays a match honestly.
+    fn play(&self, job: &Job) -> (Report, Vec<u8>) {
+        let bots: Vec<BotName> = job
+            .seats
+            .iter()
+            .map(|seat| match &seat.program {
+                Program::Builtin(text) => BotName::parse(text).expect("a name"),
+                Program::Source(_) => panic!("built-in bots only"),
+            })
+            .collect();
+        let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
+        match played.expect("begins") {
+            Played::Whole(report, replay) => (report, replay),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn one(&self, worker: WorkerId, request: &str) -> Option<(i64, Job)> {
+        let granted = self.server.lease(worker, request, 1, self.now).await.expect("answered");
+        granted.jobs.into_iter().next().map(|job| (granted.lease.expect("with matches there is a lease"), job))
+    }
+
+    async fn post(&self, worker: WorkerId, job: &Job, report: &Report, replay: &[u8]) -> Posted {
+        self.server.post(worker, job.attempt, report, replay, self.now).await.expect("answered")
+    }
+
+    async fn tick(&self) -> agon_server::Ticked {
+        self.server.tick(self.now).await.expect("done")
+    }
+
+    async fn clean(&self) {
+        let (_, found) = status::fsck(self.folder.path(), true).await.expect("looked through");
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(test);
+}
+
+#[test]
+fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
+    run(async {
+        let mut world = World::new(8).await;
+        let worker = world.worker("one").await;
+        let mut played = 0;
+        for request in 0..10_000 {
+            let Some((_, job)) = world.one(worker, &request.to_string()).await else {
+                if world.tick().await.sealed == 0 {
+                    break;
+                }
+                continue;
+            };
+            assert!(world.server.start(worker, job.attempt, world.now).await.expect("answered"));
+            let (report, replay) = world.play(&job);
+            assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
+            played += 1;
+            world.now = world.now.plus(7_000);
+            world.tick().await;
+        }
+        world.server.keep_board(world.now, true).await.expect("kept");
+        let now = status::status(world.folder.path()).await.expect("looked at");
+        assert_eq!((now.counts.sealed, now.counts.planned, now.counts.dead), (played, 0, 0));
+        assert!(now.board.iter().all(|line| line.place.as_ref().is_some_and(|place| place.matches >= 8)), "{:#?}", now.board);
+        world.clean().await;
+        // What was learnt is learnt again from the log alone, and nothing more is wanted.
+        let World { folder, setting, server, now, .. } = world;
+        server.close().await;
+        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let worker = server.meet("one", "not confined", now).await.expect("met");
+        assert_eq!(server.lease(worker, "again", 8, now).await.expect("answered").jobs, []);
+        server.close().await;
+    });
+}
+
+#[test]
+fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
+    run(async {
+        let world = World::new(1000).await;
+        let honest = world.worker("honest").await;
+        let liar = world.worker("liar").await;
+        let other_seed = |job: &Job| Job { seed: job.seed + 1, ..job.clone() };
+        let other_seats = |job: &Job| Job { seats: job.seats.iter().rev().cloned().collect(), ..job.clone() };
+        let other_bot = |job: &Job| {
+            let mut job = job.clone();
+            job.seats[0] = job.seats[1].clone();
+            job
+        };
+        let end_off = |mut replay: Vec<u8>| {
+            replay.truncate(replay.len() * 2 / 3);
+            replay
+        };
+        let flipped = |mut replay: Vec<u8>| {
+            let middle = replay.len() / 2;
+            replay[middle] ^= 1;
+            replay
+        };
+        for lie in 0..9 {
+            let (_, job) = world.one(liar, &format!("lie {lie}")).await.expect("there is work");
+            world.server.start(liar, job.attempt, world.now).await.expect("answered");
+            let (report, replay) = world.play(&job);
+            let (report, replay) = match lie {
+                0 => world.play(&other_seed(&job)),
+                1 => world.play(&other_seats(&job)),
+                2 => world.play(&other_bot(&job)),
+                3 => (report, end_off(replay)),
+                4 => (report, flipped(replay)),
+                5 => (report, b"not a replay at all".to_vec()),
+                6 => (report, Vec::new()),
+                7 => (Report { faults: Vec::new(), ..report }, replay),
+                _ => (Report { max_ms: vec![0.0; 9], ..report }, replay),
+            };
+            assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept, "lie {lie}");
+            let ticked = world.tick().await;
+            assert_eq!((ticked.valid, ticked.mismatches, ticked.sealed), (0, 1, 0), "lie {lie}");
+            let now = status::status(world.folder.path()).await.expect("looked at");
+            let alarm = &now.events[0];
+            assert_eq!(alarm.verb, "alarm", "lie {lie}");
+            assert!(alarm.detail.contains("worker liar"), "lie {lie}: {}", alarm.detail);
+            assert!(alarm.object.contains(&format!("match {}", job.attempt.game)), "lie {lie}");
+        }
+        // A replay that is too large is not even kept; another result for the same try is an alarm; and nobody posts for others.
+        let (_, job) = world.one(liar, "more").await.expect("there is work");
+        let (report, replay) = world.play(&job);
+        assert_eq!(world.post(liar, &job, &report, &vec![0; 17 << 20]).await, Posted::Refused);
+        assert_eq!(world.post(honest, &job, &report, &replay).await, Posted::Refused);
+        assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept);
+        assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept, "the same again");
+        let faster = Report { max_ms: vec![0.0; report.max_ms.len()], wall_us: 1, ..report };
+        assert_eq!(world.post(liar, &job, &faster, &replay).await, Posted::Refused);
+        world.tick().await;
+        world.clean().await;
+    });
+}
+
+#[test]
+fn a_worker_that_vanishes_costs_a_try_only_what_it_had_begun_and_may_still_come_back() {
+    run(async {
+        let mut world = World::new(1000).await;
+        let (gone, other) = (world.worker("gone").await, world.worker("other").await);
+        let granted = world.server.lease(gone, "1", 8, world.now).await.expect("answered");
+        assert_eq!(granted.jobs.len(), 8);
+        let again = world.server.lease(gone, "1", 8, world.now).await.expect("answered");
+        assert_eq!(again, granted, "the answer was lost, and is given again");
+        let begun = &granted.jobs[0];
+        assert!(world.server.start(gone, begun.attempt, world.now).await.expect("answered"));
+        world.now = world.now.plus(LEASE_MS / 2);
+        assert!(world.server.beat(gone, granted.lease.expect("a lease"), world.now).await.expect("answered"));
+        world.now = world.now.plus(LEASE_MS / 2 + 1);
+        world.tick().await;
+        let now = status::status(world.folder.path()).await.expect("looked at");
+        assert_eq!(now.counts.leased, 8, "a beat renews it");
+        world.now = world.now.plus(LEASE_MS);
+        world.tick().await;
+        let now = status::status(world.folder.path()).await.expect("looked at");
+        assert_eq!((now.counts.leased, now.counts.planned, now.counts.wasted), (0, 8, 1));
+        assert!(!world.server.beat(gone, granted.lease.expect("a lease"), world.now).await.expect("answered"));
+        // Another one takes them after a pause, and the first comes back with what it had played all the time.
+        world.now = world.now.plus(5_000);
+        let taken = world.server.lease(other, "1", 8, world.now).await.expect("answered");
+        let same = taken.jobs.iter().find(|job| job.attempt.game == begun.attempt.game).expect("it waits no more");
+        assert_eq!(same.attempt.n, 2);
+        let (report, replay) = world.play(begun);
+        assert_eq!(world.post(gone, begun, &report, &replay).await, Posted::Kept, "late counts");
+        let (report, replay) = world.play(same);
+        assert_eq!(world.post(other, same, &report, &replay).await, Posted::Settled);
+        assert_eq!(world.tick().await.sealed, 1);
+        world.clean().await;
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_goes_on_with_what_was_acknowledged() {
+    run(async {
+        let world = World::new(1000).await;
+        let worker = world.worker("inside").await;
+        let (_, job) = world.one(worker, "1").await.expect("there is work");
+        let (report, replay) = world.play(&job);
+        assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
+        let (_, begun) = world.one(worker, "2").await.expect("there is work");
+        world.server.start(worker, begun.attempt, world.now).await.expect("answered");
+        // Nothing is closed: the next one finds what a kill leaves.
+        let World { folder, setting, now, server, .. } = world;
+        let next = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let worker = next.meet("inside", "not confined", now).await.expect("met");
+        let ticked = next.tick(now).await.expect("done");
+        assert_eq!((ticked.valid, ticked.sealed), (1, 1), "what was posted is recomputed and sealed");
+        let now_ = status::status(folder.path()).await.expect("looked at");
+        assert_eq!((now_.counts.leased, now_.counts.wasted), (0, 1), "what was begun is charged, and waits");
+        assert!(!next.start(worker, begun.attempt, now).await.expect("answered"));
+        let (_, found) = status::fsck(folder.path(), true).await.expect("looked through");
+        assert_eq!(found, Vec::<String>::new());
+        drop(server);
+        next.close().await;
+    });
+}
+
+#[test]
+fn other_terms_are_refused_and_named() {
+    run(async {
+        let world = World::new(8).await;
+        world.server.close().await;
+        let mut changed = world.setting.clone();
+        changed.terms.clock = agon_spec::Clock { scale: 2.0, ..agon_spec::Clock::ORIGINAL }.into();
+        changed.terms.maps[0].rules.push(' ');
+        let Err(error) = Server::open(world.folder.path(), &changed, world.now).await else { panic!("refused") };
+        let said = error.to_string();
+        assert!(said.contains("the clock, the rules changed") && said.contains("new folder"), "{said}");
+        let mut longer = world.setting.clone();
+        longer.policy.enough = 99;
+        longer.bosses.truncate(2);
+        let server = Server::open(world.folder.path(), &longer, world.now).await.expect("that decides no result");
+        server.close().await;
+    });
+}
+
+#[test]
+fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_in_words() {
+    run(async {
+        let mut world = World::new(1000).await;
+        use agon_store::acts::Added;
+        let hand_in = async |world: &World, name: &str, bytes: &[u8]| {
+            world.server.hand_in(name, bytes, "test", world.now).await
+        };
+        let added = hand_in(&world, "Ann", b"one").await.expect("kept");
+        let Added::New(version, 1) = added else { panic!("{added:?}") };
+        assert_eq!(hand_in(&world, "Ann", b"one").await.expect("kept"), Added::Same(version, 1));
+        assert_eq!(hand_in(&world, "a n-n", b"one").await.expect("kept"), Added::Taken("Ann".to_owned()));
+        let boss = world.setting.bosses[0].trim_start_matches("builtin:").to_owned();
+        assert_eq!(hand_in(&world, &boss, b"one").await.expect("kept"), Added::Taken(boss));
+        for wrong in ["", " ", "a\u{202e}b", "x  y", "<b>", &"n".repeat(33), "-"] {
+            assert!(hand_in(&world, wrong, b"one").await.is_err(), "{wrong}");
+        }
+        // The check match comes first, and its worker finds no bot in it.
+        world.tick().await;
+        let worker = world.worker("one").await;
+        let (_, job) = world.one(worker, "1").await.expect("there is work");
+        assert!(job.check && job.seats[0].label == "Ann v1", "{job:?}");
+        let seats = Seat::first(job.seats.len() as u8).count();
+        assert_eq!(seats, world.setting.policy.seats);
+        let why = "its build ended with exit status: 1";
+        world.server.void(worker, job.attempt, (why, true), world.now).await.expect("answered");
+        world.now = world.now.plus(10);
+        assert_eq!(world.tick().await.admitted, 1);
+        let now = status::status(world.folder.path()).await.expect("looked at");
+        let ann = now.versions.iter().find(|version| version.entrant == "Ann").expect("there");
+        assert_eq!(ann.state, VersionState::Failed);
+        assert_eq!(ann.reason.as_deref(), Some("yours: its build ended with exit status: 1"));
+        assert!(now.board.iter().all(|line| line.boss), "it never stood on the ladder");
+        world.clean().await;
+    });
+}

@@ -1,0 +1,54 @@
+//! What changes something. Each act is one value with all it needs, the time included, and one short
+//! transaction. What can be wrong with it is looked at before the first change; a refusal is an answer, not an error.
+
+use std::future::Future;
+
+use crate::StoreError;
+use crate::backend::Conn;
+
+pub mod contest;
+pub mod lease;
+pub mod plan;
+pub mod result;
+pub mod seal;
+pub mod version;
+
+pub use contest::{Found, KeepBoard, Pause, Tell};
+pub use lease::{Abort, Beat, Expire, Granted, Lease, Meet, Reclaim, Start};
+pub use plan::{Plan, Planned};
+pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
+pub use seal::Seal;
+pub use version::{Add, Added, Demote, Promote};
+
+/// Something that changes the database.
+pub trait Act: Send + Sync + 'static {
+    /// What comes of it.
+    type Reply: Send + 'static;
+
+    /// Does it. May be called again, when the transaction came to nothing.
+    fn run<'a>(
+        &'a self,
+        conn: &'a mut Conn,
+    ) -> impl Future<Output = Result<Self::Reply, StoreError>> + Send + 'a;
+}
+
+/// Writes an entry of the audit log.
+pub(crate) async fn note(
+    conn: &mut Conn,
+    contest: crate::ContestId,
+    at: crate::Time,
+    [actor, verb, object, detail]: [&str; 4],
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO events (contest_id, at_ms, actor, verb, object, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(contest.0)
+    .bind(at.0)
+    .bind(actor)
+    .bind(verb)
+    .bind(object)
+    .bind(detail)
+    .execute(conn)
+    .await?;
+    Ok(())
+}

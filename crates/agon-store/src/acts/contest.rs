@@ -1,0 +1,154 @@
+//! Contests: founding, pausing, telling, and the tables that were made of them.
+
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{ContestId, Sha, StoreError, Time};
+
+/// Founds a contest; one of that name stays as it is.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// Its game.
+    pub game: String,
+    /// What decides results, as JSON.
+    pub terms: String,
+    /// Seeds come from it ([`crate::seeds::secret`]).
+    pub secret: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Found {
+    type Reply = ContestId;
+
+    async fn run(&self, conn: &mut Conn) -> Result<ContestId, StoreError> {
+        let known: Option<i64> = sqlx::query_scalar("SELECT id FROM contests WHERE name = $1")
+            .bind(&self.name)
+            .fetch_optional(&mut *conn)
+            .await?;
+        if let Some(id) = known {
+            return Ok(ContestId(id));
+        }
+        let secret_sha = Sha::of(&self.secret).to_string();
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO contests (name, game, terms, secret, secret_sha, paused, blocks, made_ms) \
+             VALUES ($1, $2, $3, $4, $5, FALSE, 0, $6) RETURNING id",
+        )
+        .bind(&self.name)
+        .bind(&self.game)
+        .bind(&self.terms)
+        .bind(&self.secret)
+        .bind(&secret_sha)
+        .bind(self.now.0)
+        .fetch_one(&mut *conn)
+        .await?;
+        let detail = format!("seeds come from a secret with the SHA-256 {secret_sha}");
+        note(conn, ContestId(id), self.now, ["organiser", "found", &self.name, &detail]).await?;
+        Ok(ContestId(id))
+    }
+}
+
+/// Pauses a contest, or lets it go on: while it is paused nothing is leased, and nothing is lost.
+#[derive(Clone, Debug)]
+pub struct Pause {
+    /// Which.
+    pub contest: ContestId,
+    /// Whether it is to be paused.
+    pub paused: bool,
+    /// Who wants it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Pause {
+    /// Whether that changed anything.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let changed = sqlx::query("UPDATE contests SET paused = $2 WHERE id = $1 AND paused <> $2")
+            .bind(self.contest.0)
+            .bind(self.paused)
+            .execute(&mut *conn)
+            .await?
+            .rows_affected();
+        if changed > 0 {
+            let verb = if self.paused { "pause" } else { "resume" };
+            note(conn, self.contest, self.now, [&self.actor, verb, "contest", ""]).await?;
+        }
+        Ok(changed > 0)
+    }
+}
+
+/// Writes into the audit log.
+#[derive(Clone, Debug)]
+pub struct Tell {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub actor: String,
+    /// Did what.
+    pub verb: String,
+    /// To what.
+    pub object: String,
+    /// In words.
+    pub detail: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Tell {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        note(conn, self.contest, self.now, [&self.actor, &self.verb, &self.object, &self.detail]).await
+    }
+}
+
+/// Keeps a table. It is derived: whoever misses it makes it again.
+#[derive(Clone, Debug)]
+pub struct KeepBoard {
+    /// Of which contest.
+    pub contest: ContestId,
+    /// The last row of the log that it has seen.
+    pub upto: i64,
+    /// The program that made it.
+    pub program: String,
+    /// The table as JSON.
+    pub board: String,
+    /// Now.
+    pub now: Time,
+}
+
+/// So many tables are kept; older ones can be made again.
+const TABLES: i64 = 20;
+
+impl Act for KeepBoard {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO rating_runs (contest_id, upto_seq, program, made_ms, board, board_sha) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (contest_id, upto_seq, program) \
+             DO UPDATE SET made_ms = $4, board = $5, board_sha = $6",
+        )
+        .bind(self.contest.0)
+        .bind(self.upto)
+        .bind(&self.program)
+        .bind(self.now.0)
+        .bind(&self.board)
+        .bind(Sha::of(&self.board).to_string())
+        .execute(&mut *conn)
+        .await?;
+        sqlx::query(
+            "DELETE FROM rating_runs WHERE contest_id = $1 AND upto_seq < (SELECT min(upto_seq) FROM \
+             (SELECT upto_seq FROM rating_runs WHERE contest_id = $1 ORDER BY upto_seq DESC LIMIT $2) AS kept)",
+        )
+        .bind(self.contest.0)
+        .bind(TABLES)
+        .execute(&mut *conn)
+        .await?;
+        Ok(())
+    }
+}

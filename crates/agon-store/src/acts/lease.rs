@@ -1,0 +1,428 @@
+//! Who plays what: leases, start marks, beats, and what becomes of leases that nobody renews.
+
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, PAUSE_MS, StoreError, TRIES, Time, VersionId, WorkerId};
+
+/// A worker introduces itself.
+#[derive(Clone, Debug)]
+pub struct Meet {
+    /// Its name.
+    pub name: String,
+    /// How far bots are held back there.
+    pub level: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Meet {
+    type Reply = WorkerId;
+
+    async fn run(&self, conn: &mut Conn) -> Result<WorkerId, StoreError> {
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO workers (name, level, seen_ms) VALUES ($1, $2, $3) \
+             ON CONFLICT (name) DO UPDATE SET level = $2, seen_ms = $3 RETURNING id",
+        )
+        .bind(&self.name)
+        .bind(&self.level)
+        .bind(self.now.0)
+        .fetch_one(conn)
+        .await?;
+        Ok(WorkerId(id))
+    }
+}
+
+/// A worker wants matches. The same request gets the same answer, so that one whose answer was lost is repeated.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// Of which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub worker: WorkerId,
+    /// A name that the worker gives this request and no other one.
+    pub request: String,
+    /// How many at most. Rounded down to 1, 8 or 32.
+    pub most: usize,
+    /// Now.
+    pub now: Time,
+    /// When they are given to somebody else unless there is a [`Beat`].
+    pub until: Time,
+}
+
+/// What was granted; without matches there is no lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// The lease.
+    pub lease: Option<LeaseId>,
+    /// Its matches that are not over.
+    pub matches: Vec<Leased>,
+}
+
+/// Takes free jobs. The limit is no parameter: with one, PostgreSQL plans for a tenth of the table. A match that went
+/// wrong on this worker goes to another one, where there is one.
+macro_rules! take {
+    ($limit:literal) => {
+        concat!(
+            "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
+             AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
+             WHERE a.match_id = j.match_id AND a.worker_id = $4 AND a.how IN ('lost', 'void', 'mismatch')) \
+             OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5)) \
+             ORDER BY j.lane, j.id LIMIT ",
+            $limit,
+            ")"
+        )
+    };
+}
+
+/// A worker that was not heard of for so long, in milliseconds, is not waited for.
+const AWAY_MS: i64 = 60_000;
+
+impl Act for Lease {
+    type Reply = Granted;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Granted, StoreError> {
+        let known: Option<i64> =
+            sqlx::query_scalar("SELECT id FROM leases WHERE worker_id = $1 AND request = $2")
+                .bind(self.worker.0)
+                .bind(&self.request)
+                .fetch_optional(&mut *conn)
+                .await?;
+        if let Some(id) = known {
+            return granted(conn, LeaseId(id)).await;
+        }
+        let open: Option<i64> = sqlx::query_scalar(
+            "SELECT j.id FROM jobs j JOIN contests c ON c.id = j.contest_id \
+             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 LIMIT 1",
+        )
+        .bind(self.contest.0)
+        .bind(self.now.0)
+        .fetch_optional(&mut *conn)
+        .await?;
+        if open.is_none() {
+            return Ok(Granted::default());
+        }
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO leases (worker_id, request, until_ms) VALUES ($1, $2, $3) RETURNING id",
+        )
+        .bind(self.worker.0)
+        .bind(&self.request)
+        .bind(self.until.0)
+        .fetch_one(&mut *conn)
+        .await?;
+        let statement = match self.most {
+            0..=7 => take!("1"),
+            8..=31 => take!("8"),
+            _ => take!("32"),
+        };
+        let taken = sqlx::query(statement)
+            .bind(id)
+            .bind(self.contest.0)
+            .bind(self.now.0)
+            .bind(self.worker.0)
+            .bind(self.now.0 - AWAY_MS)
+            .execute(&mut *conn)
+            .await?
+            .rows_affected();
+        if taken == 0 {
+            // Only such as wait for another worker.
+            sqlx::query("DELETE FROM leases WHERE id = $1").bind(id).execute(&mut *conn).await?;
+            return Ok(Granted::default());
+        }
+        sqlx::query(
+            "UPDATE matches SET state = 'leased', \
+             attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
+             WHERE id IN (SELECT match_id FROM jobs WHERE lease_id = $1)",
+        )
+        .bind(id)
+        .execute(&mut *conn)
+        .await?;
+        sqlx::query(
+            "INSERT INTO attempts (match_id, n, worker_id, leased_ms) \
+             SELECT m.id, m.attempt, $2, $3 FROM jobs j JOIN matches m ON m.id = j.match_id WHERE j.lease_id = $1",
+        )
+        .bind(id)
+        .bind(self.worker.0)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?;
+        granted(conn, LeaseId(id)).await
+    }
+}
+
+/// What a lease still holds.
+async fn granted(conn: &mut Conn, lease: LeaseId) -> Result<Granted, StoreError> {
+    let rows: Vec<(i64, i64, String, i64, i64, i64)> = sqlx::query_as(
+        "SELECT m.id, m.attempt, b.kind, b.map, b.seed, s.version_id FROM jobs j \
+         JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
+         WHERE j.lease_id = $1 ORDER BY j.lane, j.id, s.seat",
+    )
+    .bind(lease.0)
+    .fetch_all(conn)
+    .await?;
+    let mut matches: Vec<Leased> = Vec::new();
+    for (id, n, kind, map, seed, version) in rows {
+        let attempt = Attempt { game: MatchId(id), n };
+        match matches.last_mut().filter(|last| last.attempt == attempt) {
+            Some(last) => last.seats.push(VersionId(version)),
+            None => {
+                matches.push(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats: vec![VersionId(version)] });
+            }
+        }
+    }
+    Ok(Granted { lease: Some(lease).filter(|_| !matches.is_empty()), matches })
+}
+
+/// The worker begins to play a match: should it vanish from now on, this match has been tried.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Who.
+    pub worker: WorkerId,
+    /// What.
+    pub attempt: Attempt,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Start {
+    /// Whether the match is its own to play.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let marked = sqlx::query(
+            "UPDATE attempts SET started_ms = coalesce(started_ms, $4) WHERE match_id = $1 AND n = $2 AND worker_id = $3 \
+             AND ended_ms IS NULL",
+        )
+        .bind(self.attempt.game.0)
+        .bind(self.attempt.n)
+        .bind(self.worker.0)
+        .bind(self.now.0)
+        .execute(conn)
+        .await?;
+        Ok(marked.rows_affected() > 0)
+    }
+}
+
+/// A worker is alive: its lease is renewed.
+#[derive(Clone, Debug)]
+pub struct Beat {
+    /// Who.
+    pub worker: WorkerId,
+    /// Which lease.
+    pub lease: LeaseId,
+    /// Now.
+    pub now: Time,
+    /// Until when it holds from now on.
+    pub until: Time,
+}
+
+impl Act for Beat {
+    /// Whether the worker still has it. Otherwise its matches have been given away.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let renewed = sqlx::query(
+            "UPDATE leases SET until_ms = $3 WHERE id = $1 AND worker_id = $2 \
+             AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = $1)",
+        )
+        .bind(self.lease.0)
+        .bind(self.worker.0)
+        .bind(self.until.0)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+        sqlx::query("UPDATE workers SET seen_ms = $2 WHERE id = $1")
+            .bind(self.worker.0)
+            .bind(self.now.0)
+            .execute(conn)
+            .await?;
+        Ok(renewed > 0)
+    }
+}
+
+/// A worker gives back what it has not finished: nobody is charged a try.
+#[derive(Clone, Debug)]
+pub struct Abort {
+    /// Who.
+    pub worker: WorkerId,
+    /// Which lease.
+    pub lease: LeaseId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Abort {
+    /// How many matches wait again.
+    type Reply = u64;
+
+    async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let own: Option<i64> = sqlx::query_scalar("SELECT id FROM leases WHERE id = $1 AND worker_id = $2")
+            .bind(self.lease.0)
+            .bind(self.worker.0)
+            .fetch_optional(&mut *conn)
+            .await?;
+        match own {
+            Some(_) => release(conn, self.lease, self.now, Release::Aborted).await.map(|freed| freed.waiting),
+            None => Ok(0),
+        }
+    }
+}
+
+/// Leases that nobody renewed end. Only matches that had begun are charged a try.
+#[derive(Clone, Debug)]
+pub struct Expire {
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of leases that ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freed {
+    /// Matches that wait again.
+    pub waiting: u64,
+    /// Matches that were tried too often.
+    pub dead: u64,
+}
+
+/// A lease is forgotten so long after its end, in milliseconds: until then its request can be repeated.
+const REMEMBERED_MS: i64 = 600_000;
+
+impl Act for Expire {
+    type Reply = Freed;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
+        let late: Vec<i64> = sqlx::query_scalar(
+            "SELECT id FROM leases WHERE until_ms <= $1 AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id) \
+             ORDER BY id",
+        )
+        .bind(self.now.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        let freed = release_all(conn, late, self.now).await?;
+        sqlx::query(
+            "DELETE FROM leases WHERE until_ms <= $1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id)",
+        )
+        .bind(self.now.0 - REMEMBERED_MS)
+        .execute(conn)
+        .await?;
+        Ok(freed)
+    }
+}
+
+/// A worker is known to be gone, as when its process was another one: its leases end now.
+#[derive(Clone, Debug)]
+pub struct Reclaim {
+    /// Who.
+    pub worker: WorkerId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Reclaim {
+    type Reply = Freed;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
+        let its: Vec<i64> = sqlx::query_scalar(
+            "SELECT id FROM leases WHERE worker_id = $1 AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id) \
+             ORDER BY id",
+        )
+        .bind(self.worker.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        release_all(conn, its, self.now).await
+    }
+}
+
+async fn release_all(conn: &mut Conn, leases: Vec<i64>, now: Time) -> Result<Freed, StoreError> {
+    let mut all = Freed::default();
+    for lease in leases {
+        let freed = release(conn, LeaseId(lease), now, Release::Late).await?;
+        all.waiting += freed.waiting;
+        all.dead += freed.dead;
+    }
+    Ok(all)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Release {
+    Aborted,
+    Late,
+}
+
+/// Frees what a lease still holds.
+async fn release(conn: &mut Conn, lease: LeaseId, now: Time, how: Release) -> Result<Freed, StoreError> {
+    let held: Vec<(i64, i64, i64, i64, Option<i64>)> = sqlx::query_as(
+        "SELECT j.match_id, m.attempt, j.contest_id, j.tries, a.started_ms FROM jobs j JOIN matches m ON m.id = j.match_id \
+         JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt WHERE j.lease_id = $1 ORDER BY j.id",
+    )
+    .bind(lease.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut freed = Freed::default();
+    for (id, n, contest, tries, started) in held {
+        let lost = how == Release::Late && started.is_some();
+        let word = match how {
+            Release::Aborted => "aborted",
+            Release::Late if lost => "lost",
+            Release::Late => "expired",
+        };
+        let why = lost.then_some("its worker was not heard of any more");
+        end(conn, Attempt { game: MatchId(id), n }, word, why, now).await?;
+        let tries = tries + i64::from(lost);
+        match wait_again(conn, ContestId(contest), MatchId(id), tries, if lost { Some(now) } else { None }).await? {
+            true => freed.waiting += 1,
+            false => freed.dead += 1,
+        }
+    }
+    Ok(freed)
+}
+
+/// Ends a try.
+pub(crate) async fn end(
+    conn: &mut Conn,
+    attempt: Attempt,
+    how: &str,
+    why: Option<&str>,
+    now: Time,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE attempts SET ended_ms = $3, how = $4, why = $5 WHERE match_id = $1 AND n = $2")
+        .bind(attempt.game.0)
+        .bind(attempt.n)
+        .bind(now.0)
+        .bind(how)
+        .bind(why)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// A match with a job waits again, or is dead after too many tries: whether it waits. With a time it waits for a while
+/// from then.
+pub(crate) async fn wait_again(
+    conn: &mut Conn,
+    contest: ContestId,
+    id: MatchId,
+    tries: i64,
+    failed: Option<Time>,
+) -> Result<bool, StoreError> {
+    let dead = tries >= TRIES;
+    sqlx::query("UPDATE matches SET state = $2, result = NULL, replay_sha = NULL WHERE id = $1")
+        .bind(id.0)
+        .bind(if dead { "dead" } else { "planned" })
+        .execute(&mut *conn)
+        .await?;
+    if dead {
+        sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(id.0).execute(&mut *conn).await?;
+        let at = failed.unwrap_or_default();
+        let detail = format!("tried {tries} times");
+        note(conn, contest, at, ["server", "bury", &format!("match {id}"), &detail]).await?;
+    } else {
+        let not_before = failed.map_or(0, |at| at.0 + PAUSE_MS * tries);
+        sqlx::query("UPDATE jobs SET lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
+            .bind(id.0)
+            .bind(tries)
+            .bind(not_before)
+            .execute(conn)
+            .await?;
+    }
+    Ok(!dead)
+}

@@ -1,0 +1,249 @@
+//! Results: posted once, checked, and then valid; or void, and tried again.
+
+use crate::acts::lease::{end, wait_again};
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{Attempt, ContestId, MatchId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
+
+/// A worker has played a match; the replay is an object already. It may come late, and it may come twice.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// Who.
+    pub worker: WorkerId,
+    /// What.
+    pub attempt: Attempt,
+    /// The result, as JSON; its hash is what tells two of them apart.
+    pub result: String,
+    /// The replay.
+    pub replay: Sha,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`Post`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PostReply {
+    /// It is kept, and will be checked.
+    Kept,
+    /// It was kept before.
+    Same,
+    /// This try has posted something else before. An alarm is in the audit log.
+    Conflict,
+    /// Another try was first, or the match is dead.
+    Settled,
+    /// The worker was never given this.
+    Unknown,
+}
+
+/// A try as it stands: its contest, the state of its match and the try that this is at, how it ended, what it
+/// has posted.
+struct Tried {
+    contest: ContestId,
+    state: MatchState,
+    current: i64,
+    ended: bool,
+    posted: Option<String>,
+    tries: Option<i64>,
+}
+
+async fn tried(conn: &mut Conn, attempt: Attempt, worker: Option<WorkerId>) -> Result<Option<Tried>, StoreError> {
+    type Found = (i64, String, i64, Option<i64>, Option<String>, Option<i64>, i64);
+    let row: Option<Found> = sqlx::query_as(
+        "SELECT b.contest_id, m.state, m.attempt, a.ended_ms, a.result_sha, j.tries, a.worker_id FROM attempts a \
+         JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id LEFT JOIN jobs j ON j.match_id = m.id \
+         WHERE a.match_id = $1 AND a.n = $2",
+    )
+    .bind(attempt.game.0)
+    .bind(attempt.n)
+    .fetch_optional(conn)
+    .await?;
+    let Some((contest, state, current, ended, posted, tries, its)) = row else { return Ok(None) };
+    if worker.is_some_and(|worker| worker.0 != its) {
+        return Ok(None);
+    }
+    let state = MatchState::of(&state)?;
+    Ok(Some(Tried { contest: ContestId(contest), state, current, ended: ended.is_some(), posted, tries }))
+}
+
+impl Act for Post {
+    type Reply = PostReply;
+
+    async fn run(&self, conn: &mut Conn) -> Result<PostReply, StoreError> {
+        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else { return Ok(PostReply::Unknown) };
+        let sha = Sha::of(format!("{}\n{}", self.replay, self.result)).to_string();
+        if let Some(before) = tried.posted {
+            if before == sha {
+                return Ok(PostReply::Same);
+            }
+            let object = format!("match {} try {}", self.attempt.game, self.attempt.n);
+            let detail = format!("worker {} posted {before} and then {sha}", self.worker);
+            note(conn, tried.contest, self.now, ["server", "alarm", &object, &detail]).await?;
+            return Ok(PostReply::Conflict);
+        }
+        if !matches!(tried.state, MatchState::Planned | MatchState::Leased) {
+            return Ok(PostReply::Settled);
+        }
+        if tried.state == MatchState::Leased && tried.current != self.attempt.n {
+            let running = Attempt { n: tried.current, ..self.attempt };
+            end(conn, running, "overtaken", Some("an older try came in late"), self.now).await?;
+        }
+        sqlx::query("UPDATE matches SET state = 'posted', attempt = $2, result = $3, replay_sha = $4 WHERE id = $1")
+            .bind(self.attempt.game.0)
+            .bind(self.attempt.n)
+            .bind(&self.result)
+            .bind(self.replay.to_string())
+            .execute(&mut *conn)
+            .await?;
+        sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(self.attempt.game.0).execute(&mut *conn).await?;
+        sqlx::query(
+            "UPDATE attempts SET ended_ms = $3, how = 'posted', why = NULL, result_sha = $4, \
+             started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2",
+        )
+        .bind(self.attempt.game.0)
+        .bind(self.attempt.n)
+        .bind(self.now.0)
+        .bind(&sha)
+        .execute(conn)
+        .await?;
+        Ok(PostReply::Kept)
+    }
+}
+
+/// A match came to nothing that could count: it is played again, or dead.
+#[derive(Clone, Debug)]
+pub struct Void {
+    /// Who says so.
+    pub worker: WorkerId,
+    /// What.
+    pub attempt: Attempt,
+    /// Why, as a sentence.
+    pub why: String,
+    /// A bot that cannot even be made ready: trying again is of no use.
+    pub hopeless: bool,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`Void`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoidReply {
+    /// It waits again.
+    Again,
+    /// It was tried too often.
+    Dead,
+    /// The worker had it no more.
+    Stale,
+}
+
+impl Act for Void {
+    type Reply = VoidReply;
+
+    async fn run(&self, conn: &mut Conn) -> Result<VoidReply, StoreError> {
+        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else { return Ok(VoidReply::Stale) };
+        let Some(tries) = tried.tries.filter(|_| !tried.ended && tried.state == MatchState::Leased) else {
+            return Ok(VoidReply::Stale);
+        };
+        let word = if self.hopeless { "unfit" } else { "void" };
+        end(conn, self.attempt, word, Some(&self.why), self.now).await?;
+        let tries = if self.hopeless { crate::TRIES } else { tries + 1 };
+        let waits = wait_again(conn, tried.contest, self.attempt.game, tries, Some(self.now)).await?;
+        Ok(if waits { VoidReply::Again } else { VoidReply::Dead })
+    }
+}
+
+/// Somebody has computed a posted match again.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// What.
+    pub attempt: Attempt,
+    /// What was found.
+    pub judgement: Judgement,
+    /// Now.
+    pub now: Time,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// The replay is the match that was asked for, and says this.
+    Valid(Outcome),
+    /// It is not, and why. An alarm that names the worker goes to the audit log.
+    Mismatch(String),
+}
+
+impl Act for Judge {
+    /// Whether it was still to be judged.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let Some(tried) = tried(conn, self.attempt, None).await? else { return Ok(false) };
+        if tried.state != MatchState::Posted || tried.current != self.attempt.n {
+            return Ok(false);
+        }
+        match &self.judgement {
+            Judgement::Valid(outcome) => valid(conn, self.attempt.game, outcome, self.now).await?,
+            Judgement::Mismatch(why) => mismatch(conn, self.attempt, &tried, why, self.now).await?,
+        }
+        Ok(true)
+    }
+}
+
+async fn valid(conn: &mut Conn, id: MatchId, outcome: &Outcome, now: Time) -> Result<(), StoreError> {
+    let json = serde_json::to_string(outcome).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    sqlx::query("UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL WHERE id = $1")
+        .bind(id.0)
+        .bind(json)
+        .bind(now.0)
+        .execute(&mut *conn)
+        .await?;
+    for (seat, rank) in outcome.ranks.iter().enumerate() {
+        sqlx::query(
+            "UPDATE seats SET rank = $3, score = $4, fault = $5, max_ms = $6 WHERE match_id = $1 AND seat = $2",
+        )
+        .bind(id.0)
+        .bind(seat as i64)
+        .bind(i64::from(*rank))
+        .bind(outcome.scores.get(seat))
+        .bind(outcome.faults.get(seat).cloned().flatten())
+        .bind(outcome.max_ms.get(seat))
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn mismatch(
+    conn: &mut Conn,
+    attempt: Attempt,
+    tried: &Tried,
+    why: &str,
+    now: Time,
+) -> Result<(), StoreError> {
+    end(conn, attempt, "mismatch", Some(why), now).await?;
+    let (worker, lane): (String, String) = sqlx::query_as(
+        "SELECT w.name, b.kind FROM attempts a JOIN workers w ON w.id = a.worker_id JOIN matches m ON m.id = a.match_id \
+         JOIN blocks b ON b.id = m.block_id WHERE a.match_id = $1 AND a.n = $2",
+    )
+    .bind(attempt.game.0)
+    .bind(attempt.n)
+    .fetch_one(&mut *conn)
+    .await?;
+    let object = format!("match {} try {}", attempt.game, attempt.n);
+    note(conn, tried.contest, now, ["server", "alarm", &object, &format!("worker {worker}: {why}")]).await?;
+    let tries: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM attempts WHERE match_id = $1 AND how IN ('lost', 'void', 'mismatch')",
+    )
+    .bind(attempt.game.0)
+    .fetch_one(&mut *conn)
+    .await?;
+    let lane = crate::Kind::of(&lane)?.lane();
+    sqlx::query("INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES ($1, $2, $3, $4, $5)")
+        .bind(attempt.game.0)
+        .bind(tried.contest.0)
+        .bind(lane)
+        .bind(now.0)
+        .bind(tries)
+        .execute(&mut *conn)
+        .await?;
+    wait_again(conn, tried.contest, attempt.game, tries, Some(now)).await.map(drop)
+}

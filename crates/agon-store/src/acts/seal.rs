@@ -1,0 +1,114 @@
+//! The sealer: gives valid results their places in the log, without gaps, each chained to all before it.
+
+use std::collections::BTreeMap;
+
+use crate::acts::Act;
+use crate::backend::Conn;
+use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, VersionId, chain};
+
+/// Seals results that are valid and not in the log, the oldest matches first.
+#[derive(Clone, Debug)]
+pub struct Seal {
+    /// Of which contest.
+    pub contest: ContestId,
+}
+
+/// So many are sealed at once.
+const MOST: usize = 256;
+
+type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);
+
+impl Act for Seal {
+    /// What was sealed; as many as fit into one act.
+    type Reply = Vec<Sealed>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<Sealed>, StoreError> {
+        let rows: Vec<Found> = sqlx::query_as(
+            "SELECT m.id, b.n, m.rotation, b.kind, b.map, b.seed, m.outcome, m.replay_sha, m.settled_ms, w.name \
+             FROM matches m JOIN blocks b ON b.id = m.block_id \
+             JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
+             WHERE m.state = 'valid' AND m.log_seq IS NULL AND b.contest_id = $1 ORDER BY m.id LIMIT 256",
+        )
+        .bind(self.contest.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        debug_assert!(rows.len() <= MOST);
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
+        let mut seats = seats(conn, first.0, last.0).await?;
+        let (mut seq, mut sha) = end_of(conn, self.contest).await?;
+        let mut sealed = Vec::with_capacity(rows.len());
+        for (id, block, rotation, kind, map, seed, outcome, replay, settled, worker) in rows {
+            let seated = seats.remove(&id).unwrap_or_default();
+            seq += 1;
+            let row = Sealed {
+                seq,
+                game: MatchId(id),
+                block,
+                rotation,
+                kind: Kind::of(&kind)?,
+                map,
+                seed,
+                seats: seated.iter().map(|(version, _)| *version).collect(),
+                sources: seated.into_iter().map(|(_, source)| source).collect(),
+                outcome: read::<Outcome>(&outcome)?,
+                replay: replay.parse().map_err(StoreError::Damaged)?,
+                worker,
+                settled: Time(settled),
+            };
+            let body = serde_json::to_string(&row).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            sha = chain::link(&sha, &body);
+            sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, $3, $4, $5)")
+                .bind(self.contest.0)
+                .bind(seq)
+                .bind(id)
+                .bind(body)
+                .bind(sha.to_string())
+                .execute(&mut *conn)
+                .await?;
+            sqlx::query("UPDATE matches SET log_seq = $2 WHERE id = $1").bind(id).bind(seq).execute(&mut *conn).await?;
+            sealed.push(row);
+        }
+        Ok(sealed)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
+}
+
+/// Who sat in the matches from this to that number, and what they are made of.
+async fn seats(conn: &mut Conn, from: i64, to: i64) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
+    let rows: Vec<(i64, i64, String)> = sqlx::query_as(
+        "SELECT s.match_id, s.version_id, v.source_sha FROM seats s JOIN versions v ON v.id = s.version_id \
+         JOIN matches m ON m.id = s.match_id \
+         WHERE s.match_id BETWEEN $1 AND $2 AND m.state = 'valid' AND m.log_seq IS NULL ORDER BY s.match_id, s.seat",
+    )
+    .bind(from)
+    .bind(to)
+    .fetch_all(conn)
+    .await?;
+    let mut seats: BTreeMap<i64, Vec<(VersionId, Sha)>> = BTreeMap::new();
+    for (id, version, source) in rows {
+        let source = source.parse().map_err(StoreError::Damaged)?;
+        seats.entry(id).or_default().push((VersionId(version), source));
+    }
+    Ok(seats)
+}
+
+/// Where the log ends, and the hash of all that is in it.
+async fn end_of(conn: &mut Conn, contest: ContestId) -> Result<(i64, Sha), StoreError> {
+    let last: Option<(i64, String)> =
+        sqlx::query_as("SELECT seq, sha FROM log WHERE contest_id = $1 ORDER BY seq DESC LIMIT 1")
+            .bind(contest.0)
+            .fetch_optional(&mut *conn)
+            .await?;
+    if let Some((seq, sha)) = last {
+        return Ok((seq, sha.parse().map_err(StoreError::Damaged)?));
+    }
+    let (terms, secret): (String, String) =
+        sqlx::query_as("SELECT terms, secret_sha FROM contests WHERE id = $1")
+            .bind(contest.0)
+            .fetch_one(conn)
+            .await?;
+    Ok((0, chain::root(&terms, &secret)))
+}

@@ -1,0 +1,240 @@
+//! Is everything as it must be? Each invariant is a query that finds what breaks it.
+
+use crate::{ContestId, LogRow, Objects, Sealed, Store, StoreError, backend, chain};
+
+/// Something that is not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which invariant.
+    pub rule: &'static str,
+    /// What breaks it.
+    pub what: String,
+}
+
+/// An invariant: what must hold, and a query for whatever breaks it: a name and a number.
+struct Rule {
+    holds: &'static str,
+    breaks: &'static str,
+}
+
+/// No more than this is told of one rule.
+const TOLD: usize = 20;
+
+/// All rules that a query can check.
+const RULES: &[Rule] = &[
+    Rule {
+        holds: "a job is there exactly while its match is planned or leased",
+        breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN jobs j ON j.match_id = m.id \
+                 WHERE (m.state IN ('planned', 'leased')) <> (j.id IS NOT NULL) LIMIT 20",
+    },
+    Rule {
+        holds: "a match is leased exactly while its job has a lease",
+        breaks: "SELECT 'match', m.id FROM matches m JOIN jobs j ON j.match_id = m.id \
+                 WHERE (m.state = 'leased') <> (j.lease_id IS NOT NULL) LIMIT 20",
+    },
+    Rule {
+        holds: "a lease that a job names is there",
+        breaks: "SELECT 'job', j.id FROM jobs j LEFT JOIN leases l ON l.id = j.lease_id \
+                 WHERE j.lease_id IS NOT NULL AND l.id IS NULL LIMIT 20",
+    },
+    Rule {
+        holds: "a try is open exactly while its match is leased for it, by the worker of the lease",
+        breaks: "SELECT 'match', a.match_id FROM attempts a JOIN matches m ON m.id = a.match_id \
+                 LEFT JOIN jobs j ON j.match_id = m.id LEFT JOIN leases l ON l.id = j.lease_id \
+                 WHERE (a.ended_ms IS NULL) <> (m.state = 'leased' AND m.attempt = a.n AND l.worker_id = a.worker_id) \
+                 LIMIT 20",
+    },
+    Rule {
+        holds: "an ended try says how, and only then",
+        breaks: "SELECT 'match', match_id FROM attempts WHERE (ended_ms IS NULL) <> (how IS NULL) LIMIT 20",
+    },
+    Rule {
+        holds: "a match has one valid result at most, from a try that posted it",
+        breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
+                 WHERE m.state IN ('posted', 'valid') AND (a.how IS NULL OR a.how <> 'posted') LIMIT 20",
+    },
+    Rule {
+        holds: "what is posted has a result and a replay, what is valid an outcome and a replay, the rest neither",
+        breaks: "SELECT 'match', id FROM matches WHERE (replay_sha IS NOT NULL) <> (state IN ('posted', 'valid')) \
+                 OR (result IS NOT NULL) <> (state = 'posted') OR (outcome IS NOT NULL) <> (state = 'valid') \
+                 OR (settled_ms IS NOT NULL) <> (state = 'valid') LIMIT 20",
+    },
+    Rule {
+        holds: "no rank without a valid match, and no valid match without all ranks",
+        breaks: "SELECT 'match', m.id FROM matches m JOIN seats s ON s.match_id = m.id \
+                 WHERE (s.rank IS NOT NULL) <> (m.state = 'valid') LIMIT 20",
+    },
+    Rule {
+        holds: "a try that went wrong counts: its match waits with so many tries, or is dead after three",
+        breaks: "SELECT 'match', j.match_id FROM jobs j WHERE j.tries <> (SELECT count(*) FROM attempts a \
+                 WHERE a.match_id = j.match_id AND a.how IN ('lost', 'void', 'mismatch')) OR j.tries >= 3 LIMIT 20",
+    },
+    Rule {
+        holds: "a dead match was tried three times, or its bot could not be made ready",
+        breaks: "SELECT 'match', m.id FROM matches m WHERE m.state = 'dead' AND (SELECT count(*) FROM attempts a \
+                 WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch')) < 3 AND NOT EXISTS \
+                 (SELECT 1 FROM attempts a WHERE a.match_id = m.id AND a.how = 'unfit') LIMIT 20",
+    },
+    Rule {
+        holds: "a match of the ladder has all its rotations beside it",
+        breaks: "SELECT 'block', b.id FROM blocks b WHERE b.kind = 'ladder' AND \
+                 (SELECT count(*) FROM matches m WHERE m.block_id = b.id) <> (SELECT count(*) FROM seats s \
+                 JOIN matches m ON m.id = s.match_id WHERE m.block_id = b.id AND m.rotation = 0) LIMIT 20",
+    },
+    Rule {
+        holds: "in the rotations of a block everybody sits everywhere once",
+        breaks: "SELECT 'block', b.id FROM blocks b JOIN matches m ON m.block_id = b.id JOIN seats s ON s.match_id = m.id \
+                 WHERE b.kind = 'ladder' GROUP BY b.id, s.seat, s.version_id HAVING count(*) <> \
+                 (SELECT count(*) FROM seats s2 JOIN matches m2 ON m2.id = s2.match_id WHERE m2.block_id = b.id \
+                 AND m2.rotation = 0 AND s2.version_id = s.version_id) LIMIT 20",
+    },
+    Rule {
+        holds: "blocks of a contest are numbered without gaps",
+        breaks: "SELECT 'contest', c.id FROM contests c WHERE c.blocks <> (SELECT count(*) FROM blocks b \
+                 WHERE b.contest_id = c.id) OR c.blocks <> (SELECT coalesce(max(n), 0) FROM blocks b \
+                 WHERE b.contest_id = c.id)",
+    },
+    Rule {
+        holds: "what stands in the log is valid, and knows its place",
+        breaks: "SELECT 'log row', l.seq FROM log l LEFT JOIN matches m ON m.id = l.match_id \
+                 WHERE m.id IS NULL OR m.state <> 'valid' OR m.log_seq IS NULL OR m.log_seq <> l.seq LIMIT 20",
+    },
+    Rule {
+        holds: "a match that knows a place in the log stands there",
+        breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN log l ON l.match_id = m.id \
+                 WHERE m.log_seq IS NOT NULL AND l.seq IS NULL LIMIT 20",
+    },
+    Rule {
+        holds: "the log has no gaps",
+        breaks: "SELECT 'contest', contest_id FROM log GROUP BY contest_id HAVING count(*) <> max(seq) OR min(seq) <> 1",
+    },
+    Rule {
+        holds: "a bot has one live version at most, and it is the one that is entered",
+        breaks: "SELECT 'bot', v.bot_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
+                 GROUP BY v.bot_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
+                 OR sum(CASE WHEN (v.state = 'live') <> (e.version_id IS NOT NULL) THEN 1 ELSE 0 END) > 0 LIMIT 20",
+    },
+    Rule {
+        holds: "only versions that were live play in the ladder",
+        breaks: "SELECT 'version', s.version_id FROM seats s JOIN matches m ON m.id = s.match_id \
+                 JOIN blocks b ON b.id = m.block_id LEFT JOIN entries e ON e.version_id = s.version_id \
+                 WHERE b.kind = 'ladder' AND e.version_id IS NULL LIMIT 20",
+    },
+];
+
+impl Store {
+    /// Checks every invariant that a query can, the chain of the log, the seeds, and that every object is there and
+    /// what its name says.
+    ///
+    /// # Errors
+    /// When the database cannot be read at all.
+    pub async fn fsck(&self, objects: &Objects) -> Result<Vec<Finding>, StoreError> {
+        let mut found: Vec<Finding> = backend::integrity(&self.reader)
+            .await?
+            .into_iter()
+            .map(|what| Finding { rule: "the database's files are whole", what })
+            .collect();
+        for rule in RULES {
+            let broken: Vec<(String, i64)> = sqlx::query_as(rule.breaks).fetch_all(&self.reader).await?;
+            let told = broken.into_iter().take(TOLD);
+            found.extend(told.map(|(what, id)| Finding { rule: rule.holds, what: format!("{what} {id}") }));
+        }
+        for contest in self.contests().await? {
+            self.check_log(contest.id, chain::root(&contest.terms, &contest.secret_sha), &mut found).await?;
+            self.check_seeds(contest.id, &contest.secret, &mut found).await?;
+            if crate::Sha::of(&contest.secret).to_string() != contest.secret_sha {
+                found.push(Finding {
+                    rule: "the published hash is that of the secret",
+                    what: format!("contest {}", contest.id),
+                });
+            }
+        }
+        for (sha, what) in self.named_objects().await? {
+            if let Err(error) = objects.get(&sha, u64::MAX - 1) {
+                let why = match error.kind() {
+                    std::io::ErrorKind::NotFound => format!("{what}: the object {sha} is not there"),
+                    _ => format!("{what}: {error}"),
+                };
+                found.push(Finding { rule: "every object is there and unchanged", what: why });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Follows the chain, and compares each row with the match that it is of.
+    async fn check_log(
+        &self,
+        contest: ContestId,
+        root: crate::Sha,
+        found: &mut Vec<Finding>,
+    ) -> Result<(), StoreError> {
+        const PAGE: i64 = 1000;
+        let (mut before, mut after) = (root, 0);
+        loop {
+            let rows = self.log(contest, after, PAGE).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
+            let told: std::collections::BTreeMap<i64, (String, String)> = self.outcomes(contest, after, last).await?;
+            for LogRow { seq, body, sha } in rows {
+                let own = chain::link(&before, &body);
+                if own != sha {
+                    found.push(Finding { rule: "the chain of the log holds", what: format!("log row {seq}") });
+                    return Ok(());
+                }
+                before = sha;
+                let row: Option<Sealed> = serde_json::from_str(&body).ok();
+                let same = row.is_some_and(|row| {
+                    let outcome = serde_json::to_string(&row.outcome).unwrap_or_default();
+                    row.seq == seq && told.get(&seq) == Some(&(outcome, row.replay.to_string()))
+                });
+                if !same {
+                    found.push(Finding {
+                        rule: "the log says what its matches say",
+                        what: format!("log row {seq}"),
+                    });
+                    return Ok(());
+                }
+            }
+            after = last;
+        }
+    }
+
+    async fn outcomes(
+        &self,
+        contest: ContestId,
+        after: i64,
+        upto: i64,
+    ) -> Result<std::collections::BTreeMap<i64, (String, String)>, StoreError> {
+        let rows: Vec<(i64, Option<String>, Option<String>)> = sqlx::query_as(
+            "SELECT l.seq, m.outcome, m.replay_sha FROM log l JOIN matches m ON m.id = l.match_id \
+             WHERE l.contest_id = $1 AND l.seq > $2 AND l.seq <= $3",
+        )
+        .bind(contest.0)
+        .bind(after)
+        .bind(upto)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|(seq, outcome, replay)| (seq, (outcome.unwrap_or_default(), replay.unwrap_or_default())))
+            .collect())
+    }
+
+    /// Every seed is the one that follows from the secret.
+    async fn check_seeds(
+        &self,
+        contest: ContestId,
+        secret: &str,
+        found: &mut Vec<Finding>,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as("SELECT n, seed FROM blocks WHERE contest_id = $1 ORDER BY n")
+            .bind(contest.0)
+            .fetch_all(&self.reader)
+            .await?;
+        let wrong = rows.into_iter().filter(|(n, seed)| crate::seeds::seed(secret, *n) != *seed).take(TOLD);
+        found.extend(wrong.map(|(n, _)| Finding {
+            rule: "the seed of a block follows from the secret",
+            what: format!("block {n}"),
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,326 @@
+//! What only reads.
+
+use std::collections::BTreeMap;
+
+use crate::acts::lease::Freed;
+use crate::{
+    Attempt, Contest, ContestId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Sha, Store, StoreError, Time,
+    Version, VersionId, VersionState, WorkerId,
+};
+
+/// How the matches of a contest stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Waiting.
+    pub planned: i64,
+    /// With a worker.
+    pub leased: i64,
+    /// Posted and not yet checked.
+    pub posted: i64,
+    /// Valid.
+    pub valid: i64,
+    /// Given up.
+    pub dead: i64,
+    /// In the log.
+    pub sealed: i64,
+    /// Tries that were void, lost, or did not match their replay.
+    pub wasted: i64,
+    /// When the oldest job was planned; none without jobs.
+    pub oldest: Option<Time>,
+}
+
+/// How a check match of a version stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckState {
+    /// The match.
+    pub game: MatchId,
+    /// `planned`, `leased`, `posted`, `valid` or `dead`.
+    pub state: crate::MatchState,
+    /// What the version's program did wrong there, when it is over.
+    pub fault: Option<String>,
+    /// Why the last try came to nothing.
+    pub why: Option<String>,
+    /// Whether that was because the version cannot be made ready.
+    pub unfit: bool,
+}
+
+type VersionRow = (i64, String, bool, i64, Option<String>, String, i64, String, Option<String>);
+
+fn version(row: VersionRow) -> Result<Version, StoreError> {
+    let (id, entrant, boss, n, builtin, source, received, state, reason) = row;
+    Ok(Version {
+        id: VersionId(id),
+        entrant,
+        boss,
+        n,
+        builtin,
+        source: source.parse().map_err(StoreError::Damaged)?,
+        received: Time(received),
+        state: VersionState::of(&state)?,
+        reason,
+    })
+}
+
+impl Store {
+    /// All contests, the first first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn contests(&self) -> Result<Vec<Contest>, StoreError> {
+        type Row = (i64, String, String, String, String, String, bool, i64, i64);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, name, game, terms, secret, secret_sha, paused, blocks, made_ms FROM contests ORDER BY id",
+        )
+        .fetch_all(&self.reader)
+        .await?;
+        let contest = |(id, name, game, terms, secret, secret_sha, paused, blocks, made): Row| Contest {
+            id: ContestId(id),
+            name,
+            game,
+            terms,
+            secret,
+            secret_sha,
+            paused,
+            blocks,
+            made: Time(made),
+        };
+        Ok(rows.into_iter().map(contest).collect())
+    }
+
+    /// All versions of a contest, the first first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn versions(&self, contest: ContestId) -> Result<Vec<Version>, StoreError> {
+        let rows: Vec<VersionRow> = sqlx::query_as(
+            "SELECT v.id, e.name, e.boss, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason FROM versions v \
+             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 ORDER BY v.id",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        rows.into_iter().map(version).collect()
+    }
+
+    /// How many matches of each version wait, are played, or wait to be checked.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn in_flight(&self, contest: ContestId) -> Result<BTreeMap<VersionId, u32>, StoreError> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "SELECT s.version_id, count(*) FROM seats s WHERE s.match_id IN \
+             (SELECT match_id FROM jobs WHERE contest_id = $1 UNION ALL SELECT m.id FROM matches m \
+             JOIN blocks b ON b.id = m.block_id WHERE m.state = 'posted' AND b.contest_id = $1) GROUP BY s.version_id",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().map(|(id, count)| (VersionId(id), u32::try_from(count).unwrap_or(u32::MAX))).collect())
+    }
+
+    /// How many results nobody has checked yet.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn unchecked(&self, contest: ContestId) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.state = 'posted' \
+             AND b.contest_id = $1",
+        )
+        .bind(contest.0)
+        .fetch_one(&self.reader)
+        .await?)
+    }
+
+    /// Results that nobody has checked yet, the oldest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn posted(&self, contest: ContestId) -> Result<Vec<Posted>, StoreError> {
+        type Row = (i64, i64, String, String, i64, i64, String, String, i64);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, m.result, m.replay_sha, s.version_id FROM matches m \
+             JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
+             JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
+             WHERE m.id IN (SELECT id FROM matches WHERE state = 'posted' ORDER BY id LIMIT 64) AND b.contest_id = $1 \
+             ORDER BY m.id, s.seat",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: Vec<Posted> = Vec::new();
+        for (id, n, worker, kind, map, seed, result, replay, version) in rows {
+            let attempt = Attempt { game: MatchId(id), n };
+            match all.last_mut().filter(|last| last.attempt == attempt) {
+                Some(last) => last.seats.push(VersionId(version)),
+                None => all.push(Posted {
+                    attempt,
+                    worker,
+                    kind: Kind::of(&kind)?,
+                    map,
+                    seed,
+                    seats: vec![VersionId(version)],
+                    result,
+                    replay: replay.parse().map_err(StoreError::Damaged)?,
+                }),
+            }
+        }
+        Ok(all)
+    }
+
+    /// The check matches of versions that are not live yet, the last of each.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn checks(&self, contest: ContestId) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
+        type Row = (i64, i64, String, Option<String>, Option<String>, Option<String>);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT s.version_id, m.id, m.state, s.fault, a.why, a.how FROM versions v JOIN seats s ON s.version_id = v.id \
+             JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
+             LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
+             WHERE v.state = 'checking' AND b.kind = 'check' AND b.contest_id = $1 ORDER BY m.id",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: BTreeMap<VersionId, Vec<CheckState>> = BTreeMap::new();
+        for (version, id, state, fault, why, how) in rows {
+            let state = crate::MatchState::of(&state)?;
+            let unfit = how.as_deref() == Some("unfit");
+            let check = CheckState { game: MatchId(id), state, fault, why, unfit };
+            all.entry(VersionId(version)).or_default().push(check);
+        }
+        Ok(all)
+    }
+
+    /// The log behind row `after`, at most `most` rows.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn log(&self, contest: ContestId, after: i64, most: i64) -> Result<Vec<LogRow>, StoreError> {
+        let rows: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT seq, body, sha FROM log WHERE contest_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        )
+        .bind(contest.0)
+        .bind(after)
+        .bind(most)
+        .fetch_all(&self.reader)
+        .await?;
+        let row = |(seq, body, sha): (i64, String, String)| {
+            Ok(LogRow { seq, body, sha: sha.parse::<Sha>().map_err(StoreError::Damaged)? })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// How the matches stand.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT m.state, count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 \
+             GROUP BY m.state",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let of = |word: &str| rows.iter().find(|(state, _)| state == word).map_or(0, |(_, count)| *count);
+        let sealed: i64 = sqlx::query_scalar("SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1")
+            .bind(contest.0)
+            .fetch_one(&self.reader)
+            .await?;
+        let wasted: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.how IN ('lost', 'void', 'mismatch')",
+        )
+        .bind(contest.0)
+        .fetch_one(&self.reader)
+        .await?;
+        let oldest: Option<i64> = sqlx::query_scalar(
+            "SELECT min(b.made_ms) FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1",
+        )
+        .bind(contest.0)
+        .fetch_one(&self.reader)
+        .await?;
+        Ok(Counts {
+            planned: of("planned"),
+            leased: of("leased"),
+            posted: of("posted"),
+            valid: of("valid"),
+            dead: of("dead"),
+            sealed,
+            wasted,
+            oldest: oldest.map(Time),
+        })
+    }
+
+    /// The last entries of the audit log, the newest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn events(&self, contest: ContestId, most: i64) -> Result<Vec<Event>, StoreError> {
+        type Row = (i64, i64, String, String, String, String);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, at_ms, actor, verb, object, detail FROM events WHERE contest_id = $1 ORDER BY id DESC LIMIT $2",
+        )
+        .bind(contest.0)
+        .bind(most)
+        .fetch_all(&self.reader)
+        .await?;
+        let event = |(id, at, actor, verb, object, detail): Row| Event { id, at: Time(at), actor, verb, object, detail };
+        Ok(rows.into_iter().map(event).collect())
+    }
+
+    /// The newest table that was kept, and any other one asked for by its place in the log.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn boards(&self, contest: ContestId) -> Result<Vec<RatingRun>, StoreError> {
+        let rows: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT upto_seq, program, board FROM rating_runs WHERE contest_id = $1 ORDER BY upto_seq DESC",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().map(|(upto, program, board)| RatingRun { upto, program, board }).collect())
+    }
+
+    /// The objects that something in the database names, with what that is.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn named_objects(&self) -> Result<Vec<(Sha, String)>, StoreError> {
+        let rows: Vec<(String, String)> = sqlx::query_as(
+            "SELECT source_sha, 'version ' || id FROM versions WHERE builtin IS NULL UNION ALL \
+             SELECT replay_sha, 'the replay of match ' || id FROM matches WHERE replay_sha IS NOT NULL",
+        )
+        .fetch_all(&self.reader)
+        .await?;
+        let named = |(sha, what): (String, String)| Ok((sha.parse::<Sha>().map_err(StoreError::Damaged)?, what));
+        rows.into_iter().map(named).collect()
+    }
+
+    /// The attempts of a match, the first first: number, worker, how it ended and why.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn attempts(
+        &self,
+        game: MatchId,
+    ) -> Result<Vec<(i64, WorkerId, Option<String>, Option<String>)>, StoreError> {
+        let rows: Vec<(i64, i64, Option<String>, Option<String>)> =
+            sqlx::query_as("SELECT n, worker_id, how, why FROM attempts WHERE match_id = $1 ORDER BY n")
+                .bind(game.0)
+                .fetch_all(&self.reader)
+                .await?;
+        Ok(rows.into_iter().map(|(n, worker, how, why)| (n, WorkerId(worker), how, why)).collect())
+    }
+}
+
+impl std::ops::AddAssign for Freed {
+    fn add_assign(&mut self, other: Self) {
+        self.waiting += other.waiting;
+        self.dead += other.dead;
+    }
+}

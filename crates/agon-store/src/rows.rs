@@ -1,0 +1,336 @@
+//! What goes in and comes out.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Sha, StoreError};
+
+/// A moment, in milliseconds since 1970. Nothing in this crate asks a clock for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// So many milliseconds later.
+    pub fn plus(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+}
+
+macro_rules! id {
+    ($(#[$about:meta] $name:ident;)*) => {$(
+        #[$about]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+id! {
+    /// A contest.
+    ContestId;
+    /// A version: what plays.
+    VersionId;
+    /// A match.
+    MatchId;
+    /// A lease.
+    LeaseId;
+    /// A worker.
+    WorkerId;
+}
+
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$case_about:meta])* $case:ident = $word:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$case_about])* $case,)* }
+
+        impl $name {
+            /// The word for it in the database.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$case => $word,)* }
+            }
+
+            /// What the word stands for.
+            ///
+            /// # Errors
+            /// When it stands for nothing.
+            pub fn of(word: &str) -> Result<Self, StoreError> {
+                match word {
+                    $($word => Ok(Self::$case),)*
+                    other => Err(StoreError::Damaged(format!(concat!("the ", stringify!($name), " `{}`"), other))),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What a block is played for.
+    Kind {
+        /// May this version go live?
+        Check = "check",
+        /// Somebody wants to see it.
+        Challenge = "challenge",
+        /// The ladder.
+        Ladder = "ladder",
+    }
+}
+
+impl Kind {
+    /// Who goes first: the least.
+    pub fn lane(self) -> i64 {
+        match self {
+            Self::Check => 0,
+            Self::Challenge => 1,
+            Self::Ladder => 2,
+        }
+    }
+
+    /// Whether its results count in the table.
+    pub fn is_rated(self) -> bool {
+        self == Self::Ladder
+    }
+}
+
+words! {
+    /// Where a match is in its life.
+    MatchState {
+        /// It waits, and has a job.
+        Planned = "planned",
+        /// A worker has it, and it has a job.
+        Leased = "leased",
+        /// A result is there that nobody has checked yet.
+        Posted = "posted",
+        /// Its result is the one.
+        Valid = "valid",
+        /// It was tried too often.
+        Dead = "dead",
+    }
+}
+
+words! {
+    /// Where a version is in its life.
+    VersionState {
+        /// Its check match is not over.
+        Checking = "checking",
+        /// It stands for its bot.
+        Live = "live",
+        /// It did, or was overtaken.
+        Former = "former",
+        /// It cannot play.
+        Failed = "failed",
+    }
+}
+
+/// A match is tried so often.
+pub const TRIES: i64 = 3;
+/// After a void match the next try waits so long, in milliseconds, the third twice as long: what kept the machine
+/// busy is often over soon.
+pub const PAUSE_MS: i64 = 1_000;
+
+/// A contest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// Its number.
+    pub id: ContestId,
+    /// Its name.
+    pub name: String,
+    /// Its game.
+    pub game: String,
+    /// What decides results, as JSON.
+    pub terms: String,
+    /// Seeds come from it.
+    pub secret: String,
+    /// The hash of the secret, which is public.
+    pub secret_sha: String,
+    /// Whether nothing is leased.
+    pub paused: bool,
+    /// How many blocks were planned.
+    pub blocks: i64,
+    /// When it was founded.
+    pub made: Time,
+}
+
+/// A version with whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Version {
+    /// Its number.
+    pub id: VersionId,
+    /// The entrant.
+    pub entrant: String,
+    /// Whether the entrant is a boss: a bot of ours that stands on the ladder.
+    pub boss: bool,
+    /// Its number among the versions of its bot, from 1.
+    pub n: i64,
+    /// A bot inside the program, as `builtin:NAME`; none where it was handed in.
+    pub builtin: Option<String>,
+    /// The hash of what was handed in.
+    pub source: Sha,
+    /// When that arrived.
+    pub received: Time,
+    /// Where it is in its life.
+    pub state: VersionState,
+    /// Why it is there, where there is something to say.
+    pub reason: Option<String>,
+}
+
+/// Somebody who plays matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// Its number.
+    pub id: WorkerId,
+    /// Its name.
+    pub name: String,
+    /// How far bots are held back there.
+    pub level: String,
+    /// When it was last heard of.
+    pub seen: Time,
+}
+
+/// One try of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The match.
+    pub game: MatchId,
+    /// Which try of it, from 1: an older one of the same match is known by it.
+    pub n: i64,
+}
+
+/// A match as a worker gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leased {
+    /// Which match, and which try.
+    pub attempt: Attempt,
+    /// What it is played for.
+    pub kind: Kind,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// Its seed.
+    pub seed: i64,
+    /// Who sits where.
+    pub seats: Vec<VersionId>,
+}
+
+/// What waits to be checked: a result and all that it must agree with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// Which match, and which try.
+    pub attempt: Attempt,
+    /// Who played it.
+    pub worker: String,
+    /// What it is played for.
+    pub kind: Kind,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// Its seed.
+    pub seed: i64,
+    /// Who sits where.
+    pub seats: Vec<VersionId>,
+    /// The result, as it was posted.
+    pub result: String,
+    /// Its replay.
+    pub replay: Sha,
+}
+
+/// How a match ended, as its replay says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// For each seat its rank; the least is the best.
+    pub ranks: Vec<u8>,
+    /// For each seat its score.
+    pub scores: Vec<f64>,
+    /// Why it ended, in the game's words.
+    pub reason: String,
+    /// How many steps were played.
+    pub steps: u32,
+    /// A hash of where it began.
+    pub start: String,
+    /// A hash of all answers.
+    pub answers: String,
+    /// For each seat what its program did wrong, the first of it.
+    pub faults: Vec<Option<String>>,
+    /// For each seat its longest answer, in milliseconds.
+    pub max_ms: Vec<f64>,
+    /// How far its bots were held back.
+    pub level: String,
+}
+
+/// A row of the log: a sealed result. Everything a table needs stands in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// Its place in the log, from 1.
+    pub seq: i64,
+    /// The match.
+    #[serde(rename = "match")]
+    pub game: MatchId,
+    /// The number of the block.
+    pub block: i64,
+    /// Which rotation of the block, from 0; there are as many as seats.
+    pub rotation: i64,
+    /// What it was played for.
+    pub kind: Kind,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// The seed.
+    pub seed: i64,
+    /// Who sat where.
+    pub seats: Vec<VersionId>,
+    /// What they are made of.
+    pub sources: Vec<Sha>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its replay.
+    pub replay: Sha,
+    /// Who played it.
+    pub worker: String,
+    /// When it was accepted.
+    pub settled: Time,
+}
+
+/// A row of the log with its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRow {
+    /// Its place, from 1.
+    pub seq: i64,
+    /// What it says: a [`Sealed`] as JSON.
+    pub body: String,
+    /// The hash of this and all rows before it.
+    pub sha: Sha,
+}
+
+/// An entry of the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// Its number.
+    pub id: i64,
+    /// When.
+    pub at: Time,
+    /// Who.
+    pub actor: String,
+    /// Did what.
+    pub verb: String,
+    /// To what.
+    pub object: String,
+    /// In words.
+    pub detail: String,
+}
+
+/// A table that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RatingRun {
+    /// The last row of the log that it has seen.
+    pub upto: i64,
+    /// The program that made it.
+    pub program: String,
+    /// The table as JSON.
+    pub board: String,
+}

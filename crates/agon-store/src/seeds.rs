@@ -1,0 +1,39 @@
+//! Seeds of blocks: from a secret whose hash is public before the first match, so that nobody can choose them by
+//! their outcome. When the contest is over the secret is published, and everybody can compute them again.
+
+use crate::Sha;
+
+/// A new secret: 64 hexadecimal digits.
+///
+/// # Errors
+/// When the system has no randomness.
+pub fn secret() -> std::io::Result<String> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The seed of a block. Small enough that every reader of JSON keeps it whole.
+pub fn seed(secret: &str, block: i64) -> i64 {
+    let sha = Sha::of(format!("agon seed\n{secret}\n{block}"));
+    let first: [u8; 8] = sha.bytes()[..8].try_into().expect("eight of thirty-two bytes");
+    i64::from_be_bytes(first) & ((1 << 53) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_follow_from_the_secret_and_differ() {
+        let one = secret().expect("randomness");
+        let other = secret().expect("randomness");
+        assert_ne!(one, other);
+        assert_eq!(one.len(), 64);
+        assert_eq!(seed(&one, 1), seed(&one, 1));
+        assert_ne!(seed(&one, 1), seed(&one, 2));
+        assert_ne!(seed(&one, 1), seed(&other, 1));
+        // Published contests are recomputed with this: it never changes.
+        assert_eq!(seed("0", 1), 1_842_604_436_420_103);
+    }
+}

@@ -1,0 +1,165 @@
+//! The one task that writes: it drains its channel into one transaction.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::backend::{self, Conn};
+use crate::{Act, StoreError};
+
+/// So many acts share a transaction at most.
+const MOST: usize = 128;
+/// So many acts wait for their turn; who comes then waits too.
+const WAITING: usize = 1024;
+
+/// An act with the way back to who asked, whatever its type.
+trait Deed: Send {
+    /// Does it, within a transaction. May be called again when that transaction came to nothing.
+    fn run<'a>(&'a mut self, conn: &'a mut Conn) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+    /// Says what came of it: it is written.
+    fn done(self: Box<Self>);
+    /// Says that it could not be written.
+    fn failed(self: Box<Self>, error: StoreError);
+}
+
+struct Asked<A: Act> {
+    act: A,
+    reply: Option<A::Reply>,
+    to: oneshot::Sender<Result<A::Reply, StoreError>>,
+}
+
+impl<A: Act> Deed for Asked<A> {
+    fn run<'a>(&'a mut self, conn: &'a mut Conn) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+        Box::pin(async {
+            self.reply = Some(self.act.run(conn).await?);
+            Ok(())
+        })
+    }
+
+    fn done(self: Box<Self>) {
+        // Who asked may have gone.
+        let _ = self.to.send(self.reply.ok_or(StoreError::Closed));
+    }
+
+    fn failed(self: Box<Self>, error: StoreError) {
+        let _ = self.to.send(Err(error));
+    }
+}
+
+/// What waits for the writer.
+enum Order {
+    Act(Box<dyn Deed>),
+    Close(oneshot::Sender<()>),
+}
+
+/// The way to the task that writes.
+#[derive(Clone)]
+pub struct Writer {
+    orders: mpsc::Sender<Order>,
+}
+
+impl Writer {
+    /// Starts it.
+    pub fn start(conn: Conn) -> Self {
+        let (orders, inbox) = mpsc::channel(WAITING);
+        tokio::spawn(work(conn, inbox));
+        Self { orders }
+    }
+
+    /// Does an act.
+    pub async fn act<A: Act>(&self, act: A) -> Result<A::Reply, StoreError> {
+        let (to, from) = oneshot::channel();
+        let order = Order::Act(Box::new(Asked { act, reply: None, to }));
+        self.orders.send(order).await.map_err(|_| StoreError::Closed)?;
+        from.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Ends the task after all that waits before this.
+    pub async fn close(&self) {
+        let (to, from) = oneshot::channel();
+        if self.orders.send(Order::Close(to)).await.is_ok() {
+            let _ = from.await;
+        }
+    }
+}
+
+async fn work(mut conn: Conn, mut inbox: mpsc::Receiver<Order>) {
+    let mut orders = Vec::new();
+    while inbox.recv_many(&mut orders, MOST).await > 0 {
+        let (mut deeds, mut closing): (Vec<Box<dyn Deed>>, _) = (Vec::new(), None);
+        for order in orders.drain(..) {
+            match order {
+                Order::Act(deed) if closing.is_none() => deeds.push(deed),
+                Order::Act(deed) => deed.failed(StoreError::Closed),
+                Order::Close(to) => closing = Some(to),
+            }
+        }
+        write(&mut conn, deeds).await;
+        if let Some(to) = closing {
+            backend::close(conn).await;
+            let _ = to.send(());
+            return;
+        }
+    }
+    backend::close(conn).await;
+}
+
+/// All in one transaction; where that fails, each in one of its own, so that one bad act spoils no other.
+async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) {
+    match together(conn, &mut deeds).await {
+        Ok(()) => deeds.into_iter().for_each(Deed::done),
+        Err(error) if deeds.len() == 1 => deeds.into_iter().for_each(|deed| deed.failed(copy(&error))),
+        Err(_) => {
+            for deed in deeds {
+                let mut alone = vec![deed];
+                let done = together(conn, &mut alone).await;
+                for deed in alone {
+                    match &done {
+                        Ok(()) => deed.done(),
+                        Err(error) => deed.failed(copy(error)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), StoreError> {
+    if deeds.is_empty() {
+        return Ok(());
+    }
+    backend::begin(conn).await?;
+    let mut done = Ok(());
+    for deed in deeds {
+        done = deed.run(conn).await;
+        if done.is_err() {
+            break;
+        }
+    }
+    if done.is_ok() {
+        done = backend::commit(conn).await;
+    }
+    if done.is_err() {
+        // The database may have done so itself.
+        let _ = backend::rollback(conn).await;
+    }
+    done
+}
+
+fn copy(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Damaged(why) => StoreError::Damaged(why.clone()),
+        StoreError::Closed => StoreError::Closed,
+        other => StoreError::Database(
+            other.to_string().strip_prefix("the database: ").map_or_else(|| other.to_string(), str::to_owned),
+        ),
+    }
+}
+
+/// Acts cross threads.
+const _: fn() = || {
+    fn crosses<T: Any + Send>() {}
+    crosses::<Writer>();
+};

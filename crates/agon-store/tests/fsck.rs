@@ -1,0 +1,106 @@
+//! fsck sees what it is there for: whatever is changed behind the store's back.
+
+use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Seal};
+use agon_store::{Kind, Objects, Outcome, Sha, Store, Time};
+use sqlx::{Connection as _, Executor as _};
+
+/// A contest with one block, one match of it sealed, the other leased.
+async fn contest(folder: &std::path::Path) {
+    let store = Store::open(folder).await.expect("a database");
+    let now = Time(1);
+    let found = Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+    let contest = store.act(found).await.expect("founded");
+    let mut lineup = Vec::new();
+    for name in ["a", "b"] {
+        let (entrant, source) = (name.to_owned(), Sha::of(name));
+        let builtin = Some(format!("builtin:{name}"));
+        let add = Add { contest, entrant, boss: true, builtin, source, received: now, actor: "t".into() };
+        let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
+        store.act(Promote { version, now }).await.expect("live");
+        lineup.push(version);
+    }
+    let worker = store.act(Meet { name: "w".into(), level: "not confined".into(), now }).await.expect("met");
+    store.act(Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now }).await.expect("planned");
+    let lease = Lease { contest, worker, request: "1".into(), most: 8, now, until: Time(9) };
+    let granted = store.act(lease).await.expect("granted");
+    let attempt = granted.matches[0].attempt;
+    let replay = Objects::new(folder).put(b"replay").expect("room");
+    store.act(Post { worker, attempt, result: "{}".into(), replay, now }).await.expect("posted");
+    let outcome = Outcome {
+        ranks: vec![1, 2],
+        scores: vec![1.0, 0.0],
+        reason: "r".into(),
+        steps: 1,
+        start: "0".into(),
+        answers: "0".into(),
+        faults: vec![None, None],
+        max_ms: vec![0.0, 0.0],
+        level: "not confined".into(),
+    };
+    store.act(Judge { attempt, judgement: Judgement::Valid(outcome), now }).await.expect("judged");
+    assert_eq!(store.act(Seal { contest }).await.expect("sealed").len(), 1);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn every_kind_of_damage_is_found_and_named() {
+    let damages: [(&str, &str); 16] = [
+        ("DELETE FROM jobs", "a job is there exactly while"),
+        ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
+        ("UPDATE attempts SET ended_ms = NULL, how = NULL WHERE how = 'posted'", "a try is open exactly while"),
+        ("UPDATE attempts SET how = NULL WHERE how = 'posted'", "an ended try says how"),
+        ("UPDATE matches SET replay_sha = NULL WHERE state = 'valid'", "what is posted has a result"),
+        ("UPDATE seats SET rank = 1", "no rank without a valid match"),
+        ("UPDATE jobs SET tries = 2", "a try that went wrong counts"),
+        ("UPDATE contests SET blocks = 7", "blocks of a contest are numbered"),
+        ("UPDATE matches SET log_seq = 2 WHERE state = 'valid'", "what stands in the log is valid"),
+        ("DELETE FROM log", "a match that knows a place"),
+        ("UPDATE log SET seq = 2", "the log has no gaps"),
+        ("UPDATE log SET body = replace(body, 'not confined', 'confined')", "the chain of the log holds"),
+        ("UPDATE contests SET terms = '{\"x\":1}'", "the chain of the log holds"),
+        ("UPDATE matches SET outcome = replace(outcome, '[1,2]', '[2,1]')", "the log says what its matches say"),
+        ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
+        ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
+    ];
+    for (damage, rule) in damages {
+        let folder = tempfile::tempdir().expect("a folder");
+        contest(folder.path()).await;
+        let file = folder.path().join(agon_store::DATABASE);
+        let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+        conn.execute(damage).await.expect("damaged");
+        conn.close().await.expect("closed");
+        let store = Store::open(folder.path()).await.expect("opens");
+        let found = store.fsck(&Objects::new(folder.path())).await.expect("looked through");
+        assert!(found.iter().any(|finding| finding.rule.starts_with(rule)), "{damage}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_object_that_is_missing_or_changed_is_found_and_a_whole_contest_is_clean() {
+    let folder = tempfile::tempdir().expect("a folder");
+    contest(folder.path()).await;
+    let objects = Objects::new(folder.path());
+    let store = Store::open(folder.path()).await.expect("opens");
+    assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
+    let name = Sha::of(b"replay").to_string();
+    let file = folder.path().join("objects").join(&name[..2]).join(&name[2..]);
+    std::fs::write(&file, b"rePlay").expect("changed");
+    let found = store.fsck(&objects).await.expect("looked through");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].what.contains("was changed") && found[0].what.contains("match"), "{found:?}");
+    std::fs::remove_file(&file).expect("removed");
+    let found = store.fsck(&objects).await.expect("looked through");
+    assert!(found[0].what.contains("is not there"), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_later_program_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    contest(folder.path()).await;
+    let file = folder.path().join(agon_store::DATABASE);
+    let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+    conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
+    conn.close().await.expect("closed");
+    let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
+}

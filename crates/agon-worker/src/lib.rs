@@ -1,0 +1,25 @@
+//! A worker of a contest: lease, fetch, build, play, post.
+//!
+//! A worker knows a [`Hall`] and nothing behind it: no database, no folder of the contest. The worker inside
+//! `agon serve` calls the server's functions through it; one on another machine calls the same over the wire. What
+//! both say to each other is in [`protocol`].
+//!
+//! The server believes nobody: [`verify`] computes a replay again, with the same terms.
+
+#![forbid(unsafe_code)]
+
+// In reading order.
+pub mod protocol;
+
+pub mod play;
+pub mod run;
+pub mod verify;
+
+pub mod unpack;
+pub mod versions;
+
+pub use play::{Level, Table};
+pub use protocol::{Away, Granted, Hall, Job, Posted, Program, Report, Sitting, Terms, Try};
+pub use run::{Settings, run};
+pub use verify::{Recomputed, verify};
+pub use versions::Versions;

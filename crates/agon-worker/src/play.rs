@@ -1,0 +1,171 @@
+//! One match of a contest.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use agon_bot::{BotName, Kind as BotKind};
+use agon_game::{AnyGame, Ready, Seat, Session};
+use agon_match::record::Void;
+use agon_match::{
+    MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, place, play_on,
+    seat_player,
+};
+use agon_replay::{Header, SeatInfo};
+use agon_spec::Clock;
+
+use crate::protocol::{Job, Report, Terms};
+
+/// How far bots are held back. It stands in each result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Not at all: they run with the rights of whoever started the server.
+    NotConfined,
+}
+
+impl Level {
+    /// The level at which this program plays matches now. Here, and only here, the sandbox is switched on.
+    pub fn now() -> Self {
+        Self::NotConfined
+    }
+
+    /// The words for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NotConfined => "not confined",
+        }
+    }
+}
+
+/// The game under a contest's terms, with rules and maps read.
+pub struct Table {
+    game: &'static dyn AnyGame,
+    prepared: Vec<Box<dyn Ready>>,
+    clock: Clock,
+    ponder: Ponder,
+}
+
+/// What became of a match.
+#[derive(Debug)]
+pub enum Played {
+    /// It was played to its end.
+    Whole(Report, Vec<u8>),
+    /// It does not count: why.
+    Void(String),
+    /// It was stopped.
+    Stopped,
+}
+
+impl Table {
+    /// Reads rules and maps.
+    ///
+    /// # Errors
+    /// A sentence, when this program does not know the game or plays it by other rules.
+    pub fn new(terms: &Terms) -> Result<Self, String> {
+        let game = agon_games::find(&terms.game).ok_or_else(|| format!("this program has no game `{}`", terms.game))?;
+        let own = game.info().rules_version;
+        if own != terms.rules_version {
+            return Err(format!(
+                "the contest plays version {} of the rules of {}, this program version {own}; use the program that it was begun with",
+                terms.rules_version, terms.game
+            ));
+        }
+        let prepared = terms.maps.iter().map(|recipe| game.prepare(&recipe.setup()));
+        let prepared = prepared.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        Ok(Self { game, prepared, clock: terms.clock.clock(), ponder: terms.ponder })
+    }
+
+    /// A match before its first step.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such map or the seed makes none.
+    pub fn open(&self, map: usize, seed: i64) -> Result<Box<dyn Session>, String> {
+        let ready = self.prepared.get(map).ok_or_else(|| format!("there is no map {map}"))?;
+        ready.open(seed).map_err(|error| error.to_string())
+    }
+
+    /// How many maps the contest has.
+    pub fn maps(&self) -> usize {
+        self.prepared.len()
+    }
+
+    /// How many CPUs a match of these bots takes.
+    pub fn cpus(&self, seats: usize, programs: bool) -> usize {
+        match programs && (!self.game.info().alternating || self.ponder == Ponder::Allow) {
+            true => seats,
+            false => 1,
+        }
+    }
+
+    /// Plays a match on the CPUs of this thread. `turn` counts its steps.
+    ///
+    /// # Errors
+    /// A sentence, when the match cannot be begun: our fault.
+    pub fn play(
+        &self,
+        job: &Job,
+        bots: &[BotName],
+        cpus: &[usize],
+        halt: &AtomicBool,
+        turn: &AtomicU32,
+    ) -> Result<Played, String> {
+        let mut session = self.open(job.map, job.seed)?;
+        let session = session.as_mut();
+        let info = job.seats.iter().map(|seat| SeatInfo {
+            bot: seat.program.hash().to_owned(),
+            label: seat.label.clone(),
+            hash: Some(seat.program.hash().to_owned()),
+        });
+        let header = Header::new(session, info.collect(), self.clock);
+        let recorder = Recorder::new(Vec::new(), &header).map_err(|error| error.to_string())?;
+        let mut watch = Watch { recorder, turn };
+        let labels: Vec<String> = job.seats.iter().map(|seat| seat.label.clone()).collect();
+        let programs = bots.iter().any(|bot| !matches!(bot.kind, BotKind::Builtin { .. }));
+        let places = place(session, self.ponder, &cpus[..cpus.len().min(self.cpus(bots.len(), programs))]);
+        let mut players: Vec<Player> = Vec::new();
+        for (seat, bot) in Seat::first(bots.len() as u8).zip(bots) {
+            let cpu = Some(places[seat.index()]);
+            players.push(seat_player(session, bot, seat, cpu, self.clock).map_err(|error| match error {
+                SeatError::Name(why) | SeatError::Machine(why) => why,
+            })?);
+        }
+        let conditions = Conditions::new(self.clock, self.ponder, halt);
+        let record = play_on(session, &mut players, &labels, &mut watch, &conditions);
+        match &record.void {
+            None => {}
+            Some(Void::Stopped) => return Ok(Played::Stopped),
+            Some(void) => return Ok(Played::Void(void.to_string())),
+        }
+        let report = report(&record, bots.len());
+        let replay = watch.recorder.finish(session, &record).map_err(|error| error.to_string())?;
+        Ok(Played::Whole(report, replay))
+    }
+}
+
+fn report(record: &MatchRecord, seats: usize) -> Report {
+    let fault = |seat: Seat| {
+        let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
+        broke.next().map(|fault| {
+            let said: Vec<String> = fault.message.chars().take(300).map(String::from).collect();
+            format!("{}: {}", fault.kind.word(), said.concat())
+        })
+    };
+    Report {
+        faults: Seat::first(seats as u8).map(fault).collect(),
+        max_ms: record.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect(),
+        wall_us: record.wall_us,
+        level: Level::now().word().to_owned(),
+    }
+}
+
+/// Writes the replay, and counts.
+struct Watch<'a> {
+    recorder: Recorder<Vec<u8>>,
+    turn: &'a AtomicU32,
+}
+
+impl Observer for Watch<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.turn.store(session.steps(), Ordering::Relaxed);
+        self.recorder.stepped(session, step)
+    }
+}

@@ -1,0 +1,151 @@
+//! What a worker and a server say to each other.
+
+use agon_game::Recipe;
+use agon_spec::{Ponder, RecordedClock};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What all matches of a contest have in common: everything that decides results but seeds and bots.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The game.
+    pub game: String,
+    /// The version of its rules.
+    pub rules_version: u32,
+    /// For each map the whole recipe; the seed in it says nothing.
+    pub maps: Vec<Recipe>,
+    /// How limits are applied.
+    pub clock: RecordedClock,
+    /// What happens to bots that compute in their opponent's time.
+    pub ponder: Ponder,
+}
+
+/// One try of a match: an older one of the same match is known by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Try {
+    /// The match.
+    #[serde(rename = "match")]
+    pub game: i64,
+    /// Which try of it, from 1.
+    pub n: i64,
+}
+
+/// A match to be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Which.
+    pub attempt: Try,
+    /// Which of the contest's maps, from 0.
+    pub map: usize,
+    /// Its seed.
+    pub seed: i64,
+    /// Who sits where.
+    pub seats: Vec<Sitting>,
+    /// Whether this is the match that decides whether a version may play at all.
+    pub check: bool,
+}
+
+/// Who sits in a seat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// How it is called.
+    pub label: String,
+    /// What plays.
+    pub program: Program,
+}
+
+/// What plays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Program {
+    /// A bot inside the program, as `builtin:NAME`.
+    Builtin(String),
+    /// What somebody handed in: the hash of a tar.
+    Source(String),
+}
+
+impl Program {
+    /// What stands in replays for its content.
+    pub fn hash(&self) -> &str {
+        match self {
+            Self::Builtin(text) | Self::Source(text) => text,
+        }
+    }
+}
+
+/// What a request for matches is answered with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// The lease; none when there is nothing to play.
+    pub lease: Option<i64>,
+    /// Its matches.
+    pub jobs: Vec<Job>,
+}
+
+/// What was seen of a match that its replay cannot prove. The rest is in the replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// For each seat the first thing by which its program broke, where it did.
+    pub faults: Vec<Option<String>>,
+    /// For each seat its longest answer, in milliseconds.
+    pub max_ms: Vec<f64>,
+    /// The whole match, in microseconds.
+    pub wall_us: u64,
+    /// How far its bots were held back.
+    pub level: String,
+}
+
+/// What becomes of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Posted {
+    /// It is kept, now or before.
+    Kept,
+    /// Somebody else was first, or it was given up.
+    Settled,
+    /// It is not what this worker posted before, or was never given to it.
+    Refused,
+}
+
+/// The server is not there, or says no to everything for now.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Away(pub String);
+
+/// What a worker asks of a server. Every call may be repeated.
+pub trait Hall: Sync {
+    /// Matches to play, `most` at the utmost. The same request gets the same answer.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn lease(&self, request: &str, most: usize) -> Result<Granted, Away>;
+    /// A match begins. `false` when it is somebody else's by now.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn start(&self, attempt: Try) -> Result<bool, Away>;
+    /// The worker lives: its lease is renewed. `playing` names the matches that are played with their steps so far, so
+    /// that one that hangs is seen. `false` when the lease is gone.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away>;
+    /// A match is over.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn post(&self, attempt: Try, report: &Report, replay: &[u8]) -> Result<Posted, Away>;
+    /// A match came to nothing that could count: the machine was late, or (`hopeless`) a bot cannot be made ready.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn void(&self, attempt: Try, why: &str, hopeless: bool) -> Result<(), Away>;
+    /// What of a lease is not over is given back.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn abort(&self, lease: i64) -> Result<(), Away>;
+    /// What somebody handed in.
+    ///
+    /// # Errors
+    /// When the server is away, or has no such object.
+    fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away>;
+}

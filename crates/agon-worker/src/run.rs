@@ -1,0 +1,283 @@
+//! The loop: lease, make ready, play, post.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use agon_bot::{BotName, sys};
+
+use crate::play::{Played, Table};
+use crate::protocol::{Away, Hall, Job, Posted, Program, Try};
+use crate::versions::{Unready, Versions};
+
+/// How a worker works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Matches played at once.
+    pub jobs: usize,
+    /// What tells the requests of this run from those of any other.
+    pub run: String,
+    /// A lease is renewed this often.
+    pub beat: Duration,
+    /// When there is nothing to play, or the server is away, it is asked again after this.
+    pub idle: Duration,
+}
+
+/// A lease should last about so long.
+const BATCH: Duration = Duration::from_secs(5);
+
+/// A match that waits here for a thread.
+struct Waiting {
+    lease: i64,
+    job: Job,
+}
+
+/// What the threads share.
+struct Shared<'a> {
+    hall: &'a dyn Hall,
+    table: &'a Table,
+    versions: &'a Versions,
+    settings: &'a Settings,
+    stop: &'a AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+    requests: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// Matches of each lease that are not over.
+    open: BTreeMap<i64, usize>,
+    playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
+    /// Whether a thread is asking for more.
+    asking: bool,
+    /// How long matches take, in seconds: the mean of the last ones.
+    usual: Option<f64>,
+    /// Threads that are not done.
+    threads: usize,
+}
+
+/// Plays until `stop` becomes true. Then what is being played is given back.
+///
+/// The caller's threads are not used: what a bot is started by has to outlive it, so each match is played whole by
+/// one thread of this function.
+pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Settings, stop: &AtomicBool) {
+    let state = State { threads: settings.jobs, ..State::default() };
+    let shared = Shared {
+        hall,
+        table,
+        versions,
+        settings,
+        stop,
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+        requests: AtomicU64::new(0),
+    };
+    // Claimed until the end: another run of this program takes other CPUs where there are.
+    let claims = sys::claim_cpus(settings.jobs.min(sys::cpus().len()));
+    let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..settings.jobs {
+            // Bots that think at the same time get what there is, their thread's own CPU first.
+            let mut own = cpus.clone();
+            own.rotate_left(thread % cpus.len().max(1));
+            let shared = &shared;
+            scope.spawn(move || {
+                sys::stay_on(&own);
+                shared.work(&own);
+                shared.lock().threads -= 1;
+                shared.changed.notify_all();
+            });
+        }
+        shared.keep_alive();
+    });
+    // Nobody waits for a lease to run out.
+    let open: Vec<i64> = shared.lock().open.keys().copied().collect();
+    for lease in open {
+        let _ = hall.abort(lease);
+    }
+}
+
+impl Shared<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Renews leases until all threads are done.
+    fn keep_alive(&self) {
+        let mut last = Instant::now();
+        let mut state = self.lock();
+        while state.threads > 0 {
+            let (next, _) = self
+                .changed
+                .wait_timeout(state, Duration::from_millis(100))
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = next;
+            if last.elapsed() < self.settings.beat {
+                continue;
+            }
+            last = Instant::now();
+            let leases: Vec<(i64, Vec<(Try, u32)>)> = state
+                .open
+                .keys()
+                .map(|lease| {
+                    let its = state.playing.iter().filter(|(_, (own, _))| own == lease);
+                    (*lease, its.map(|(attempt, (_, turn))| (*attempt, turn.load(Ordering::Relaxed))).collect())
+                })
+                .collect();
+            drop(state);
+            let gone: Vec<i64> = leases
+                .into_iter()
+                .filter(|(lease, playing)| self.hall.beat(*lease, playing) == Ok(false))
+                .map(|(lease, _)| lease)
+                .collect();
+            state = self.lock();
+            // What has not begun is somebody else's; what is being played may still come first.
+            state.waiting.retain(|waiting| !gone.contains(&waiting.lease));
+        }
+    }
+
+    fn work(&self, cpus: &[usize]) {
+        while let Some(Waiting { lease, job }) = self.take() {
+            let attempt = job.attempt;
+            let turn = Arc::new(AtomicU32::new(0));
+            self.lock().playing.insert(attempt, (lease, Arc::clone(&turn)));
+            let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
+            let finished = finished.unwrap_or_else(|_| {
+                let why = "ours: agon itself panicked in the match; please report it";
+                self.persist(|| self.hall.void(attempt, why, false)).is_some()
+            });
+            let mut state = self.lock();
+            state.playing.remove(&attempt);
+            if finished && let Some(open) = state.open.get_mut(&lease) {
+                *open -= 1;
+                if *open == 0 {
+                    state.open.remove(&lease);
+                }
+            }
+        }
+    }
+
+    /// The next match; none when it is time to stop.
+    fn take(&self) -> Option<Waiting> {
+        let mut state = self.lock();
+        loop {
+            if self.stopped() {
+                return None;
+            }
+            if let Some(next) = state.waiting.pop_front() {
+                return Some(next);
+            }
+            if state.asking {
+                let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
+                state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                continue;
+            }
+            state.asking = true;
+            let most = self.batch(&state);
+            drop(state);
+            let request = format!("{}-{}", self.settings.run, self.requests.fetch_add(1, Ordering::Relaxed));
+            let granted = self.persist(|| self.hall.lease(&request, most));
+            state = self.lock();
+            state.asking = false;
+            let granted = granted.unwrap_or_default();
+            match granted.lease {
+                Some(lease) => {
+                    state.open.insert(lease, granted.jobs.len());
+                    state.waiting.extend(granted.jobs.into_iter().map(|job| Waiting { lease, job }));
+                }
+                None => {
+                    drop(state);
+                    self.rest(self.settings.idle);
+                    state = self.lock();
+                }
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// How many matches fill a batch: 1, 8 or 32.
+    fn batch(&self, state: &State) -> usize {
+        let usual = state.usual.unwrap_or(BATCH.as_secs_f64());
+        let fits = BATCH.as_secs_f64() * self.settings.jobs as f64 / usual.max(1e-3);
+        match fits {
+            fits if fits >= 32.0 => 32,
+            fits if fits >= 8.0 => 8,
+            _ => 1,
+        }
+    }
+
+    fn rest(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while !self.stopped() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20).min(time));
+        }
+    }
+
+    /// Repeats a call while the server is away; none when it is time to stop.
+    fn persist<T>(&self, mut call: impl FnMut() -> Result<T, Away>) -> Option<T> {
+        let mut pause = Duration::from_millis(200);
+        loop {
+            match call() {
+                Ok(answer) => return Some(answer),
+                Err(_) if self.stopped() => return None,
+                Err(_) => self.rest(pause),
+            }
+            pause = (pause * 2).min(Duration::from_secs(15));
+        }
+    }
+
+    /// Plays one match: whether it is over, one way or the other.
+    fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> bool {
+        let attempt = job.attempt;
+        let bots: Vec<BotName> = match self.ready(job) {
+            Ok(bots) => bots,
+            Err(Unready::Unfit(why)) => {
+                return self.persist(|| self.hall.void(attempt, &why, job.check)).is_some();
+            }
+            Err(Unready::Ours(why)) => {
+                return self.persist(|| self.hall.void(attempt, &format!("ours: {why}"), false)).is_some();
+            }
+        };
+        match self.persist(|| self.hall.start(attempt)) {
+            Some(true) => {}
+            Some(false) => return true,
+            None => return false,
+        }
+        let began = Instant::now();
+        let played = self.table.play(job, &bots, cpus, self.stop, turn);
+        match played {
+            Ok(Played::Stopped) => false,
+            Ok(Played::Whole(report, replay)) => {
+                let posted = self.persist(|| self.hall.post(attempt, &report, &replay));
+                let took = began.elapsed().as_secs_f64();
+                let mut state = self.lock();
+                state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
+                matches!(posted, Some(Posted::Kept | Posted::Settled | Posted::Refused))
+            }
+            Ok(Played::Void(why)) => self.persist(|| self.hall.void(attempt, &why, false)).is_some(),
+            Err(why) => self.persist(|| self.hall.void(attempt, &format!("ours: {why}"), false)).is_some(),
+        }
+    }
+
+    fn ready(&self, job: &Job) -> Result<Vec<BotName>, Unready> {
+        // The version that is being checked comes first: what is wrong with others is not its author's.
+        let bots = job.seats.iter().map(|seat| {
+            let ready = self.versions.ready(self.hall, &seat.program);
+            match (&seat.program, ready) {
+                (Program::Source(_), Err(Unready::Unfit(why))) if !job.check => {
+                    Err(Unready::Ours(format!("{}: {why}", seat.label)))
+                }
+                (_, ready) => ready,
+            }
+        });
+        bots.collect()
+    }
+}

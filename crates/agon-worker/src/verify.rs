@@ -1,0 +1,75 @@
+//! Is a replay the match that was asked for, and how did that end? All of it is computed again.
+
+use agon_contest::same::{Answers, start};
+use agon_replay::Replay;
+
+use crate::play::Table;
+use crate::protocol::Job;
+
+/// A larger replay is refused, in bytes.
+pub const LARGEST: usize = 16 << 20;
+
+/// What a replay proves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recomputed {
+    /// For each seat its rank; the least is the best.
+    pub ranks: Vec<u8>,
+    /// For each seat its score.
+    pub scores: Vec<f64>,
+    /// Why the match ended, in the game's words.
+    pub reason: String,
+    /// How many steps were played.
+    pub steps: u32,
+    /// A hash of where it began.
+    pub start: String,
+    /// A hash of all answers.
+    pub answers: String,
+}
+
+/// Computes a match again from its replay.
+///
+/// # Errors
+/// A sentence that says in what it is not the match that was asked for.
+pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, String> {
+    if replay.len() > LARGEST {
+        return Err(format!("the replay is larger than {} MiB", LARGEST >> 20));
+    }
+    let replay = Replay::read(replay).map_err(|error| error.to_string())?;
+    let mut session = table.open(job.map, job.seed)?;
+    let info = session.info();
+    let header = &replay.header;
+    if header.game != info.name || header.rules_version != info.rules_version {
+        return Err(format!("it is of {}, rules {}", header.game, header.rules_version));
+    }
+    if header.recipe != *session.recipe() {
+        return Err("its rules, map, seats or seed are not those of the match".to_owned());
+    }
+    let own: Vec<&str> = job.seats.iter().map(|seat| seat.program.hash()).collect();
+    let its: Vec<&str> = header.seats.iter().map(|seat| seat.hash.as_deref().unwrap_or("")).collect();
+    if own != its {
+        return Err("other bots sat in its seats".to_owned());
+    }
+    let start = start(session.as_mut());
+    let mut answers = Answers::default();
+    for number in 0..replay.steps.len() {
+        replay.play_step(number, session.as_mut())?;
+        replay.steps[number].answers.iter().for_each(|(seat, answer)| answers.add(*seat, answer));
+    }
+    if replay.end.is_none() {
+        return Err("its end is missing".to_owned());
+    }
+    let (state, steps) = (session.hash(), session.steps());
+    let outcome = session.outcome().ok_or("it ends before the match does")?;
+    if let Some(why) = replay.wrong_end(state, Some(outcome)) {
+        return Err(why.to_owned());
+    }
+    answers.ended(&outcome.ranks);
+    Ok(Recomputed {
+        ranks: outcome.ranks.clone(),
+        scores: outcome.scores.clone(),
+        reason: outcome.reason.clone(),
+        steps,
+        start: format!("{start:016x}"),
+        answers: format!("{:016x}", answers.digest()),
+    })
+}

@@ -1,0 +1,78 @@
+//! What an organiser does to a contest, whether it runs or not.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use agon_server::status::look;
+use agon_store::Objects;
+use agon_store::acts::{Added, Pause};
+use agon_worker::unpack::pack;
+
+use crate::common::screen::harmless;
+use crate::common::{self, Done, Failure};
+use crate::serve::{now, runtime};
+
+/// Hands in a bot for a team.
+pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
+    // Received when the command was given, however long packing takes.
+    let received = now();
+    let name = common::named(&bot.to_string_lossy())?;
+    let agon_bot::Kind::Path(path) = &name.kind else {
+        return Err(Failure::usage(format!(
+            "bot `{name}`: hand in a folder, a file or an archive; built-in bots stand in contest.toml as bosses"
+        )));
+    };
+    if !path.exists() {
+        return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));
+    }
+    agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    let archive = pack(path).map_err(|why| Failure::usage(format!("bot `{name}`: {why}")))?;
+    let runtime = runtime()?;
+    let added = runtime.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let by = ("organiser", received);
+        let added = agon_server::hand_in(&store, &Objects::new(dir), contest.id, team, &archive, by).await;
+        store.close().await;
+        added
+    })?;
+    let team = harmless(team);
+    let mut out = io::stdout().lock();
+    match added {
+        Added::New(_, n) => writeln!(
+            out,
+            "{team} v{n} is handed in ({} bytes). It plays a check match first; `agon serve status {}` shows how that ends.",
+            archive.len(),
+            dir.display()
+        )?,
+        Added::Same(_, n) => writeln!(
+            out,
+            "{team} handed in the same before: it is v{n}, which keeps its matches. Nothing was changed."
+        )?,
+        Added::Taken(other) => {
+            return Err(Failure::usage(format!(
+                "--team {team}: that looks like `{}`, which is there already; write it the same way, or take another name",
+                harmless(&other)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Pauses a contest, or lets it go on.
+pub fn pause(dir: &Path, paused: bool) -> Done {
+    let runtime = runtime()?;
+    let changed = runtime.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let act = Pause { contest: contest.id, paused, actor: "organiser".to_owned(), now: now() };
+        let changed = store.act(act).await?;
+        store.close().await;
+        Ok::<_, agon_server::ServerError>(changed)
+    })?;
+    let said = match (paused, changed) {
+        (true, true) => "It is paused: matches that are being played end, and no others begin.",
+        (true, false) => "It was paused already.",
+        (false, true) => "It goes on.",
+        (false, false) => "It was not paused.",
+    };
+    Ok(writeln!(io::stdout(), "{said}")?)
+}

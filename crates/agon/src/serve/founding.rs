@@ -1,0 +1,142 @@
+//! A contest's `contest.toml`: written for a new contest, and read for each run.
+
+use std::fs;
+use std::path::Path;
+
+use agon_contest::ContestFile;
+use agon_game::{GameInfo, Transport};
+use agon_ladder::Policy;
+use agon_server::Setting;
+use agon_server::status::PLACING;
+use agon_worker::Terms;
+
+use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
+use crate::serve::name_of;
+
+/// The file in a contest's folder.
+pub const FILE: &str = "contest.toml";
+
+/// Makes the folder of a new contest with its file.
+///
+/// # Errors
+/// When there is a contest already, or no such game.
+pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
+    let info = common::game(game)?.info();
+    let file = dir.join(FILE);
+    if file.exists() {
+        return Err(Failure::usage(format!(
+            "{}: there is a contest already; `agon serve {}` goes on with it",
+            file.display(),
+            dir.display()
+        )));
+    }
+    let failed = |error: std::io::Error| Failure::own(format!("{}: {error}", file.display()));
+    fs::create_dir_all(dir).map_err(failed)?;
+    // Nobody finds half a file.
+    let draft = dir.join(format!("{FILE}.new"));
+    fs::write(&draft, text(info, dir)).and_then(|()| fs::rename(&draft, &file)).map_err(failed)
+}
+
+fn text(info: &GameInfo, dir: &Path) -> String {
+    let bosses: Vec<String> = info.builtins.iter().map(|bot| format!("\"builtin:{}\"", bot.name)).collect();
+    let rules = info.presets.first().map_or("", |preset| preset.name);
+    let maps: Vec<&str> = info.maps.iter().map(|map| map.name).take(3).collect();
+    let maps = match maps.first() {
+        Some(first) => format!("# maps = [\"{first}\"]             # names or files, taken in turn; `agon maps {}` lists them", info.name),
+        None => "# maps = [\"mine.txt\"]           # the seed makes them unless files are named".to_owned(),
+    };
+    format!(
+        "# A contest of agon serve. What stands before [site] decides results and is fixed when the first match is played.
+game = \"{name}\"
+rules = \"{rules}\"              # a preset (agon rules {name}), or a file beside this one
+{maps}
+# seats = {seats}                     # of a match
+# clock = \"original\"            # also: time_limit = \"500ms\", time_scale = 1.0, ponder = \"stop\"
+
+[site]
+title = {title}
+bosses = [{bosses}]   # built-in bots that stand on the ladder
+
+[ladder]
+matches = 400                 # so many rated matches a version plays, beside those in which others need it
+",
+        name = info.name,
+        seats = info.usual_seats(),
+        title = toml_text(&name_of(dir)),
+        bosses = bosses.join(", "),
+    )
+}
+
+/// A text as TOML has it.
+fn toml_text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for sign in text.chars() {
+        match sign {
+            '"' | '\\' => quoted.extend(['\\', sign]),
+            sign if sign.is_control() => quoted.push_str(&format!("\\u{:04X}", sign as u32)),
+            sign => quoted.push(sign),
+        }
+    }
+    quoted + "\""
+}
+
+/// What the contest in a folder is, as its file says.
+///
+/// # Errors
+/// A message that points into the file.
+pub fn read(dir: &Path) -> Result<Setting, Failure> {
+    let path = dir.join(FILE);
+    if !path.is_file() {
+        return Err(Failure::usage(format!(
+            "{}: there is no {FILE} in it; `agon serve {0} --new GAME` begins a contest",
+            dir.display()
+        )));
+    }
+    let file = ContestFile::read(&path).map_err(Failure::Usage)?;
+    let wrong = |key: &str, why: &str| Failure::usage(file.wrong(key, why));
+    let game = common::game(&file.game)?;
+    let info = game.info();
+    let mut clock = written::clock(&file)?;
+    if info.transport == Transport::Script && clock.time_limit.is_none() {
+        clock.time_limit = Some(USUAL_LIMIT);
+    }
+    let seats = file.seats.unwrap_or(info.usual_seats());
+    let maps = if file.maps.is_empty() { vec![String::new()] } else { file.maps.clone() };
+    let mut recipes = Vec::new();
+    for map in maps {
+        let options = SetupOptions {
+            seed: Some(0),
+            map: Some(map).filter(|map| !map.is_empty()),
+            rules: file.rules.clone().filter(|rules| !rules.is_empty()),
+            set: file.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+            strict: false,
+        };
+        let setup = options.setup(game, usize::from(seats))?;
+        recipes.push(game.open(&setup)?.recipe().clone());
+    }
+    let bosses = match &file.site.bosses {
+        Some(bosses) => bosses.clone(),
+        None => info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect(),
+    };
+    for boss in &bosses {
+        let name = boss.strip_prefix("builtin:").unwrap_or("");
+        let plain = name.split('?').next().unwrap_or(name);
+        if !info.builtins.iter().any(|bot| bot.name == plain) {
+            let known: Vec<String> = info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect();
+            let why = format!("`{boss}` is no built-in bot of {}; there are {}", info.name, known.join(", "));
+            return Err(wrong("site", &why));
+        }
+    }
+    if file.ladder.matches == 0 {
+        return Err(wrong("ladder", "matches = 0: nobody would ever play"));
+    }
+    let terms = Terms {
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        maps: recipes,
+        clock: clock.clock()?.into(),
+        ponder: clock.ponder(),
+    };
+    let policy = Policy { seats: usize::from(seats), placing: PLACING as u32, enough: file.ladder.matches };
+    Ok(Setting { name: file.site.title.clone().unwrap_or_else(|| name_of(dir)), terms, policy, bosses })
+}

@@ -1,0 +1,171 @@
+//! A contest that runs: the server's own work in this thread, the worker inside beside it.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agon_bot::sys;
+use agon_server::{Inside, Server, Setting, inside};
+use agon_store::Objects;
+use agon_worker::{Level, Settings, Versions};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::common::screen::harmless;
+use crate::common::{self, Done, Failure};
+use crate::serve::{ServeOptions, founding, now, runtime};
+
+/// The server looks after everything this often.
+const TICK: Duration = Duration::from_millis(50);
+/// It says how it stands this often.
+const TELL: Duration = Duration::from_secs(5);
+/// When the disk is full or the like, it waits so long.
+const TROUBLE: Duration = Duration::from_secs(2);
+
+/// Runs the contest in a folder until Ctrl-C.
+pub fn run(dir: &Path, options: &ServeOptions) -> Done {
+    if options.matches.is_some_and(|matches| matches < 1) {
+        return Err(Failure::usage("--matches: a number from 1"));
+    }
+    if options.jobs.is_some_and(|jobs| jobs > 1024) {
+        return Err(Failure::usage("-j: a number from 0 to 1024"));
+    }
+    if let Some(game) = &options.new {
+        founding::begin(dir, game)?;
+    }
+    let setting = founding::read(dir)?;
+    let _held = hold(dir)?;
+    let stop = common::stop_on_ctrl_c();
+    let runtime = runtime()?;
+    // Nobody else writes here now: what a process that was killed left is litter.
+    Objects::new(dir).sweep_drafts();
+    let server = runtime.block_on(Server::open(dir, &setting, now()))?;
+    let worker = runtime.block_on(server.meet(inside::NAME, Level::now().word(), now()))?;
+    let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server, &setting));
+    let mut out = io::stdout().lock();
+    if !options.quiet {
+        greet(&mut out, dir, &setting, jobs)?;
+    }
+    let halt = AtomicBool::new(false);
+    let versions = Versions::new(dir.join("work"));
+    let clock = now;
+    let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
+    let settings = Settings {
+        jobs,
+        run: format!("{}-{}", std::process::id(), now().0),
+        beat: Duration::from_secs(20),
+        idle: Duration::from_millis(200),
+    };
+    let told = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| agon_worker::run(&inside, server.table(), &versions, &settings, &halt));
+        let told = watch(&runtime, &server, options, stop, &mut out);
+        halt.store(true, Ordering::Relaxed);
+        // A panic there is a fault of ours, and the results that are there are still to be kept.
+        let _ = worker.join();
+        told
+    });
+    let last = finish(&runtime, &server);
+    runtime.block_on(server.close());
+    told?;
+    last
+}
+
+/// The worker's results that nobody has looked at yet, and the table.
+fn finish(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
+    while runtime.block_on(server.tick(now()))?.valid > 0 {}
+    Ok(runtime.block_on(server.keep_board(now(), true))?)
+}
+
+fn watch(
+    runtime: &tokio::runtime::Runtime,
+    server: &Server,
+    options: &ServeOptions,
+    stop: &AtomicBool,
+    out: &mut impl io::Write,
+) -> Done {
+    let (mut told, mut before) = (Instant::now(), runtime.block_on(server.learnt()).0);
+    let mut trouble: Option<String> = None;
+    while !stop.load(Ordering::Relaxed) {
+        match runtime.block_on(server.tick(now())) {
+            Ok(ticked) => {
+                if trouble.take().is_some() {
+                    eprintln!("note: it goes on");
+                }
+                if ticked.mismatches > 0 {
+                    eprintln!(
+                        "note: {} results did not agree with their replays; `agon serve status` shows the alarms",
+                        ticked.mismatches
+                    );
+                }
+                if ticked.valid == 0 {
+                    std::thread::sleep(TICK);
+                }
+            }
+            Err(error) => {
+                let error = error.to_string();
+                if trouble.as_ref() != Some(&error) {
+                    eprintln!("note: {}; it is tried again", harmless(&error));
+                }
+                trouble = Some(error);
+                std::thread::sleep(TROUBLE);
+            }
+        }
+        let (upto, blocks) = runtime.block_on(server.learnt());
+        if options.matches.is_some_and(|matches| upto >= matches) {
+            return Ok(());
+        }
+        if !options.quiet && told.elapsed() >= TELL {
+            if upto > before {
+                let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
+                writeln!(out, "{upto} results in the log, {blocks} whole blocks rated, {rate:.0} a minute")?;
+                out.flush()?;
+            }
+            (told, before) = (Instant::now(), upto);
+        }
+    }
+    Ok(())
+}
+
+/// One CPU is kept free of bots: who looks after the contest needs it.
+fn usual_jobs(server: &Server, setting: &Setting) -> usize {
+    let each = server.table().cpus(setting.policy.seats, true);
+    (sys::cpus().len().saturating_sub(1) / each).max(1)
+}
+
+fn greet(out: &mut impl io::Write, dir: &Path, setting: &Setting, jobs: usize) -> io::Result<()> {
+    let bosses: Vec<&str> = setting.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
+    writeln!(
+        out,
+        "{}: a contest of {}, {} at once; bosses: {}",
+        harmless(&setting.name),
+        setting.terms.game,
+        if jobs == 1 { "one match".to_owned() } else { format!("{jobs} matches") },
+        if bosses.is_empty() { "none".to_owned() } else { bosses.join(", ") }
+    )?;
+    writeln!(out, "Bots are not confined: they run with your rights. Take only those of people you trust.")?;
+    let shown = dir.display();
+    writeln!(out, "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder")?;
+    writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
+    out.flush()
+}
+
+/// A contest is run by one process at a time.
+fn hold(dir: &Path) -> Result<File, Failure> {
+    let path = dir.join("agon.lock");
+    let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
+    let mut file =
+        File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(failed)?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let mut owner = String::new();
+        let _ = file.take(32).read_to_string(&mut owner);
+        let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
+        return Err(Failure::usage(format!(
+            "{}: this contest is being run already{}; `agon serve status {0}` shows how it stands",
+            dir.display(),
+            if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
+        )));
+    }
+    file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id())).map_err(failed)?;
+    Ok(file)
+}

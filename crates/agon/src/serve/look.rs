@@ -1,0 +1,155 @@
+//! How a contest stands, and whether it is as it must be.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use agon_ladder::Line;
+use agon_server::status::{self, Status};
+use agon_store::VersionState;
+use serde_json::{Value, json};
+
+use crate::common::screen::{self, Screen, harmless};
+use crate::common::table::{Cell, Table};
+use crate::common::{self, Done, Failure};
+use crate::serve::{now, runtime};
+
+/// Shows how the contest in a folder stands.
+pub fn status(dir: &Path, as_json: bool) -> Done {
+    let status = runtime()?.block_on(status::status(dir))?;
+    let mut out = io::stdout().lock();
+    if as_json {
+        return common::print_json(&mut out, &value(&status));
+    }
+    let screen = screen::output();
+    summary(&mut out, &status)?;
+    if status.board.is_empty() {
+        writeln!(out, "\nNobody is on the ladder: hand bots in with `agon serve add {} BOT --team NAME`.", dir.display())?;
+    } else {
+        writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
+    }
+    versions(&mut out, screen, &status)?;
+    alarms(&mut out, screen, &status)
+}
+
+/// Says what is not as it must be.
+pub fn fsck(dir: &Path, replays: bool) -> Done {
+    let (contest, found) = runtime()?.block_on(status::fsck(dir, replays))?;
+    let mut out = io::stdout().lock();
+    if found.is_empty() {
+        let more = if replays { ", and every match is what its replay says" } else { "" };
+        writeln!(out, "{}: everything is as it must be{more}.", harmless(&contest.name))?;
+        return Ok(());
+    }
+    for line in &found {
+        writeln!(out, "{}", harmless(line))?;
+    }
+    writeln!(
+        out,
+        "\n{} findings. Stop the contest, keep a copy of the folder as it is, and report this: agon never leaves such a state.",
+        found.len()
+    )?;
+    Err(Failure::Check)
+}
+
+fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
+    let (contest, counts) = (&status.contest, &status.counts);
+    let paused = if contest.paused { " · paused: `agon serve resume` lets it go on" } else { "" };
+    writeln!(out, "{} · {}{paused}", harmless(&contest.name), contest.game)?;
+    let mut parts = vec![format!("{} results in the log", counts.sealed)];
+    let mut add = |count: i64, what: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    };
+    add(counts.planned, "matches wait");
+    add(counts.leased, "are played");
+    add(counts.posted, "wait to be recomputed");
+    add(counts.wasted, "tries came to nothing and were made again");
+    add(counts.dead, "matches were given up");
+    if let Some(oldest) = counts.oldest {
+        let seconds = (now().0 - oldest.0).max(0) / 1000;
+        parts.push(format!("the oldest job is {seconds} s old"));
+    }
+    writeln!(out, "{}", parts.join(" · "))?;
+    writeln!(out, "seeds come from a secret with the SHA-256 {}", contest.secret_sha)
+}
+
+fn board(lines: &[Line]) -> Table {
+    let mut table =
+        Table::new().numbers("", 0).names("team").numbers("version", 1).numbers("Elo", 0).numbers("95 %", 2).numbers("matches", 1);
+    for line in lines {
+        let number = |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
+        let (elo, interval, matches) = match &line.place {
+            None => (String::new(), String::new(), "0".to_owned()),
+            Some(place) => (
+                place.elo.map_or_else(|| "?".to_owned(), |elo| format!("{elo:+.0}")),
+                format!("{} to {}", number(place.low), number(place.high)),
+                place.matches.to_string(),
+            ),
+        };
+        let boss = if line.boss { " (boss)" } else { "" };
+        let placing = match line.placing {
+            Some(n) if n == line.n => " (being placed)".to_owned(),
+            Some(n) => format!(" (v{n} is being placed)"),
+            None => String::new(),
+        };
+        let cell = |text: String| Cell::from(text);
+        table.row(vec![
+            cell(line.rank.map_or_else(String::new, |rank| rank.to_string())),
+            cell(format!("{}{boss}{placing}", harmless(&line.entrant))),
+            cell(format!("v{}", line.n)),
+            cell(elo),
+            cell(interval),
+            cell(matches),
+        ]);
+    }
+    table
+}
+
+/// Versions that are not live yet, and those that failed, the newest of each team.
+fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Result<()> {
+    for version in &status.versions {
+        let newest = status.versions.iter().filter(|other| other.entrant == version.entrant).map(|other| other.n).max();
+        if newest != Some(version.n) {
+            continue;
+        }
+        let name = format!("{} v{}", harmless(&version.entrant), version.n);
+        match version.state {
+            VersionState::Checking => writeln!(out, "\n{name} plays its check match")?,
+            VersionState::Failed => {
+                writeln!(out, "\n{} {name}", screen.bad("failed:"))?;
+                for line in version.reason.as_deref().unwrap_or("").lines() {
+                    writeln!(out, "  {}", harmless(line))?;
+                }
+            }
+            VersionState::Live | VersionState::Former => {}
+        }
+    }
+    Ok(())
+}
+
+fn alarms(out: &mut impl io::Write, screen: Screen, status: &Status) -> Done {
+    for event in status.events.iter().filter(|event| event.verb == "alarm" || event.verb == "bury") {
+        let (verb, object) = (screen.bad(&event.verb), harmless(&event.object));
+        writeln!(out, "\n{verb}: {object}: {}", harmless(&event.detail))?;
+    }
+    Ok(())
+}
+
+fn value(status: &Status) -> Value {
+    let counts = &status.counts;
+    json!({
+        "name": status.contest.name,
+        "game": status.contest.game,
+        "paused": status.contest.paused,
+        "seeds_sha256": status.contest.secret_sha,
+        "matches": {
+            "planned": counts.planned, "leased": counts.leased, "posted": counts.posted, "valid": counts.valid,
+            "dead": counts.dead, "in_log": counts.sealed, "wasted_tries": counts.wasted,
+        },
+        "upto": status.upto,
+        "board": status.board,
+        "versions": status.versions,
+        "events": status.events,
+    })
+}

@@ -1,0 +1,140 @@
+//! `agon serve`: a contest that goes on: a folder, a ladder, and a worker inside.
+
+mod acts;
+mod founding;
+mod going;
+mod look;
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agon_server::ServerError;
+use agon_store::Time;
+use clap::{Args, Subcommand};
+use tokio::runtime::Runtime;
+
+use crate::common::{Done, Failure};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
+Bots are handed in while it runs; each plays a check match and then on the ladder, where built-in bots stand as
+bosses. Ctrl-C ends it in good order, and the same command goes on with it; nothing is lost when it is killed.
+For now it has no pages: it is run and looked at on the command line.
+
+Bots are not confined: they run with your rights. Take only bots of people you trust.
+
+Examples:
+  agon serve autumn --new cultist-wars             begins a contest and runs it
+  agon serve autumn                                goes on with it
+  agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
+  agon serve status autumn                         the ladder, versions, what waits
+  agon serve pause autumn                          nothing is played until `agon serve resume autumn`
+  agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again";
+
+/// Options of `agon serve`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct ServeOptions {
+    /// The contest's folder (one that is called like a command below: ./status)
+    #[arg(value_name = "DIR", required = true)]
+    pub dir: Option<PathBuf>,
+    /// Begins a contest of this game in the folder, with a contest.toml to be edited
+    #[arg(long, value_name = "GAME")]
+    pub new: Option<String>,
+    /// Matches played at once; 0 for none, as where others play them [default: as many as leave one CPU free]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Ends when so many results are in the log
+    #[arg(long, value_name = "N")]
+    pub matches: Option<i64>,
+    /// Says nothing while it runs
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Something else than running it.
+    #[command(subcommand)]
+    pub command: Option<ServeCommand>,
+}
+
+/// Commands of `agon serve`.
+#[derive(Subcommand, Debug)]
+pub enum ServeCommand {
+    /// Hand in a bot for a team: its folder, its only file, or an archive
+    Add {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The bot.
+        bot: PathBuf,
+        /// The team it plays for; one of a new name is made
+        #[arg(long, value_name = "NAME")]
+        team: String,
+    },
+    /// Show the ladder, the versions, and what waits
+    Status {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// Prints it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Is everything in the folder as it must be? Exit code 0: yes; 1: something is not
+    Fsck {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// Computes every match of the log again from its replay
+        #[arg(long)]
+        replays: bool,
+    },
+    /// Play nothing until it is resumed; nothing is lost
+    Pause {
+        /// The contest's folder.
+        dir: PathBuf,
+    },
+    /// Go on after a pause
+    Resume {
+        /// The contest's folder.
+        dir: PathBuf,
+    },
+}
+
+/// Runs `agon serve`.
+pub fn run(options: &ServeOptions) -> Done {
+    match (&options.command, &options.dir) {
+        (None, Some(dir)) => going::run(dir, options),
+        (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
+        (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
+        (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
+        (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
+        (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
+        (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),
+    }
+}
+
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::Wrong(why) => Self::Usage(why),
+            ServerError::Store(error) => Self::Own(error.to_string()),
+        }
+    }
+}
+
+/// What runs the store's tasks.
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::own(format!("threads cannot be started: {error}")))
+}
+
+/// The only clock of a contest.
+fn now() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The name of a contest that nobody has given one.
+fn name_of(dir: &Path) -> String {
+    let full = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    full.file_name().map_or_else(|| "contest".to_owned(), |name| name.to_string_lossy().into_owned())
+}

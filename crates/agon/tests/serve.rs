@@ -1,0 +1,207 @@
+//! `agon serve`: a contest on the command line, from its first day to a kill and the day after.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{agon, command, err, folder, out};
+use serde_json::Value;
+
+/// A bot in a shell that always waits, as a folder.
+fn waiter(folder: &Path, name: &str) {
+    let bot = folder.join(name);
+    std::fs::create_dir(&bot).expect("a folder");
+    std::fs::write(bot.join("run.sh"), common::WAITER).expect("a file");
+    std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
+}
+
+fn status(folder: &Path) -> Value {
+    let output = agon(folder, &["serve", "status", "cup", "--json"]);
+    assert!(output.status.success(), "{}", err(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn begin(folder: &Path) {
+    let output = agon(folder, &["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1"]);
+    assert!(output.status.success(), "{}{}", out(&output), err(&output));
+    assert!(out(&output).contains("Bots are not confined"), "{}", out(&output));
+}
+
+/// Ends when it is dropped, whatever the test found.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(folder: &Path) -> Running {
+    let mut command = command(folder, &["serve", "cup", "-j", "1", "--quiet"]);
+    Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
+}
+
+/// Waits until `is` holds of the contest; bounded.
+fn until(folder: &Path, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+    let end = Instant::now() + Duration::from_secs(240);
+    loop {
+        let now = status(folder);
+        if is(&now) {
+            return now;
+        }
+        assert!(Instant::now() < end, "{what}: {now:#}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn interrupt(running: &mut Running) -> std::process::ExitStatus {
+    let pid = running.0.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+    running.0.wait().expect("it ends")
+}
+
+fn state_of<'a>(now: &'a Value, team: &str) -> Vec<&'a str> {
+    let versions = now["versions"].as_array().expect("a list");
+    versions.iter().filter(|version| version["entrant"] == team).filter_map(|version| version["state"].as_str()).collect()
+}
+
+#[test]
+fn a_contest_from_its_first_day_on() {
+    let folder = folder();
+    let place = folder.path();
+    begin(place);
+    let text = std::fs::read_to_string(place.join("cup/contest.toml")).expect("written");
+    assert!(text.contains("game = \"cultist-wars\"") && text.contains("[site]"), "{text}");
+    let now = status(place);
+    assert!(now["matches"]["in_log"].as_i64() >= Some(4), "{now:#}");
+    assert_eq!(now["seeds_sha256"].as_str().map(str::len), Some(64));
+    // A second one of the same name is not begun, and two do not run one contest.
+    let again = agon(place, &["serve", "cup", "--new", "cultist-wars"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(err(&again).contains("there is a contest already"), "{}", err(&again));
+    let mut running = start(place);
+    until(place, "it goes on", |now| now["matches"]["in_log"].as_i64() > Some(8));
+    let second = agon(place, &["serve", "cup"]);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(err(&second).contains("being run already by process"), "{}", err(&second));
+    // Two teams come while it runs: one plays, the other's bot falls over.
+    waiter(place, "ann");
+    std::fs::write(place.join("bad.py"), "raise SystemExit('no such strategy')\n").expect("a file");
+    let added = agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
+    assert!(out(&added).starts_with("Ann v1 is handed in"), "{}{}", out(&added), err(&added));
+    let same = agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
+    assert!(out(&same).contains("it is v1, which keeps its matches"), "{}", out(&same));
+    let taken = agon(place, &["serve", "add", "cup", "bad.py", "--team", "ANN"]);
+    assert_eq!(taken.status.code(), Some(2));
+    let added = agon(place, &["serve", "add", "cup", "bad.py", "--team", "Bob"]);
+    assert!(added.status.success(), "{}", err(&added));
+    until(place, "both were checked", |now| {
+        state_of(now, "Ann") == ["live"] && state_of(now, "Bob") == ["failed"]
+    });
+    let shown = agon(place, &["serve", "status", "cup"]);
+    let shown = out(&shown);
+    assert!(shown.contains("Bob v1") && shown.contains("yours: in its check match it failed"), "{shown}");
+    // A new version that fails leaves the old one where it is.
+    std::fs::write(place.join("ann/run.sh"), "exit 3\n").expect("changed");
+    agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
+    let now = until(place, "the second was checked", |now| state_of(now, "Ann").len() == 2 && state_of(now, "Ann")[1] != "checking");
+    assert_eq!(state_of(&now, "Ann"), ["live", "failed"]);
+    until(place, "Ann plays", |now| {
+        let board = now["board"].as_array().expect("a list");
+        board.iter().any(|line| line["entrant"] == "Ann" && line["place"]["matches"].as_i64() >= Some(4))
+    });
+    // Paused, nothing more is played.
+    assert!(out(&agon(place, &["serve", "pause", "cup"])).contains("It is paused"));
+    let now = until(place, "what was begun ends", |now| now["matches"]["leased"] == 0 && now["matches"]["posted"] == 0);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(status(place)["matches"]["in_log"], now["matches"]["in_log"]);
+    assert!(out(&agon(place, &["serve", "resume", "cup"])).contains("It goes on"));
+    until(place, "it goes on", |later| later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64());
+    // Ctrl-C ends it in good order: nothing is left with a worker.
+    assert!(interrupt(&mut running).success());
+    let now = status(place);
+    assert_eq!((&now["matches"]["leased"], &now["matches"]["posted"]), (&Value::from(0), &Value::from(0)), "{now:#}");
+    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
+    assert!(checked.status.success(), "{}", out(&checked));
+    // A changed clock would mix results, and is refused by name.
+    let file = place.join("cup/contest.toml");
+    std::fs::write(&file, text.replace("[site]", "time_scale = 2.0\n[site]")).expect("changed");
+    let refused = agon(place, &["serve", "cup"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(err(&refused).contains("the clock changed"), "{}", err(&refused));
+    // What is changed behind its back is found.
+    let objects: Vec<_> = std::fs::read_dir(place.join("cup/objects")).expect("there").flatten().collect();
+    std::fs::remove_dir_all(objects[0].path()).expect("removed");
+    let damaged = agon(place, &["serve", "fsck", "cup"]);
+    assert_eq!(damaged.status.code(), Some(1));
+    assert!(out(&damaged).contains("is not there") && out(&damaged).contains("findings"), "{}", out(&damaged));
+}
+
+/// Kills the server at random moments under load. The short form; `cargo xtask long serve` sets the number.
+#[test]
+fn a_server_killed_at_any_moment_loses_nothing() {
+    let kills: u32 = std::env::var("AGON_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
+    let folder = folder();
+    let place = folder.path();
+    begin(place);
+    waiter(place, "ann");
+    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    let mut chance = u64::from(std::process::id()) * 2 + 1;
+    let (mut before, mut last) = (0, Value::Null);
+    for kill in 1..=kills {
+        let mut running = start(place);
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(100 + (chance >> 33) % 1500));
+        running.0.kill().expect("killed");
+        running.0.wait().expect("it is gone");
+        let checked = agon(place, &["serve", "fsck", "cup"]);
+        assert!(checked.status.success(), "kill {kill}: {}{}", out(&checked), err(&checked));
+        last = status(place);
+        let sealed = last["matches"]["in_log"].as_i64().expect("a number");
+        assert!(sealed >= before, "kill {kill}: the log only grows: {before}, {sealed}");
+        before = sealed;
+    }
+    // The next start mends by itself what is left over.
+    let mut running = start(place);
+    until(place, "it goes on", |now| now["matches"]["in_log"].as_i64() > Some(before + 8));
+    assert!(interrupt(&mut running).success());
+    let now = status(place);
+    assert_eq!((&now["matches"]["leased"], &now["matches"]["dead"]), (&Value::from(0), &Value::from(0)), "{now:#}");
+    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
+    assert!(checked.status.success(), "{}", out(&checked));
+    println!("{kills} kills: {} results in the log, {} tries made again", now["matches"]["in_log"], now["matches"]["wasted_tries"]);
+    drop(last);
+}
+
+#[test]
+fn wrong_use_is_said_in_a_sentence() {
+    let folder = folder();
+    let place = folder.path();
+    let cases: [(&[&str], &str); 8] = [
+        (&["serve"], "DIR"),
+        (&["serve", "nowhere"], "agon serve nowhere --new GAME"),
+        (&["serve", "cup", "--new", "cultist-war"], "did you mean `cultist-wars`?"),
+        (&["serve", "status", "nowhere"], "there is no contest in it"),
+        (&["serve", "fsck", "nowhere"], "there is no contest in it"),
+        (&["serve", "add", "nowhere", "x", "--team", "A"], "no such file or folder"),
+        (&["serve", "cup", "--matches", "0"], "--matches"),
+        (&["serve", "pause", "nowhere"], "there is no contest in it"),
+    ];
+    for (arguments, wanted) in cases {
+        let output = agon(place, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
+        assert!(err(&output).contains(wanted), "{arguments:?}: {}", err(&output));
+    }
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), "game = 'cultist-wars'\n[site]\nbosses = ['builtin:greedi']\n").expect("a file");
+    let output = agon(place, &["serve", "cup"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("contest.toml:2:1") && err(&output).contains("builtin:greedi"), "{}", err(&output));
+    // The tournament's own command says what it misses in such a file.
+    let output = agon(place, &["tournament", "cup/contest.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("`seed` is missing"), "{}", err(&output));
+}
