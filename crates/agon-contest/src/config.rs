@@ -266,8 +266,12 @@ mod tests {
         assert_eq!((file.site.bosses, file.ladder.matches), (Some(vec!["builtin:greedy".to_owned()]), 50));
         let alone = ContestFile::parse(&format!("game = 'cultist-wars'\n{site}")).expect("a good file");
         assert_eq!((alone.seed, alone.bots.len()), (None, 0));
-        let error = ContestFile::parse(&format!("game = 'g'\n{}", site.replace("title", "titel"))).unwrap_err();
-        assert!(error.starts_with(":3:1: unknown field `titel`") && error.contains("did you mean `title`?"), "{error}");
+        let error =
+            ContestFile::parse(&format!("game = 'g'\n{}", site.replace("title", "titel"))).unwrap_err();
+        assert!(
+            error.starts_with(":3:1: unknown field `titel`") && error.contains("did you mean `title`?"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -35,10 +35,14 @@ pub fn admission(checks: &[Check]) -> Admission {
         None => Admission::Plan,
         Some(Check::Waiting) => Admission::Wait,
         Some(Check::Over(None)) => Admission::Live,
-        Some(Check::Over(Some(fault))) => Admission::Failed(format!("yours: in its check match it failed: {fault}")),
+        Some(Check::Over(Some(fault))) => {
+            Admission::Failed(format!("yours: in its check match it failed: {fault}"))
+        }
         Some(Check::Unfit(why)) => Admission::Failed(format!("yours: {why}")),
         Some(Check::Dead) if checks.iter().filter(|check| **check == Check::Dead).count() >= PATIENCE => {
-            Admission::Failed("ours: no check match of it came to its end; the organiser has to look at the server".into())
+            Admission::Failed(
+                "ours: no check match of it came to its end; the organiser has to look at the server".into(),
+            )
         }
         Some(Check::Dead) => Admission::Plan,
     }
@@ -53,10 +57,14 @@ mod tests {
         assert_eq!(admission(&[]), Admission::Plan);
         assert_eq!(admission(&[Check::Waiting]), Admission::Wait);
         assert_eq!(admission(&[Check::Dead, Check::Over(None)]), Admission::Live);
-        let Admission::Failed(why) = admission(&[Check::Over(Some("crash".into()))]) else { panic!("it failed") };
+        let Admission::Failed(why) = admission(&[Check::Over(Some("crash".into()))]) else {
+            panic!("it failed")
+        };
         assert!(why.starts_with("yours") && why.contains("crash"), "{why}");
         assert_eq!(admission(&[Check::Dead, Check::Dead]), Admission::Plan);
-        let Admission::Failed(why) = admission(&[Check::Dead, Check::Dead, Check::Dead]) else { panic!("it failed") };
+        let Admission::Failed(why) = admission(&[Check::Dead, Check::Dead, Check::Dead]) else {
+            panic!("it failed")
+        };
         assert!(why.starts_with("ours"), "{why}");
     }
 }

@@ -46,7 +46,8 @@ impl Ladder {
             free[number] = is_free(one);
         }
         let so_far = |one: &Contender| self.matches(one.version) + one.in_flight;
-        let wants = contenders.iter().zip(&numbers).filter(|(one, _)| is_free(one) && so_far(one) < policy.enough);
+        let wants =
+            contenders.iter().zip(&numbers).filter(|(one, _)| is_free(one) && so_far(one) < policy.enough);
         let fewest = wants.min_by_key(|(one, number)| (so_far(one), **number))?;
         let number = usize::try_from(number).unwrap_or(0);
         let (first, far) = match number % 10 {
@@ -56,7 +57,8 @@ impl Ladder {
             _ => (None, None),
         };
         let chosen = self.known.choose_one(&free, first, far, policy.seats)?;
-        let version = |bot: usize| self.numbers.iter().find(|(_, own)| **own == bot).map(|(version, _)| *version);
+        let version =
+            |bot: usize| self.numbers.iter().find(|(_, own)| **own == bot).map(|(version, _)| *version);
         chosen.into_iter().map(version).collect()
     }
 }
@@ -78,11 +80,20 @@ mod tests {
         let mut random = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
         for rotation in 0..lineup.len() {
             let seats = lineup.len();
-            let versions: Vec<i64> = (0..seats).map(|seat| lineup[(seat + seats - rotation) % seats]).collect();
+            let versions: Vec<i64> =
+                (0..seats).map(|seat| lineup[(seat + seats - rotation) % seats]).collect();
             let form: Vec<f64> = versions.iter().map(|&version| version as f64 + luck * random()).collect();
-            let ranks = form.iter().map(|own| 1 + form.iter().filter(|other| *other > own).count() as u8).collect();
+            let ranks =
+                form.iter().map(|own| 1 + form.iter().filter(|other| *other > own).count() as u8).collect();
             let answers = format!("{block}-{rotation}");
-            ladder.feed(Row { block, rotation: rotation as i64, versions, ranks, start: block.to_string(), answers });
+            ladder.feed(Row {
+                block,
+                rotation: rotation as i64,
+                versions,
+                ranks,
+                start: block.to_string(),
+                answers,
+            });
         }
     }
 
@@ -95,7 +106,8 @@ mod tests {
         let mut ladder = Ladder::new();
         let old = idle(1..=5);
         for block in 1..=60 {
-            let lineup = ladder.next(&old, &Policy { enough: 1000, ..POLICY }, block).expect("somebody plays");
+            let lineup =
+                ladder.next(&old, &Policy { enough: 1000, ..POLICY }, block).expect("somebody plays");
             play(&mut ladder, block, &lineup, 3.0);
         }
         let all = idle(1..=6);
@@ -125,7 +137,8 @@ mod tests {
     #[test]
     fn nobody_has_more_than_four_matches_in_flight_and_the_ladder_comes_to_rest() {
         let mut ladder = Ladder::new();
-        let (mut flying, mut open): (BTreeMap<i64, u32>, Vec<(i64, Vec<i64>)>) = (BTreeMap::new(), Vec::new());
+        let (mut flying, mut open): (BTreeMap<i64, u32>, Vec<(i64, Vec<i64>)>) =
+            (BTreeMap::new(), Vec::new());
         let mut block = 0;
         loop {
             let contenders: Vec<Contender> = (1..=7)
@@ -157,7 +170,8 @@ mod tests {
         let policy = Policy { seats: 9, ..POLICY };
         let lineup = ladder.next(&idle(1..=12), &policy, 1).expect("nine are free");
         assert_eq!(lineup.len(), 9);
-        let busy = (1..=12).map(|version| Contender { version, in_flight: if lineup.contains(&version) { 9 } else { 0 } });
+        let busy = (1..=12)
+            .map(|version| Contender { version, in_flight: if lineup.contains(&version) { 9 } else { 0 } });
         assert_eq!(ladder.next(&busy.collect::<Vec<_>>(), &policy, 2), None, "three are free");
         assert_eq!(ladder.next(&idle(1..=8), &policy, 2), None, "too few");
     }

@@ -103,10 +103,16 @@ mod tests {
             standing(5, "dot", 1, true),
         ];
         let lines = shown(&table, &versions, 20);
-        let seen: Vec<_> = lines.iter().map(|line| (line.rank, line.entrant.as_str(), line.n, line.placing)).collect();
+        let seen: Vec<_> =
+            lines.iter().map(|line| (line.rank, line.entrant.as_str(), line.n, line.placing)).collect();
         assert_eq!(
             seen,
-            [(Some(1), "ann", 1, Some(2)), (Some(1), "cid", 1, None), (Some(3), "bob", 1, None), (None, "dot", 1, Some(1))]
+            [
+                (Some(1), "ann", 1, Some(2)),
+                (Some(1), "cid", 1, None),
+                (Some(3), "bob", 1, None),
+                (None, "dot", 1, Some(1))
+            ]
         );
         let lines = shown(&table, &versions, 4);
         assert_eq!((lines[0].n, lines[0].placing), (2, None), "with enough matches it stands for itself");

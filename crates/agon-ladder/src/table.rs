@@ -102,7 +102,14 @@ mod tests {
 
     fn row(block: i64, rotation: i64, versions: [i64; 2], ranks: [u8; 2]) -> Row {
         let answers = format!("{block}-{rotation}-{ranks:?}");
-        Row { block, rotation, versions: versions.into(), ranks: ranks.into(), start: block.to_string(), answers }
+        Row {
+            block,
+            rotation,
+            versions: versions.into(),
+            ranks: ranks.into(),
+            start: block.to_string(),
+            answers,
+        }
     }
 
     fn key() -> TableKey {

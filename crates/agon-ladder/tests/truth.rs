@@ -15,7 +15,8 @@ const GAMES: i64 = 20;
 fn strengths(chance: &mut Seeded) -> Vec<f64> {
     let mut random = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
     let near = (0..20).map(|place| f64::from(place) * 3.0 - 30.0).collect::<Vec<_>>();
-    let far = (0..20).map(|_| if random() < 0.5 { -50.0 - 550.0 * random() } else { 50.0 + 550.0 * random() });
+    let far =
+        (0..20).map(|_| if random() < 0.5 { -50.0 - 550.0 * random() } else { 50.0 + 550.0 * random() });
     near.into_iter().chain(far.collect::<Vec<_>>()).collect()
 }
 
@@ -37,7 +38,8 @@ impl World {
 
     fn block(&mut self, ladder: &mut Ladder, block: i64, lineup: &[i64]) {
         for rotation in 0..2 {
-            let versions = if rotation == 0 { vec![lineup[0], lineup[1]] } else { vec![lineup[1], lineup[0]] };
+            let versions =
+                if rotation == 0 { vec![lineup[0], lineup[1]] } else { vec![lineup[1], lineup[0]] };
             let luck = (self.chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
             let ranks = if luck < self.expected(versions[0], versions[1]) { vec![1, 2] } else { vec![2, 1] };
             let answers = format!("{block} {rotation}");
@@ -93,7 +95,8 @@ fn a_quarter_of_the_games_gives_as_true_an_order() {
             }
         }
         let mut ladder = Ladder::new();
-        let contenders: Vec<Contender> = (0..VERSIONS).map(|version| Contender { version, in_flight: 0 }).collect();
+        let contenders: Vec<Contender> =
+            (0..VERSIONS).map(|version| Contender { version, in_flight: 0 }).collect();
         let policy = Policy { seats: 2, placing: 20, enough: u32::MAX };
         for number in 1..=block / 4 {
             let lineup = ladder.next(&contenders, &policy, number).expect("somebody plays");
@@ -107,7 +110,13 @@ fn a_quarter_of_the_games_gives_as_true_an_order() {
         all += of;
     }
     let share = f64::from(good) / f64::from(all);
-    println!("{runs} runs: tau of the round robin {robin:.3}, of the ladder {own:.3}; {:.1} % of intervals hold", 100.0 * share);
-    assert!(own > robin - 0.04 - 0.08 / (runs as f64).sqrt(), "the ladder {own:.3}, the round robin {robin:.3}");
+    println!(
+        "{runs} runs: tau of the round robin {robin:.3}, of the ladder {own:.3}; {:.1} % of intervals hold",
+        100.0 * share
+    );
+    assert!(
+        own > robin - 0.04 - 0.08 / (runs as f64).sqrt(),
+        "the ladder {own:.3}, the round robin {robin:.3}"
+    );
     assert!((0.85..=1.0).contains(&share), "{share:.3} of the intervals of 95 % hold the truth");
 }

@@ -380,7 +380,6 @@ mod tests {
         assert_eq!(known.choose_one(&[true; 8], Some(9), None, 9), None);
     }
 
-
     #[test]
     fn neighbours_play_each_other_and_a_few_far_apart() {
         let ladder = Ladder::new(40, 2, 600, None).unwrap();

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use agon_ladder::Contender;
 use agon_store::acts::{Abort, Beat, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Start, Void};
-use agon_store::{Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId};
+use agon_store::{
+    Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
+};
 use agon_worker::{Job, Program, Report, Sitting, Try};
 
 use crate::{Server, ServerError, number};
@@ -50,7 +52,9 @@ impl Server {
     async fn plan(&self, most: usize, now: Time) -> Result<usize, ServerError> {
         // One at a time: who plays next depends on what was planned just now.
         let mut learnt = self.learnt.lock().await;
-        let Some(contest) = self.store.contests().await?.into_iter().find(|contest| contest.id == self.contest) else {
+        let Some(contest) =
+            self.store.contests().await?.into_iter().find(|contest| contest.id == self.contest)
+        else {
             return Ok(0);
         };
         let unchecked = self.store.unchecked(self.contest).await?;
@@ -200,7 +204,11 @@ pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> R
             Some(builtin) => Program::Builtin(builtin.clone()),
             None => Program::Source(version.source.to_string()),
         };
-        let label = if version.boss { version.entrant.clone() } else { format!("{} v{}", version.entrant, version.n) };
+        let label = if version.boss {
+            version.entrant.clone()
+        } else {
+            format!("{} v{}", version.entrant, version.n)
+        };
         Ok(Sitting { label, program })
     });
     Ok(Job {

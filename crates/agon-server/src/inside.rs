@@ -56,7 +56,9 @@ impl Hall for Inside<'_> {
     }
 
     fn void(&self, attempt: Try, why: &str, hopeless: bool) -> Result<(), Away> {
-        self.runtime.block_on(self.server.void(self.worker, attempt, (why, hopeless), self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.void(self.worker, attempt, (why, hopeless), self.now()))
+            .map_err(away)
     }
 
     fn abort(&self, lease: i64) -> Result<(), Away> {

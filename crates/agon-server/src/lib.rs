@@ -88,8 +88,9 @@ impl Server {
         let contest = match store.contests().await?.into_iter().next() {
             Some(contest) => contest,
             None => {
-                let secret = seeds::secret()
-                    .map_err(|error| ServerError::Wrong(format!("the system gives no randomness: {error}")))?;
+                let secret = seeds::secret().map_err(|error| {
+                    ServerError::Wrong(format!("the system gives no randomness: {error}"))
+                })?;
                 let (name, game) = (setting.name.clone(), setting.terms.game.clone());
                 store.act(Found { name, game, terms: terms.clone(), secret, now }).await?;
                 store.contests().await?.remove(0)
@@ -134,7 +135,13 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub async fn hand_in(&self, entrant: &str, archive: &[u8], actor: &str, now: Time) -> Result<Added, ServerError> {
+    pub async fn hand_in(
+        &self,
+        entrant: &str,
+        archive: &[u8],
+        actor: &str,
+        now: Time,
+    ) -> Result<Added, ServerError> {
         hand_in(&self.store, &self.objects, self.contest, entrant, archive, (actor, now)).await
     }
 
@@ -197,7 +204,11 @@ pub fn check_name(name: &str) -> Result<(), String> {
     let length = name.chars().count();
     let is_good = |sign: char| sign.is_alphanumeric() || " -_.".contains(sign);
     let ends = name.starts_with(' ') || name.ends_with(' ') || name.contains("  ");
-    if !(1..=32).contains(&length) || !name.chars().all(is_good) || !name.chars().any(char::is_alphanumeric) || ends {
+    if !(1..=32).contains(&length)
+        || !name.chars().all(is_good)
+        || !name.chars().any(char::is_alphanumeric)
+        || ends
+    {
         return Err(format!(
             "`{}` is no name for a team: 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
             name.chars().take(40).collect::<String>()

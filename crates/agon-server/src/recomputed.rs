@@ -54,7 +54,8 @@ pub async fn log(
     contest: &Contest,
     table: &Table,
 ) -> Result<Vec<String>, ServerError> {
-    let versions = store.versions(contest.id).await?.into_iter().map(|version| (version.id, version)).collect();
+    let versions =
+        store.versions(contest.id).await?.into_iter().map(|version| (version.id, version)).collect();
     let (mut after, mut wrong) = (0, Vec::new());
     loop {
         let rows = store.log(contest.id, after, 500).await?;
@@ -82,7 +83,9 @@ pub async fn log(
             match judge(table, objects, &result, &versions)? {
                 Ok(outcome) if outcome == told => {}
                 Ok(_) => wrong.push(format!("a match is what its replay says: not so: log row {}", row.seq)),
-                Err(why) => wrong.push(format!("a match is what its replay says: not so: log row {}: {why}", row.seq)),
+                Err(why) => {
+                    wrong.push(format!("a match is what its replay says: not so: log row {}: {why}", row.seq))
+                }
             }
         }
         after = last;

@@ -96,7 +96,8 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     let (store, contest) = look(folder).await?;
     let objects = Objects::new(folder);
     let found = store.fsck(&objects).await?;
-    let mut said: Vec<String> = found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
+    let mut said: Vec<String> =
+        found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
     let terms: Terms = serde_json::from_str(&contest.terms)
         .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
     let key = key(&terms);

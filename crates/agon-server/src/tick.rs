@@ -102,7 +102,12 @@ impl Server {
     }
 
     /// A check match: in the first seat, against a boss where there is one, else against itself.
-    async fn plan_check(&self, version: &Version, versions: &[Version], now: Time) -> Result<(), ServerError> {
+    async fn plan_check(
+        &self,
+        version: &Version,
+        versions: &[Version],
+        now: Time,
+    ) -> Result<(), ServerError> {
         let boss = versions.iter().find(|other| other.boss && other.state == VersionState::Live);
         let other = boss.map_or(version.id, |boss| boss.id);
         let lineup =

@@ -40,7 +40,8 @@ struct World {
 
 impl World {
     async fn new(matches: u32) -> Self {
-        let (folder, setting, now) = (tempfile::tempdir().expect("a folder"), setting(matches), Time(1_000_000));
+        let (folder, setting, now) =
+            (tempfile::tempdir().expect("a folder"), setting(matches), Time(1_000_000));
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let table = Table::new(&setting.terms).expect("known");
         Self { folder, setting, server, table, now }
@@ -69,7 +70,11 @@ impl World {
 
     async fn one(&self, worker: WorkerId, request: &str) -> Option<(i64, Job)> {
         let granted = self.server.lease(worker, request, 1, self.now).await.expect("answered");
-        granted.jobs.into_iter().next().map(|job| (granted.lease.expect("with matches there is a lease"), job))
+        granted
+            .jobs
+            .into_iter()
+            .next()
+            .map(|job| (granted.lease.expect("with matches there is a lease"), job))
     }
 
     async fn post(&self, worker: WorkerId, job: &Job, report: &Report, replay: &[u8]) -> Posted {
@@ -118,7 +123,11 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
         world.server.keep_board(world.now, true).await.expect("kept");
         let now = status::status(world.folder.path()).await.expect("looked at");
         assert_eq!((now.counts.sealed, now.counts.planned, now.counts.dead), (played, 0, 0));
-        assert!(now.board.iter().all(|line| line.place.as_ref().is_some_and(|place| place.matches >= 8)), "{:#?}", now.board);
+        assert!(
+            now.board.iter().all(|line| line.place.as_ref().is_some_and(|place| place.matches >= 8)),
+            "{:#?}",
+            now.board
+        );
         world.clean().await;
         // What was learnt is learnt again from the log alone, and nothing more is wanted.
         let World { folder, setting, server, now, .. } = world;
@@ -211,11 +220,14 @@ fn a_worker_that_vanishes_costs_a_try_only_what_it_had_begun_and_may_still_come_
         world.tick().await;
         let now = status::status(world.folder.path()).await.expect("looked at");
         assert_eq!((now.counts.leased, now.counts.planned, now.counts.wasted), (0, 8, 1));
-        assert!(!world.server.beat(gone, granted.lease.expect("a lease"), world.now).await.expect("answered"));
+        assert!(
+            !world.server.beat(gone, granted.lease.expect("a lease"), world.now).await.expect("answered")
+        );
         // Another one takes them after a pause, and the first comes back with what it had played all the time.
         world.now = world.now.plus(5_000);
         let taken = world.server.lease(other, "1", 8, world.now).await.expect("answered");
-        let same = taken.jobs.iter().find(|job| job.attempt.game == begun.attempt.game).expect("it waits no more");
+        let same =
+            taken.jobs.iter().find(|job| job.attempt.game == begun.attempt.game).expect("it waits no more");
         assert_eq!(same.attempt.n, 2);
         let (report, replay) = world.play(begun);
         assert_eq!(world.post(gone, begun, &report, &replay).await, Posted::Kept, "late counts");
@@ -260,13 +272,16 @@ fn other_terms_are_refused_and_named() {
         let mut changed = world.setting.clone();
         changed.terms.clock = agon_spec::Clock { scale: 2.0, ..agon_spec::Clock::ORIGINAL }.into();
         changed.terms.maps[0].rules.push(' ');
-        let Err(error) = Server::open(world.folder.path(), &changed, world.now).await else { panic!("refused") };
+        let Err(error) = Server::open(world.folder.path(), &changed, world.now).await else {
+            panic!("refused")
+        };
         let said = error.to_string();
         assert!(said.contains("the clock, the rules changed") && said.contains("new folder"), "{said}");
         let mut longer = world.setting.clone();
         longer.policy.enough = 99;
         longer.bosses.truncate(2);
-        let server = Server::open(world.folder.path(), &longer, world.now).await.expect("that decides no result");
+        let server =
+            Server::open(world.folder.path(), &longer, world.now).await.expect("that decides no result");
         server.close().await;
     });
 }

@@ -13,7 +13,8 @@ use agon_store::{ContestId, Kind, Outcome, Sha, Store, Time, VersionId};
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>().expect("a number"));
     let (jobs, workers) = (arguments.next().unwrap_or(20_000), arguments.next().unwrap_or(32));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     runtime.block_on(measure(jobs / 2 * 2, workers));
 }
 
@@ -24,7 +25,8 @@ async fn found(store: &Store) -> (ContestId, Vec<VersionId>) {
     let mut versions = Vec::new();
     for number in 0..40 {
         let (entrant, source) = (format!("bot {number}"), Sha::of(format!("{number}")));
-        let add = Add { contest, entrant, boss: false, builtin: None, source, received: now, actor: "t".into() };
+        let add =
+            Add { contest, entrant, boss: false, builtin: None, source, received: now, actor: "t".into() };
         let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
         store.act(Promote { version, now }).await.expect("live");
         versions.push(version);
@@ -86,9 +88,9 @@ async fn measure(jobs: usize, workers: usize) {
     let began = Instant::now();
     let attempts = attempts.lock().await;
     for batch in attempts.chunks(64) {
-        let judged = batch.iter().map(|&attempt| {
-            store.act(Judge { attempt, judgement: Judgement::Valid(outcome()), now })
-        });
+        let judged = batch
+            .iter()
+            .map(|&attempt| store.act(Judge { attempt, judgement: Judgement::Valid(outcome()), now }));
         for reply in join(judged).await {
             assert!(reply.expect("judged"));
         }
@@ -100,8 +102,7 @@ async fn measure(jobs: usize, workers: usize) {
     store.close().await;
 }
 
-const RESULT: &str =
-    r#"{"faults":[null,null],"max_ms":[12.5,7.25],"wall_us":312000,"level":"not confined"}"#;
+const RESULT: &str = r#"{"faults":[null,null],"max_ms":[12.5,7.25],"wall_us":312000,"level":"not confined"}"#;
 
 fn outcome() -> Outcome {
     Outcome {

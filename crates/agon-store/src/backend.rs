@@ -105,12 +105,16 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
         let script = MIGRATIONS[found as usize].replace("@id", &format!("{ID} NOT NULL"));
         // Our own text, with one word put in.
         conn.execute(AssertSqlSafe(script)).await?;
-        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)").bind(found + 1).execute(&mut *conn).await?;
+        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
+            .bind(found + 1)
+            .execute(&mut *conn)
+            .await?;
         commit(conn).await?;
     }
 }
 
 async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
-    let found: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM schema_version").fetch_one(conn).await?;
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT max(version) FROM schema_version").fetch_one(conn).await?;
     Ok(found.unwrap_or(0))
 }

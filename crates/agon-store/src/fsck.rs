@@ -173,11 +173,13 @@ impl Store {
         loop {
             let rows = self.log(contest, after, PAGE).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
-            let told: std::collections::BTreeMap<i64, (String, String)> = self.outcomes(contest, after, last).await?;
+            let told: std::collections::BTreeMap<i64, (String, String)> =
+                self.outcomes(contest, after, last).await?;
             for LogRow { seq, body, sha } in rows {
                 let own = chain::link(&before, &body);
                 if own != sha {
-                    found.push(Finding { rule: "the chain of the log holds", what: format!("log row {seq}") });
+                    found
+                        .push(Finding { rule: "the chain of the log holds", what: format!("log row {seq}") });
                     return Ok(());
                 }
                 before = sha;
@@ -226,10 +228,11 @@ impl Store {
         secret: &str,
         found: &mut Vec<Finding>,
     ) -> Result<(), StoreError> {
-        let rows: Vec<(i64, i64)> = sqlx::query_as("SELECT n, seed FROM blocks WHERE contest_id = $1 ORDER BY n")
-            .bind(contest.0)
-            .fetch_all(&self.reader)
-            .await?;
+        let rows: Vec<(i64, i64)> =
+            sqlx::query_as("SELECT n, seed FROM blocks WHERE contest_id = $1 ORDER BY n")
+                .bind(contest.0)
+                .fetch_all(&self.reader)
+                .await?;
         let wrong = rows.into_iter().filter(|(n, seed)| crate::seeds::seed(secret, *n) != *seed).take(TOLD);
         found.extend(wrong.map(|(n, _)| Finding {
             rule: "the seed of a block follows from the secret",

@@ -49,7 +49,9 @@ pub enum StoreError {
     #[error("{0}: {1}")]
     File(String, std::io::Error),
     /// The database was made by a later program.
-    #[error("this contest was written by a later agon (schema {found}; this one knows {known}): use that one")]
+    #[error(
+        "this contest was written by a later agon (schema {found}; this one knows {known}): use that one"
+    )]
     Later {
         /// What the database says.
         found: i64,

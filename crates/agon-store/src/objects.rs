@@ -48,7 +48,9 @@ impl FromStr for Sha {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{}` is no SHA-256 of 64 hexadecimal digits", text.chars().take(80).collect::<String>());
+        let wrong = || {
+            format!("`{}` is no SHA-256 of 64 hexadecimal digits", text.chars().take(80).collect::<String>())
+        };
         let digits = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if !digits {
             return Err(wrong());
@@ -128,7 +130,10 @@ impl Objects {
         let mut bytes = Vec::new();
         fs::File::open(self.path(sha))?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} is larger than {most} bytes")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("the object {sha} is larger than {most} bytes"),
+            ));
         }
         if Sha::of(&bytes) != *sha {
             return Err(io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} was changed")));
@@ -157,7 +162,11 @@ impl Objects {
                 continue;
             }
             for file in fs::read_dir(folder.path())? {
-                let name = format!("{}{}", folder.file_name().to_string_lossy(), file?.file_name().to_string_lossy());
+                let name = format!(
+                    "{}{}",
+                    folder.file_name().to_string_lossy(),
+                    file?.file_name().to_string_lossy()
+                );
                 found.extend(name.parse::<Sha>());
             }
         }

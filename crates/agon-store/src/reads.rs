@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::acts::lease::Freed;
 use crate::{
-    Attempt, Contest, ContestId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Sha, Store, StoreError, Time,
-    Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, ContestId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Sha, Store, StoreError,
+    Time, Version, VersionId, VersionState, WorkerId,
 };
 
 /// How the matches of a contest stand.
@@ -115,7 +115,10 @@ impl Store {
         .bind(contest.0)
         .fetch_all(&self.reader)
         .await?;
-        Ok(rows.into_iter().map(|(id, count)| (VersionId(id), u32::try_from(count).unwrap_or(u32::MAX))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(id, count)| (VersionId(id), u32::try_from(count).unwrap_or(u32::MAX)))
+            .collect())
     }
 
     /// How many results nobody has checked yet.
@@ -172,7 +175,10 @@ impl Store {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn checks(&self, contest: ContestId) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
+    pub async fn checks(
+        &self,
+        contest: ContestId,
+    ) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
         type Row = (i64, i64, String, Option<String>, Option<String>, Option<String>);
         let rows: Vec<Row> = sqlx::query_as(
             "SELECT s.version_id, m.id, m.state, s.fault, a.why, a.how FROM versions v JOIN seats s ON s.version_id = v.id \
@@ -268,7 +274,14 @@ impl Store {
         .bind(most)
         .fetch_all(&self.reader)
         .await?;
-        let event = |(id, at, actor, verb, object, detail): Row| Event { id, at: Time(at), actor, verb, object, detail };
+        let event = |(id, at, actor, verb, object, detail): Row| Event {
+            id,
+            at: Time(at),
+            actor,
+            verb,
+            object,
+            detail,
+        };
         Ok(rows.into_iter().map(event).collect())
     }
 
@@ -297,7 +310,8 @@ impl Store {
         )
         .fetch_all(&self.reader)
         .await?;
-        let named = |(sha, what): (String, String)| Ok((sha.parse::<Sha>().map_err(StoreError::Damaged)?, what));
+        let named =
+            |(sha, what): (String, String)| Ok((sha.parse::<Sha>().map_err(StoreError::Damaged)?, what));
         rows.into_iter().map(named).collect()
     }
 

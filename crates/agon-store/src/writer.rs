@@ -17,7 +17,10 @@ const WAITING: usize = 1024;
 /// An act with the way back to who asked, whatever its type.
 trait Deed: Send {
     /// Does it, within a transaction. May be called again when that transaction came to nothing.
-    fn run<'a>(&'a mut self, conn: &'a mut Conn) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+    fn run<'a>(
+        &'a mut self,
+        conn: &'a mut Conn,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
     /// Says what came of it: it is written.
     fn done(self: Box<Self>);
     /// Says that it could not be written.
@@ -31,7 +34,10 @@ struct Asked<A: Act> {
 }
 
 impl<A: Act> Deed for Asked<A> {
-    fn run<'a>(&'a mut self, conn: &'a mut Conn) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+    fn run<'a>(
+        &'a mut self,
+        conn: &'a mut Conn,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
         Box::pin(async {
             self.reply = Some(self.act.run(conn).await?);
             Ok(())

@@ -20,7 +20,10 @@ async fn contest(folder: &std::path::Path) {
         lineup.push(version);
     }
     let worker = store.act(Meet { name: "w".into(), level: "not confined".into(), now }).await.expect("met");
-    store.act(Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now }).await.expect("planned");
+    store
+        .act(Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now })
+        .await
+        .expect("planned");
     let lease = Lease { contest, worker, request: "1".into(), most: 8, now, until: Time(9) };
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
@@ -47,7 +50,10 @@ async fn every_kind_of_damage_is_found_and_named() {
     let damages: [(&str, &str); 16] = [
         ("DELETE FROM jobs", "a job is there exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
-        ("UPDATE attempts SET ended_ms = NULL, how = NULL WHERE how = 'posted'", "a try is open exactly while"),
+        (
+            "UPDATE attempts SET ended_ms = NULL, how = NULL WHERE how = 'posted'",
+            "a try is open exactly while",
+        ),
         ("UPDATE attempts SET how = NULL WHERE how = 'posted'", "an ended try says how"),
         ("UPDATE matches SET replay_sha = NULL WHERE state = 'valid'", "what is posted has a result"),
         ("UPDATE seats SET rank = 1", "no rank without a valid match"),
@@ -58,7 +64,10 @@ async fn every_kind_of_damage_is_found_and_named() {
         ("UPDATE log SET seq = 2", "the log has no gaps"),
         ("UPDATE log SET body = replace(body, 'not confined', 'confined')", "the chain of the log holds"),
         ("UPDATE contests SET terms = '{\"x\":1}'", "the chain of the log holds"),
-        ("UPDATE matches SET outcome = replace(outcome, '[1,2]', '[2,1]')", "the log says what its matches say"),
+        (
+            "UPDATE matches SET outcome = replace(outcome, '[1,2]', '[2,1]')",
+            "the log says what its matches say",
+        ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
         ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
     ];

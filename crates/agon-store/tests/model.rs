@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_store::acts::{
-    Abort, Add, Added, Beat, Expire, Found, Granted, Judge, Judgement, Lease, Meet, Plan, Post, PostReply, Promote, Reclaim,
-    Seal, Start, Void, VoidReply,
+    Abort, Add, Added, Beat, Expire, Found, Granted, Judge, Judgement, Lease, Meet, Plan, Post, PostReply,
+    Promote, Reclaim, Seal, Start, Void, VoidReply,
 };
 use agon_store::{
-    Attempt, ContestId, Kind, LeaseId, MatchId, Objects, Outcome, Sealed, Sha, Store, Time, VersionId, WorkerId,
+    Attempt, ContestId, Kind, LeaseId, MatchId, Objects, Outcome, Sealed, Sha, Store, Time, VersionId,
+    WorkerId,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -19,24 +20,50 @@ const LEASE_MS: i64 = 60_000;
 #[derive(Clone, Debug)]
 enum Step {
     Plan,
-    Lease { worker: usize, most: usize },
+    Lease {
+        worker: usize,
+        most: usize,
+    },
     /// The answer to the last request was lost: it is asked again.
-    Repeat { worker: usize },
-    Start { pick: usize },
-    Beat { pick: usize },
-    Abort { pick: usize },
+    Repeat {
+        worker: usize,
+    },
+    Start {
+        pick: usize,
+    },
+    Beat {
+        pick: usize,
+    },
+    Abort {
+        pick: usize,
+    },
     /// A result; `other` is one that differs from what this try would have said.
-    Post { pick: usize, other: bool },
-    Void { pick: usize, hopeless: bool },
-    Judge { pick: usize, good: bool },
+    Post {
+        pick: usize,
+        other: bool,
+    },
+    Void {
+        pick: usize,
+        hopeless: bool,
+    },
+    Judge {
+        pick: usize,
+        good: bool,
+    },
     Seal,
     Expire,
-    Wait { ms: i64 },
+    Wait {
+        ms: i64,
+    },
     /// The worker's process is another one from here on.
-    Restart { worker: usize },
+    Restart {
+        worker: usize,
+    },
     /// The server is killed and started again: what was acknowledged is there.
     Kill,
-    Pause { paused: bool },
+    Pause {
+        paused: bool,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -62,11 +89,15 @@ fn step() -> impl Strategy<Value = Step> {
 /// What a try is known to have come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Tried {
-    Open { started: bool },
+    Open {
+        started: bool,
+    },
     Posted(String),
     /// Posted, and then found to be another match.
     Mismatch(String),
-    Over { charged: bool },
+    Over {
+        charged: bool,
+    },
 }
 
 /// What a match is known to be.
@@ -93,7 +124,8 @@ struct Model {
 impl Model {
     fn charged(&self, game: MatchId) -> usize {
         let of = self.tries.iter().filter(|(attempt, _)| attempt.game == game);
-        of.filter(|(_, (_, tried))| matches!(tried, Tried::Mismatch(_) | Tried::Over { charged: true })).count()
+        of.filter(|(_, (_, tried))| matches!(tried, Tried::Mismatch(_) | Tried::Over { charged: true }))
+            .count()
     }
 
     /// A try went wrong: the match waits, or is dead.
@@ -105,9 +137,12 @@ impl Model {
 
     /// A lease ends.
     fn release(&mut self, lease: LeaseId, aborted: bool) {
-        let its: Vec<MatchId> = self.held.iter().filter(|(_, its)| **its == lease).map(|(id, _)| *id).collect();
+        let its: Vec<MatchId> =
+            self.held.iter().filter(|(_, its)| **its == lease).map(|(id, _)| *id).collect();
         for id in its {
-            let Some(Game::Leased { n }) = self.games.get(&id).copied() else { panic!("held and not leased") };
+            let Some(Game::Leased { n }) = self.games.get(&id).copied() else {
+                panic!("held and not leased")
+            };
             let tried = &mut self.tries.get_mut(&Attempt { game: id, n }).expect("a try").1;
             let started = *tried == Tried::Open { started: true };
             *tried = Tried::Over { charged: started && !aborted };
@@ -146,7 +181,8 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(folder.path()).await.expect("a database");
         let now = Time(1_000_000);
-        let found = Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+        let found =
+            Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
         let contest = store.act(found).await.expect("founded");
         let mut versions = Vec::new();
         for entrant in ["a", "b", "c"] {
@@ -169,7 +205,16 @@ impl World {
             workers.push(store.act(meet).await.expect("met"));
         }
         let requests = vec![(0, 1, Granted::default()); workers.len()];
-        Self { folder, store: Some(store), contest, versions, workers, requests, now, model: Model::default() }
+        Self {
+            folder,
+            store: Some(store),
+            contest,
+            versions,
+            workers,
+            requests,
+            now,
+            model: Model::default(),
+        }
     }
 
     fn store(&self) -> &Store {
@@ -178,7 +223,8 @@ impl World {
 
     /// Some try that there was.
     fn attempt(&self, pick: usize) -> Option<(Attempt, WorkerId)> {
-        let tries: Vec<_> = self.model.tries.iter().map(|(attempt, (worker, _))| (*attempt, *worker)).collect();
+        let tries: Vec<_> =
+            self.model.tries.iter().map(|(attempt, (worker, _))| (*attempt, *worker)).collect();
         // The newest are the most interesting.
         (!tries.is_empty()).then(|| tries[tries.len() - 1 - pick % tries.len()])
     }
@@ -231,7 +277,8 @@ impl World {
                 }
             }
             Step::Beat { pick } => {
-                let leases: Vec<_> = self.model.leases.iter().map(|(id, (worker, _))| (*id, *worker)).collect();
+                let leases: Vec<_> =
+                    self.model.leases.iter().map(|(id, (worker, _))| (*id, *worker)).collect();
                 let Some(&(lease, worker)) = leases.get(pick % leases.len().max(1)) else { return };
                 let until = now.plus(LEASE_MS);
                 let known = self.store().act(Beat { worker, lease, now, until }).await.expect("heard");
@@ -241,7 +288,8 @@ impl World {
                 }
             }
             Step::Abort { pick } => {
-                let leases: Vec<_> = self.model.leases.iter().map(|(id, (worker, _))| (*id, *worker)).collect();
+                let leases: Vec<_> =
+                    self.model.leases.iter().map(|(id, (worker, _))| (*id, *worker)).collect();
                 let Some(&(lease, worker)) = leases.get(pick % leases.len().max(1)) else { return };
                 self.store().act(Abort { worker, lease, now }).await.expect("given back");
                 self.model.release(lease, true);
@@ -316,16 +364,26 @@ impl World {
             }
             Step::Expire => {
                 self.store().act(Expire { now }).await.expect("expired");
-                let late: Vec<LeaseId> =
-                    self.model.leases.iter().filter(|(_, (_, until))| *until <= now.0).map(|(id, _)| *id).collect();
+                let late: Vec<LeaseId> = self
+                    .model
+                    .leases
+                    .iter()
+                    .filter(|(_, (_, until))| *until <= now.0)
+                    .map(|(id, _)| *id)
+                    .collect();
                 late.into_iter().for_each(|lease| self.model.release(lease, false));
             }
             Step::Wait { ms } => self.now = now.plus(ms),
             Step::Restart { worker } => {
                 let worker = self.workers[worker];
                 self.store().act(Reclaim { worker, now }).await.expect("taken back");
-                let its: Vec<LeaseId> =
-                    self.model.leases.iter().filter(|(_, (own, _))| *own == worker).map(|(id, _)| *id).collect();
+                let its: Vec<LeaseId> = self
+                    .model
+                    .leases
+                    .iter()
+                    .filter(|(_, (own, _))| *own == worker)
+                    .map(|(id, _)| *id)
+                    .collect();
                 its.into_iter().for_each(|lease| self.model.release(lease, false));
             }
             Step::Kill => {

@@ -7,8 +7,8 @@ use agon_bot::{BotName, Kind as BotKind};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
-    MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, place, play_on,
-    seat_player,
+    MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, place,
+    play_on, seat_player,
 };
 use agon_replay::{Header, SeatInfo};
 use agon_spec::Clock;
@@ -61,7 +61,8 @@ impl Table {
     /// # Errors
     /// A sentence, when this program does not know the game or plays it by other rules.
     pub fn new(terms: &Terms) -> Result<Self, String> {
-        let game = agon_games::find(&terms.game).ok_or_else(|| format!("this program has no game `{}`", terms.game))?;
+        let game = agon_games::find(&terms.game)
+            .ok_or_else(|| format!("this program has no game `{}`", terms.game))?;
         let own = game.info().rules_version;
         if own != terms.rules_version {
             return Err(format!(

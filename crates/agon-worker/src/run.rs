@@ -129,7 +129,10 @@ impl Shared<'_> {
                 .keys()
                 .map(|lease| {
                     let its = state.playing.iter().filter(|(_, (own, _))| own == lease);
-                    (*lease, its.map(|(attempt, (_, turn))| (*attempt, turn.load(Ordering::Relaxed))).collect())
+                    (
+                        *lease,
+                        its.map(|(attempt, (_, turn))| (*attempt, turn.load(Ordering::Relaxed))).collect(),
+                    )
                 })
                 .collect();
             drop(state);

@@ -64,7 +64,10 @@ pub fn pack(bot: &Path) -> Result<Vec<u8>, String> {
         bytes += about.len();
         if bytes > MOST_PACKED {
             let most = MOST_PACKED >> 20;
-            return Err(format!("{}: more than {most} MiB; leave out what the bot does not need", bot.display()));
+            return Err(format!(
+                "{}: more than {most} MiB; leave out what the bot does not need",
+                bot.display()
+            ));
         }
         let mut content = Vec::new();
         open.by_ref().take(about.len()).read_to_end(&mut content).map_err(|error| failed(&path, error))?;
@@ -200,7 +203,10 @@ mod tests {
         let packed = pack(&bot).expect("packed");
         fs::create_dir_all(bot.join("__pycache__")).expect("a folder");
         fs::write(bot.join("__pycache__/x.pyc"), "noise").expect("a file");
-        fs::File::open(bot.join("run.sh")).expect("there").set_modified(std::time::SystemTime::UNIX_EPOCH).expect("set");
+        fs::File::open(bot.join("run.sh"))
+            .expect("there")
+            .set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .expect("set");
         assert_eq!(pack(&bot), Ok(packed.clone()));
         let out = folder.path().join("out");
         fs::create_dir(&out).expect("a folder");

@@ -94,7 +94,8 @@ const READY: &str = "ready";
 /// A single file is the bot, as on the command line; else the folder is.
 fn name_of(folder: &Path) -> Result<BotName, String> {
     let mut entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
-    let only = entries.next().map(|entry| entry.path()).filter(|path| path.is_file() && entries.next().is_none());
+    let only =
+        entries.next().map(|entry| entry.path()).filter(|path| path.is_file() && entries.next().is_none());
     let path = only.unwrap_or_else(|| folder.to_owned());
     BotName::parse(&path.to_string_lossy())
 }

@@ -11,8 +11,8 @@ mod author;
 mod common;
 mod play;
 mod replay;
-mod serve;
 mod series;
+mod serve;
 mod viewer;
 mod workshop;
 

@@ -65,7 +65,11 @@ fn interrupt(running: &mut Running) -> std::process::ExitStatus {
 
 fn state_of<'a>(now: &'a Value, team: &str) -> Vec<&'a str> {
     let versions = now["versions"].as_array().expect("a list");
-    versions.iter().filter(|version| version["entrant"] == team).filter_map(|version| version["state"].as_str()).collect()
+    versions
+        .iter()
+        .filter(|version| version["entrant"] == team)
+        .filter_map(|version| version["state"].as_str())
+        .collect()
 }
 
 #[test]
@@ -107,7 +111,9 @@ fn a_contest_from_its_first_day_on() {
     // A new version that fails leaves the old one where it is.
     std::fs::write(place.join("ann/run.sh"), "exit 3\n").expect("changed");
     agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
-    let now = until(place, "the second was checked", |now| state_of(now, "Ann").len() == 2 && state_of(now, "Ann")[1] != "checking");
+    let now = until(place, "the second was checked", |now| {
+        state_of(now, "Ann").len() == 2 && state_of(now, "Ann")[1] != "checking"
+    });
     assert_eq!(state_of(&now, "Ann"), ["live", "failed"]);
     until(place, "Ann plays", |now| {
         let board = now["board"].as_array().expect("a list");
@@ -115,15 +121,23 @@ fn a_contest_from_its_first_day_on() {
     });
     // Paused, nothing more is played.
     assert!(out(&agon(place, &["serve", "pause", "cup"])).contains("It is paused"));
-    let now = until(place, "what was begun ends", |now| now["matches"]["leased"] == 0 && now["matches"]["posted"] == 0);
+    let now = until(place, "what was begun ends", |now| {
+        now["matches"]["leased"] == 0 && now["matches"]["posted"] == 0
+    });
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(status(place)["matches"]["in_log"], now["matches"]["in_log"]);
     assert!(out(&agon(place, &["serve", "resume", "cup"])).contains("It goes on"));
-    until(place, "it goes on", |later| later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64());
+    until(place, "it goes on", |later| {
+        later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64()
+    });
     // Ctrl-C ends it in good order: nothing is left with a worker.
     assert!(interrupt(&mut running).success());
     let now = status(place);
-    assert_eq!((&now["matches"]["leased"], &now["matches"]["posted"]), (&Value::from(0), &Value::from(0)), "{now:#}");
+    assert_eq!(
+        (&now["matches"]["leased"], &now["matches"]["posted"]),
+        (&Value::from(0), &Value::from(0)),
+        "{now:#}"
+    );
     let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
     assert!(checked.status.success(), "{}", out(&checked));
     // A changed clock would mix results, and is refused by name.
@@ -137,7 +151,11 @@ fn a_contest_from_its_first_day_on() {
     std::fs::remove_dir_all(objects[0].path()).expect("removed");
     let damaged = agon(place, &["serve", "fsck", "cup"]);
     assert_eq!(damaged.status.code(), Some(1));
-    assert!(out(&damaged).contains("is not there") && out(&damaged).contains("findings"), "{}", out(&damaged));
+    assert!(
+        out(&damaged).contains("is not there") && out(&damaged).contains("findings"),
+        "{}",
+        out(&damaged)
+    );
 }
 
 /// Kills the server at random moments under load. The short form; `cargo xtask long serve` sets the number.
@@ -169,10 +187,17 @@ fn a_server_killed_at_any_moment_loses_nothing() {
     until(place, "it goes on", |now| now["matches"]["in_log"].as_i64() > Some(before + 8));
     assert!(interrupt(&mut running).success());
     let now = status(place);
-    assert_eq!((&now["matches"]["leased"], &now["matches"]["dead"]), (&Value::from(0), &Value::from(0)), "{now:#}");
+    assert_eq!(
+        (&now["matches"]["leased"], &now["matches"]["dead"]),
+        (&Value::from(0), &Value::from(0)),
+        "{now:#}"
+    );
     let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
     assert!(checked.status.success(), "{}", out(&checked));
-    println!("{kills} kills: {} results in the log, {} tries made again", now["matches"]["in_log"], now["matches"]["wasted_tries"]);
+    println!(
+        "{kills} kills: {} results in the log, {} tries made again",
+        now["matches"]["in_log"], now["matches"]["wasted_tries"]
+    );
     drop(last);
 }
 
@@ -196,10 +221,18 @@ fn wrong_use_is_said_in_a_sentence() {
         assert!(err(&output).contains(wanted), "{arguments:?}: {}", err(&output));
     }
     std::fs::create_dir(place.join("cup")).expect("a folder");
-    std::fs::write(place.join("cup/contest.toml"), "game = 'cultist-wars'\n[site]\nbosses = ['builtin:greedi']\n").expect("a file");
+    std::fs::write(
+        place.join("cup/contest.toml"),
+        "game = 'cultist-wars'\n[site]\nbosses = ['builtin:greedi']\n",
+    )
+    .expect("a file");
     let output = agon(place, &["serve", "cup"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(err(&output).contains("contest.toml:2:1") && err(&output).contains("builtin:greedi"), "{}", err(&output));
+    assert!(
+        err(&output).contains("contest.toml:2:1") && err(&output).contains("builtin:greedi"),
+        "{}",
+        err(&output)
+    );
     // The tournament's own command says what it misses in such a file.
     let output = agon(place, &["tournament", "cup/contest.toml"]);
     assert_eq!(output.status.code(), Some(2));

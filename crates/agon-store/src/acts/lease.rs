@@ -2,7 +2,10 @@
 
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, PAUSE_MS, StoreError, TRIES, Time, VersionId, WorkerId};
+use crate::{
+    Attempt, ContestId, Kind, LeaseId, Leased, MatchId, PAUSE_MS, StoreError, TRIES, Time, VersionId,
+    WorkerId,
+};
 
 /// A worker introduces itself.
 #[derive(Clone, Debug)]
@@ -165,7 +168,13 @@ async fn granted(conn: &mut Conn, lease: LeaseId) -> Result<Granted, StoreError>
         match matches.last_mut().filter(|last| last.attempt == attempt) {
             Some(last) => last.seats.push(VersionId(version)),
             None => {
-                matches.push(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats: vec![VersionId(version)] });
+                matches.push(Leased {
+                    attempt,
+                    kind: Kind::of(&kind)?,
+                    map,
+                    seed,
+                    seats: vec![VersionId(version)],
+                });
             }
         }
     }
@@ -368,7 +377,9 @@ async fn release(conn: &mut Conn, lease: LeaseId, now: Time, how: Release) -> Re
         let why = lost.then_some("its worker was not heard of any more");
         end(conn, Attempt { game: MatchId(id), n }, word, why, now).await?;
         let tries = tries + i64::from(lost);
-        match wait_again(conn, ContestId(contest), MatchId(id), tries, if lost { Some(now) } else { None }).await? {
+        match wait_again(conn, ContestId(contest), MatchId(id), tries, if lost { Some(now) } else { None })
+            .await?
+        {
             true => freed.waiting += 1,
             false => freed.dead += 1,
         }

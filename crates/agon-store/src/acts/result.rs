@@ -46,7 +46,11 @@ struct Tried {
     tries: Option<i64>,
 }
 
-async fn tried(conn: &mut Conn, attempt: Attempt, worker: Option<WorkerId>) -> Result<Option<Tried>, StoreError> {
+async fn tried(
+    conn: &mut Conn,
+    attempt: Attempt,
+    worker: Option<WorkerId>,
+) -> Result<Option<Tried>, StoreError> {
     type Found = (i64, String, i64, Option<i64>, Option<String>, Option<i64>, i64);
     let row: Option<Found> = sqlx::query_as(
         "SELECT b.contest_id, m.state, m.attempt, a.ended_ms, a.result_sha, j.tries, a.worker_id FROM attempts a \
@@ -69,7 +73,9 @@ impl Act for Post {
     type Reply = PostReply;
 
     async fn run(&self, conn: &mut Conn) -> Result<PostReply, StoreError> {
-        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else { return Ok(PostReply::Unknown) };
+        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else {
+            return Ok(PostReply::Unknown);
+        };
         let sha = Sha::of(format!("{}\n{}", self.replay, self.result)).to_string();
         if let Some(before) = tried.posted {
             if before == sha {
@@ -87,14 +93,19 @@ impl Act for Post {
             let running = Attempt { n: tried.current, ..self.attempt };
             end(conn, running, "overtaken", Some("an older try came in late"), self.now).await?;
         }
-        sqlx::query("UPDATE matches SET state = 'posted', attempt = $2, result = $3, replay_sha = $4 WHERE id = $1")
+        sqlx::query(
+            "UPDATE matches SET state = 'posted', attempt = $2, result = $3, replay_sha = $4 WHERE id = $1",
+        )
+        .bind(self.attempt.game.0)
+        .bind(self.attempt.n)
+        .bind(&self.result)
+        .bind(self.replay.to_string())
+        .execute(&mut *conn)
+        .await?;
+        sqlx::query("DELETE FROM jobs WHERE match_id = $1")
             .bind(self.attempt.game.0)
-            .bind(self.attempt.n)
-            .bind(&self.result)
-            .bind(self.replay.to_string())
             .execute(&mut *conn)
             .await?;
-        sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(self.attempt.game.0).execute(&mut *conn).await?;
         sqlx::query(
             "UPDATE attempts SET ended_ms = $3, how = 'posted', why = NULL, result_sha = $4, \
              started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2",
@@ -139,7 +150,9 @@ impl Act for Void {
     type Reply = VoidReply;
 
     async fn run(&self, conn: &mut Conn) -> Result<VoidReply, StoreError> {
-        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else { return Ok(VoidReply::Stale) };
+        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else {
+            return Ok(VoidReply::Stale);
+        };
         let Some(tries) = tried.tries.filter(|_| !tried.ended && tried.state == MatchState::Leased) else {
             return Ok(VoidReply::Stale);
         };
@@ -190,12 +203,14 @@ impl Act for Judge {
 
 async fn valid(conn: &mut Conn, id: MatchId, outcome: &Outcome, now: Time) -> Result<(), StoreError> {
     let json = serde_json::to_string(outcome).map_err(|error| StoreError::Damaged(error.to_string()))?;
-    sqlx::query("UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL WHERE id = $1")
-        .bind(id.0)
-        .bind(json)
-        .bind(now.0)
-        .execute(&mut *conn)
-        .await?;
+    sqlx::query(
+        "UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(json)
+    .bind(now.0)
+    .execute(&mut *conn)
+    .await?;
     for (seat, rank) in outcome.ranks.iter().enumerate() {
         sqlx::query(
             "UPDATE seats SET rank = $3, score = $4, fault = $5, max_ms = $6 WHERE match_id = $1 AND seat = $2",
@@ -237,13 +252,15 @@ async fn mismatch(
     .fetch_one(&mut *conn)
     .await?;
     let lane = crate::Kind::of(&lane)?.lane();
-    sqlx::query("INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES ($1, $2, $3, $4, $5)")
-        .bind(attempt.game.0)
-        .bind(tried.contest.0)
-        .bind(lane)
-        .bind(now.0)
-        .bind(tries)
-        .execute(&mut *conn)
-        .await?;
+    sqlx::query(
+        "INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(attempt.game.0)
+    .bind(tried.contest.0)
+    .bind(lane)
+    .bind(now.0)
+    .bind(tries)
+    .execute(&mut *conn)
+    .await?;
     wait_again(conn, tried.contest, attempt.game, tries, Some(now)).await.map(drop)
 }

@@ -65,7 +65,11 @@ impl Act for Seal {
                 .bind(sha.to_string())
                 .execute(&mut *conn)
                 .await?;
-            sqlx::query("UPDATE matches SET log_seq = $2 WHERE id = $1").bind(id).bind(seq).execute(&mut *conn).await?;
+            sqlx::query("UPDATE matches SET log_seq = $2 WHERE id = $1")
+                .bind(id)
+                .bind(seq)
+                .execute(&mut *conn)
+                .await?;
             sealed.push(row);
         }
         Ok(sealed)
@@ -77,7 +81,11 @@ fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
 }
 
 /// Who sat in the matches from this to that number, and what they are made of.
-async fn seats(conn: &mut Conn, from: i64, to: i64) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
+async fn seats(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
     let rows: Vec<(i64, i64, String)> = sqlx::query_as(
         "SELECT s.match_id, s.version_id, v.source_sha FROM seats s JOIN versions v ON v.id = s.version_id \
          JOIN matches m ON m.id = s.match_id \

@@ -51,7 +51,9 @@ impl Act for Add {
                 .fetch_optional(&mut *conn)
                 .await?;
         let entrant = match known {
-            Some((_, name, boss)) if name != self.entrant || boss != self.boss => return Ok(Added::Taken(name)),
+            Some((_, name, boss)) if name != self.entrant || boss != self.boss => {
+                return Ok(Added::Taken(name));
+            }
             Some((id, ..)) => id,
             None => {
                 sqlx::query_scalar(
@@ -106,7 +108,8 @@ impl Act for Add {
         .fetch_one(&mut *conn)
         .await?;
         let object = format!("{} v{n}", self.entrant);
-        note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()]).await?;
+        note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()])
+            .await?;
         Ok(Added::New(VersionId(id), n))
     }
 }
@@ -157,7 +160,10 @@ impl Act for Promote {
             None => (VersionState::Live, None),
         };
         if let Some(former) = overtaken {
-            sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1").bind(former).execute(&mut *conn).await?;
+            sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1")
+                .bind(former)
+                .execute(&mut *conn)
+                .await?;
             sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
                 .bind(former)
                 .bind(self.now.0)

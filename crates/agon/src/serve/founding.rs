@@ -42,7 +42,10 @@ fn text(info: &GameInfo, dir: &Path) -> String {
     let rules = info.presets.first().map_or("", |preset| preset.name);
     let maps: Vec<&str> = info.maps.iter().map(|map| map.name).take(3).collect();
     let maps = match maps.first() {
-        Some(first) => format!("# maps = [\"{first}\"]             # names or files, taken in turn; `agon maps {}` lists them", info.name),
+        Some(first) => format!(
+            "# maps = [\"{first}\"]             # names or files, taken in turn; `agon maps {}` lists them",
+            info.name
+        ),
         None => "# maps = [\"mine.txt\"]           # the seed makes them unless files are named".to_owned(),
     };
     format!(
@@ -122,7 +125,8 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         let name = boss.strip_prefix("builtin:").unwrap_or("");
         let plain = name.split('?').next().unwrap_or(name);
         if !info.builtins.iter().any(|bot| bot.name == plain) {
-            let known: Vec<String> = info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect();
+            let known: Vec<String> =
+                info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect();
             let why = format!("`{boss}` is no built-in bot of {}; there are {}", info.name, known.join(", "));
             return Err(wrong("site", &why));
         }

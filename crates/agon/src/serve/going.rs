@@ -134,7 +134,8 @@ fn usual_jobs(server: &Server, setting: &Setting) -> usize {
 }
 
 fn greet(out: &mut impl io::Write, dir: &Path, setting: &Setting, jobs: usize) -> io::Result<()> {
-    let bosses: Vec<&str> = setting.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
+    let bosses: Vec<&str> =
+        setting.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
     writeln!(
         out,
         "{}: a contest of {}, {} at once; bosses: {}",
@@ -145,7 +146,10 @@ fn greet(out: &mut impl io::Write, dir: &Path, setting: &Setting, jobs: usize) -
     )?;
     writeln!(out, "Bots are not confined: they run with your rights. Take only those of people you trust.")?;
     let shown = dir.display();
-    writeln!(out, "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder")?;
+    writeln!(
+        out,
+        "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder"
+    )?;
     writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
     out.flush()
 }
@@ -166,6 +170,9 @@ fn hold(dir: &Path) -> Result<File, Failure> {
             if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
         )));
     }
-    file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id())).map_err(failed)?;
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| write!(file, "{}", std::process::id()))
+        .map_err(failed)?;
     Ok(file)
 }

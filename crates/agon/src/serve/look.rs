@@ -23,7 +23,11 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
     let screen = screen::output();
     summary(&mut out, &status)?;
     if status.board.is_empty() {
-        writeln!(out, "\nNobody is on the ladder: hand bots in with `agon serve add {} BOT --team NAME`.", dir.display())?;
+        writeln!(
+            out,
+            "\nNobody is on the ladder: hand bots in with `agon serve add {} BOT --team NAME`.",
+            dir.display()
+        )?;
     } else {
         writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
     }
@@ -75,10 +79,16 @@ fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
 }
 
 fn board(lines: &[Line]) -> Table {
-    let mut table =
-        Table::new().numbers("", 0).names("team").numbers("version", 1).numbers("Elo", 0).numbers("95 %", 2).numbers("matches", 1);
+    let mut table = Table::new()
+        .numbers("", 0)
+        .names("team")
+        .numbers("version", 1)
+        .numbers("Elo", 0)
+        .numbers("95 %", 2)
+        .numbers("matches", 1);
     for line in lines {
-        let number = |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
+        let number =
+            |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
         let (elo, interval, matches) = match &line.place {
             None => (String::new(), String::new(), "0".to_owned()),
             Some(place) => (
@@ -109,7 +119,12 @@ fn board(lines: &[Line]) -> Table {
 /// Versions that are not live yet, and those that failed, the newest of each team.
 fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Result<()> {
     for version in &status.versions {
-        let newest = status.versions.iter().filter(|other| other.entrant == version.entrant).map(|other| other.n).max();
+        let newest = status
+            .versions
+            .iter()
+            .filter(|other| other.entrant == version.entrant)
+            .map(|other| other.n)
+            .max();
         if newest != Some(version.n) {
             continue;
         }
