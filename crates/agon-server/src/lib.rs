@@ -231,10 +231,10 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
     note("the version of the rules", was.rules_version == now.rules_version);
     note("the clock", was.clock == now.clock);
     note("ponder", was.ponder == now.ponder);
-    note("the number of maps", was.maps.len() == now.maps.len());
-    for (was, now) in was.maps.iter().zip(&now.maps) {
+    note("the number of maps", was.grounds.len() == now.grounds.len());
+    for (was, now) in was.grounds.iter().zip(&now.grounds) {
         note("the rules", (&was.rules_name, &was.rules) == (&now.rules_name, &now.rules));
-        note("the maps", (&was.map_name, &was.map) == (&now.map_name, &now.map));
+        note("the maps", was.map == now.map);
         note("the seats", was.seats == now.seats);
     }
     changed.dedup();
@@ -250,7 +250,7 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
 
 /// What must be the same for results to stand in one table.
 fn key(terms: &Terms) -> TableKey {
-    let first = terms.maps.first().map_or("", |map| map.rules.as_str());
+    let first = terms.grounds.first().map_or("", |ground| ground.rules.as_str());
     let rules = format!("{} {}\n{first}", terms.game, terms.rules_version);
     TableKey { game: terms.game.clone(), rules: RulesHash(agon_contest::content::of_text(rules.as_bytes())) }
 }

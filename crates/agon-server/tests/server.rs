@@ -9,7 +9,7 @@ use agon_server::asked::LEASE_MS;
 use agon_server::{Server, Setting, status};
 use agon_store::{Time, VersionState, WorkerId};
 use agon_worker::play::Played;
-use agon_worker::{Job, Posted, Program, Report, Table, Terms};
+use agon_worker::{Ground, Job, Posted, Program, Report, Table, Terms};
 use tempfile::TempDir;
 
 /// The first game of the registry, under its own rules, with two of its bots.
@@ -21,7 +21,7 @@ fn setting(matches: u32) -> Setting {
     let terms = Terms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
-        maps: vec![recipe],
+        grounds: vec![Ground::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
     };
@@ -271,7 +271,7 @@ fn other_terms_are_refused_and_named() {
         world.server.close().await;
         let mut changed = world.setting.clone();
         changed.terms.clock = agon_spec::Clock { scale: 2.0, ..agon_spec::Clock::ORIGINAL }.into();
-        changed.terms.maps[0].rules.push(' ');
+        changed.terms.grounds[0].rules.push(' ');
         let Err(error) = Server::open(world.folder.path(), &changed, world.now).await else {
             panic!("refused")
         };

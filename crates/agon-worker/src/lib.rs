@@ -19,7 +19,7 @@ pub mod unpack;
 pub mod versions;
 
 pub use play::{Level, Table};
-pub use protocol::{Away, Granted, Hall, Job, Posted, Program, Report, Sitting, Terms, Try};
+pub use protocol::{Away, Granted, Ground, Hall, Job, Posted, Program, Report, Sitting, Terms, Try};
 pub use run::{Settings, run};
 pub use verify::{Recomputed, verify};
 pub use versions::Versions;

@@ -70,7 +70,7 @@ impl Table {
                 terms.rules_version, terms.game
             ));
         }
-        let prepared = terms.maps.iter().map(|recipe| game.prepare(&recipe.setup()));
+        let prepared = terms.grounds.iter().map(|ground| game.prepare(&ground.setup()));
         let prepared = prepared.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         Ok(Self { game, prepared, clock: terms.clock.clock(), ponder: terms.ponder })
     }
@@ -146,8 +146,8 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
     let fault = |seat: Seat| {
         let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
         broke.next().map(|fault| {
-            let said: Vec<String> = fault.message.chars().take(300).map(String::from).collect();
-            format!("{}: {}", fault.kind.word(), said.concat())
+            let said: String = fault.message.chars().take(300).collect();
+            format!("{}: {said}", fault.kind.word())
         })
     };
     Report {

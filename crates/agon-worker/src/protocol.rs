@@ -1,6 +1,6 @@
 //! What a worker and a server say to each other.
 
-use agon_game::Recipe;
+use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
 use agon_spec::{Ponder, RecordedClock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,12 +12,70 @@ pub struct Terms {
     pub game: String,
     /// The version of its rules.
     pub rules_version: u32,
-    /// For each map the whole recipe; the seed in it says nothing.
-    pub maps: Vec<Recipe>,
+    /// What is played on; blocks take them in turn.
+    pub grounds: Vec<Ground>,
     /// How limits are applied.
     pub clock: RecordedClock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
+}
+
+/// Rules and map, whole: nothing of them is looked up any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// The name of the rules.
+    pub rules_name: String,
+    /// The complete rules.
+    pub rules: String,
+    /// The map.
+    pub map: Map,
+    /// The number of seats.
+    pub seats: u8,
+}
+
+/// A map.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Map {
+    /// The game's default: from the seed, or picked by the seed.
+    Default,
+    /// Made from the seed.
+    Generated,
+    /// This one.
+    Whole {
+        /// Its name.
+        name: String,
+        /// Its content.
+        content: String,
+    },
+}
+
+impl Ground {
+    /// What this setup is, of which some match has this recipe.
+    pub fn new(setup: &Setup, recipe: &Recipe) -> Self {
+        let map = match setup.map {
+            MapChoice::Generated => Map::Generated,
+            MapChoice::Named(_) | MapChoice::File(..) if !recipe.map.is_empty() => {
+                Map::Whole { name: recipe.map_name.clone(), content: recipe.map.clone() }
+            }
+            _ => Map::Default,
+        };
+        Self { rules_name: recipe.rules_name.clone(), rules: recipe.rules.clone(), map, seats: recipe.seats }
+    }
+
+    /// The setup of a match on it.
+    pub fn setup(&self) -> Setup {
+        let map = match &self.map {
+            Map::Default => MapChoice::Default,
+            Map::Generated => MapChoice::Generated,
+            Map::Whole { name, content } => MapChoice::File(name.clone(), content.clone().into_bytes()),
+        };
+        let rules = RulesChoice {
+            file: Some((self.rules_name.clone(), self.rules.clone())),
+            ..RulesChoice::default()
+        };
+        Setup { rules, map, seats: self.seats, seed: 0 }
+    }
 }
 
 /// One try of a match: an older one of the same match is known by its number.

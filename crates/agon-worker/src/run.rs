@@ -143,6 +143,7 @@ impl Shared<'_> {
                 .collect();
             state = self.lock();
             // What has not begun is somebody else's; what is being played may still come first.
+            gone.iter().for_each(|lease| drop(state.open.remove(lease)));
             state.waiting.retain(|waiting| !gone.contains(&waiting.lease));
         }
     }

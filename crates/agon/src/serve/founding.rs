@@ -8,7 +8,7 @@ use agon_game::{GameInfo, Transport};
 use agon_ladder::Policy;
 use agon_server::Setting;
 use agon_server::status::PLACING;
-use agon_worker::Terms;
+use agon_worker::{Ground, Terms};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
 use crate::serve::name_of;
@@ -105,7 +105,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     }
     let seats = file.seats.unwrap_or(info.usual_seats());
     let maps = if file.maps.is_empty() { vec![String::new()] } else { file.maps.clone() };
-    let mut recipes = Vec::new();
+    let mut grounds = Vec::new();
     for map in maps {
         let options = SetupOptions {
             seed: Some(0),
@@ -115,7 +115,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
             strict: false,
         };
         let setup = options.setup(game, usize::from(seats))?;
-        recipes.push(game.open(&setup)?.recipe().clone());
+        grounds.push(Ground::new(&setup, game.open(&setup)?.recipe()));
     }
     let bosses = match &file.site.bosses {
         Some(bosses) => bosses.clone(),
@@ -137,7 +137,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     let terms = Terms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
-        maps: recipes,
+        grounds,
         clock: clock.clock()?.into(),
         ponder: clock.ponder(),
     };

@@ -48,7 +48,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         greet(&mut out, dir, &setting, jobs)?;
     }
     let halt = AtomicBool::new(false);
-    let versions = Versions::new(dir.join("work"));
+    let versions = Versions::new(std::path::absolute(dir.join("work"))?);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
     let settings = Settings {
