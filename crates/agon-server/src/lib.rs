@@ -124,7 +124,7 @@ impl Server {
                 received: now,
                 actor: "server".to_owned(),
             };
-            if let Added::New(version, _) | Added::Same(version, _) = self.store.act(add).await? {
+            if let Added::New(version, _) | Added::Same(version, ..) = self.store.act(add).await? {
                 self.store.act(Promote { version, now }).await?;
             }
         }

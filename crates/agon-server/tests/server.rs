@@ -296,7 +296,10 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         };
         let added = hand_in(&world, "Ann", b"one").await.expect("kept");
         let Added::New(version, 1) = added else { panic!("{added:?}") };
-        assert_eq!(hand_in(&world, "Ann", b"one").await.expect("kept"), Added::Same(version, 1));
+        assert_eq!(
+            hand_in(&world, "Ann", b"one").await.expect("kept"),
+            Added::Same(version, 1, VersionState::Checking)
+        );
         assert_eq!(hand_in(&world, "a n-n", b"one").await.expect("kept"), Added::Taken("Ann".to_owned()));
         let boss = world.setting.bosses[0].trim_start_matches("builtin:").to_owned();
         assert_eq!(hand_in(&world, &boss, b"one").await.expect("kept"), Added::Taken(boss));

@@ -18,7 +18,7 @@ pub use lease::{Abort, Beat, Expire, Granted, Lease, Meet, Reclaim, Start};
 pub use plan::{Plan, Planned};
 pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
 pub use seal::Seal;
-pub use version::{Add, Added, Demote, Promote};
+pub use version::{Add, Added, Demote, Promote, Return};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + 'static {

@@ -113,3 +113,43 @@ async fn a_database_of_a_later_program_is_left_alone() {
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
     assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
 }
+
+#[tokio::test]
+async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
+    use agon_store::acts::{Demote, Return};
+    let folder = tempfile::tempdir().expect("a folder");
+    contest(folder.path()).await;
+    let store = Store::open(folder.path()).await.expect("opens");
+    let contest = store.contests().await.expect("read")[0].id;
+    let add = async |text: &str, now: i64| {
+        let (entrant, source, actor) = ("ann".to_owned(), Sha::of(text), "ann".to_owned());
+        let add = Add { contest, entrant, boss: false, builtin: None, source, received: Time(now), actor };
+        store.act(add).await.expect("added")
+    };
+    let (Added::New(first, 1), Added::New(second, 2), Added::New(third, 3)) =
+        (add("1", 1).await, add("2", 2).await, add("3", 3).await)
+    else {
+        panic!("three versions");
+    };
+    // The second is ready before the first: the first never stands.
+    assert!(store.act(Promote { version: second, now: Time(5) }).await.expect("promoted"));
+    assert!(!store.act(Promote { version: first, now: Time(6) }).await.expect("overtaken"));
+    assert!(
+        store
+            .act(Demote { version: third, reason: "yours: crash".into(), now: Time(7) })
+            .await
+            .expect("failed")
+    );
+    assert!(!store.act(Promote { version: third, now: Time(8) }).await.expect("it stays failed"));
+    let back = |version, now| store.act(Return { version, actor: "ann".into(), now: Time(now) });
+    assert!(!back(third, 9).await.expect("it cannot play"));
+    assert!(back(first, 9).await.expect("back"));
+    assert!(back(second, 9).await.expect("and forth"));
+    assert!(!back(second, 10).await.expect("it stands already"));
+    let states: Vec<_> =
+        store.versions(contest).await.expect("read").into_iter().skip(2).map(|own| own.state).collect();
+    use agon_store::VersionState::{Failed, Former, Live};
+    assert_eq!(states, [Former, Live, Failed]);
+    assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));
+    assert_eq!(store.fsck(&Objects::new(folder.path())).await.expect("looked through"), []);
+}

@@ -28,8 +28,8 @@ pub struct Add {
 pub enum Added {
     /// It is a new version, with this number among those of its bot.
     New(VersionId, i64),
-    /// The entrant has handed in the same before: that version, with its matches.
-    Same(VersionId, i64),
+    /// The entrant has handed in the same before: that version, with its matches, and where it is in its life.
+    Same(VersionId, i64, VersionState),
     /// The name looks like that of another entrant, or of a boss.
     Taken(String),
 }
@@ -83,14 +83,14 @@ impl Act for Add {
                     .await?
             }
         };
-        let same: Option<(i64, i64)> =
-            sqlx::query_as("SELECT id, n FROM versions WHERE bot_id = $1 AND source_sha = $2")
+        let same: Option<(i64, i64, String)> =
+            sqlx::query_as("SELECT id, n, state FROM versions WHERE bot_id = $1 AND source_sha = $2")
                 .bind(bot)
                 .bind(self.source.to_string())
                 .fetch_optional(&mut *conn)
                 .await?;
-        if let Some((id, n)) = same {
-            return Ok(Added::Same(VersionId(id), n));
+        if let Some((id, n, state)) = same {
+            return Ok(Added::Same(VersionId(id), n, VersionState::of(&state)?));
         }
         let n: i64 = sqlx::query_scalar("SELECT coalesce(max(n), 0) + 1 FROM versions WHERE bot_id = $1")
             .bind(bot)
@@ -160,15 +160,7 @@ impl Act for Promote {
             None => (VersionState::Live, None),
         };
         if let Some(former) = overtaken {
-            sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1")
-                .bind(former)
-                .execute(&mut *conn)
-                .await?;
-            sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
-                .bind(former)
-                .bind(self.now.0)
-                .execute(&mut *conn)
-                .await?;
+            step_down(conn, former, self.now).await?;
         }
         sqlx::query("UPDATE versions SET state = $2 WHERE id = $1")
             .bind(self.version.0)
@@ -178,12 +170,73 @@ impl Act for Promote {
         if own == VersionState::Former {
             return Ok(false);
         }
-        sqlx::query("INSERT INTO entries (version_id, from_ms) VALUES ($1, $2)")
+        enter(conn, self.version, self.now).await?;
+        note(conn, contest, self.now, ["ladder", "promote", &name, ""]).await?;
+        Ok(true)
+    }
+}
+
+/// A version stands for its bot no more.
+async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
+    sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1")
+        .bind(version)
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
+        .bind(version)
+        .bind(now.0)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// A version stands for its bot from now on.
+async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), StoreError> {
+    // Back within the same millisecond, it never went.
+    sqlx::query(
+        "INSERT INTO entries (version_id, from_ms) VALUES ($1, $2) \
+         ON CONFLICT (version_id, from_ms) DO UPDATE SET to_ms = NULL",
+    )
+    .bind(version.0)
+    .bind(now.0)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// A version that stood for its bot before does so again, with all its matches.
+#[derive(Clone, Debug)]
+pub struct Return {
+    /// Which.
+    pub version: VersionId,
+    /// Who wants it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Return {
+    /// Whether it stands for its bot now and did not before.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let Some((contest, bot, _, name)) = named(conn, self.version, VersionState::Former).await? else {
+            return Ok(false);
+        };
+        let live: Option<i64> =
+            sqlx::query_scalar("SELECT id FROM versions WHERE bot_id = $1 AND state = 'live'")
+                .bind(bot)
+                .fetch_optional(&mut *conn)
+                .await?;
+        if let Some(live) = live {
+            step_down(conn, live, self.now).await?;
+        }
+        sqlx::query("UPDATE versions SET state = 'live' WHERE id = $1")
             .bind(self.version.0)
-            .bind(self.now.0)
             .execute(&mut *conn)
             .await?;
-        note(conn, contest, self.now, ["ladder", "promote", &name, ""]).await?;
+        enter(conn, self.version, self.now).await?;
+        note(conn, contest, self.now, [&self.actor, "return", &name, ""]).await?;
         Ok(true)
     }
 }

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_server::status::look;
-use agon_store::Objects;
-use agon_store::acts::{Added, Pause};
+use agon_store::acts::{Added, Pause, Return};
+use agon_store::{Objects, VersionState};
 use agon_worker::unpack::pack;
 
 use crate::common::screen::harmless;
@@ -31,10 +31,15 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     let added = runtime.block_on(async {
         let (store, contest) = look(dir).await?;
         let by = ("organiser", received);
-        let added = agon_server::hand_in(&store, &Objects::new(dir), contest.id, team, &archive, by).await;
+        let added = agon_server::hand_in(&store, &Objects::new(dir), contest.id, team, &archive, by).await?;
+        let mut back = false;
+        if let Added::Same(version, _, VersionState::Former) = added {
+            back = store.act(Return { version, actor: "organiser".to_owned(), now: received }).await?;
+        }
         store.close().await;
-        added
+        Ok::<_, agon_server::ServerError>((added, back))
     })?;
+    let (added, back) = added;
     let team = harmless(team);
     let mut out = io::stdout().lock();
     match added {
@@ -44,9 +49,20 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
             archive.len(),
             dir.display()
         )?,
-        Added::Same(_, n) => writeln!(
+        Added::Same(_, n, _) if back => {
+            writeln!(
+                out,
+                "{team} handed in the same before: v{n} stands for the team again, with all its matches."
+            )?;
+        }
+        Added::Same(_, n, state) => writeln!(
             out,
-            "{team} handed in the same before: it is v{n}, which keeps its matches. Nothing was changed."
+            "{team} handed in the same before: it is v{n}, which keeps its matches{}. Nothing was changed.",
+            if state == VersionState::Failed {
+                " (it failed its check; `agon serve status` says why)"
+            } else {
+                ""
+            }
         )?,
         Added::Taken(other) => {
             return Err(Failure::usage(format!(
