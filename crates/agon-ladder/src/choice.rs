@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn nobody_has_more_than_four_matches_in_flight_and_the_ladder_comes_to_rest() {
         let mut ladder = Ladder::new();
-        let (mut flying, mut open): (BTreeMap<i64, u32>, Vec<(i64, Vec<i64>)>) =
-            (BTreeMap::new(), Vec::new());
+        let mut flying: BTreeMap<i64, u32> = BTreeMap::new();
+        let mut open: Vec<(i64, Vec<i64>)> = Vec::new();
         let mut block = 0;
         loop {
             let contenders: Vec<Contender> = (1..=7)

@@ -143,7 +143,7 @@ impl Shared<'_> {
                 .collect();
             state = self.lock();
             // What has not begun is somebody else's; what is being played may still come first.
-            gone.iter().for_each(|lease| drop(state.open.remove(lease)));
+            state.open.retain(|lease, _| !gone.contains(lease));
             state.waiting.retain(|waiting| !gone.contains(&waiting.lease));
         }
     }

@@ -210,14 +210,14 @@ mod tests {
         assert_eq!(pack(&bot), Ok(packed.clone()));
         let out = folder.path().join("out");
         fs::create_dir(&out).expect("a folder");
-        unpack(&out, Form::Tar, io::Cursor::new(packed)).expect("a good archive");
+        super::unpack(&out, Form::Tar, io::Cursor::new(packed)).expect("a good archive");
         assert_eq!(fs::read(out.join("lib/help.py")).expect("there"), b"help");
         let mode = fs::metadata(out.join("run.sh")).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
         let single = pack(&bot.join("run.sh")).expect("packed");
         fs::remove_dir_all(&out).expect("removed");
         fs::create_dir(&out).expect("a folder");
-        unpack(&out, Form::Tar, io::Cursor::new(single)).expect("a good archive");
+        super::unpack(&out, Form::Tar, io::Cursor::new(single)).expect("a good archive");
         assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
     }
 
