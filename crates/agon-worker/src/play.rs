@@ -40,6 +40,7 @@ impl Level {
 pub struct Table {
     game: &'static dyn AnyGame,
     prepared: Vec<Box<dyn Ready>>,
+    seats: usize,
     clock: Clock,
     ponder: Ponder,
 }
@@ -72,7 +73,8 @@ impl Table {
         }
         let prepared = terms.grounds.iter().map(|ground| game.prepare(&ground.setup()));
         let prepared = prepared.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        Ok(Self { game, prepared, clock: terms.clock.clock(), ponder: terms.ponder })
+        let seats = terms.grounds.first().map_or(0, |ground| usize::from(ground.seats));
+        Ok(Self { game, prepared, seats, clock: terms.clock.clock(), ponder: terms.ponder })
     }
 
     /// A match before its first step.
@@ -82,6 +84,11 @@ impl Table {
     pub fn open(&self, map: usize, seed: i64) -> Result<Box<dyn Session>, String> {
         let ready = self.prepared.get(map).ok_or_else(|| format!("there is no map {map}"))?;
         ready.open(seed).map_err(|error| error.to_string())
+    }
+
+    /// How many seats a match has.
+    pub fn seats(&self) -> usize {
+        self.seats
     }
 
     /// How many maps the contest has.

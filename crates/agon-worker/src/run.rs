@@ -77,17 +77,19 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
         requests: AtomicU64::new(0),
     };
     // Claimed until the end: another run of this program takes other CPUs where there are.
-    let claims = sys::claim_cpus(settings.jobs.min(sys::cpus().len()));
+    let each = table.cpus(table.seats(), true);
+    let claims = sys::claim_cpus(settings.jobs.saturating_mul(each).min(sys::cpus().len()));
     let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
     std::thread::scope(|scope| {
         for thread in 0..settings.jobs {
-            // Bots that think at the same time get what there is, their thread's own CPU first.
-            let mut own = cpus.clone();
-            own.rotate_left(thread % cpus.len().max(1));
+            // Bots that think at the same time each have their own, where there are so many.
+            let from = cpus.iter().copied().cycle().skip(thread * each);
+            let own: Vec<usize> = from.take(each.min(cpus.len())).collect();
             let shared = &shared;
             scope.spawn(move || {
                 sys::stay_on(&own);
-                shared.work(&own);
+                // Whatever happens in it, nobody waits for this thread for ever.
+                let _ = catch_unwind(AssertUnwindSafe(|| shared.work(&own)));
                 shared.lock().threads -= 1;
                 shared.changed.notify_all();
             });
