@@ -57,7 +57,7 @@ impl Server {
         else {
             return Ok(0);
         };
-        let unchecked = self.store.unchecked(self.contest).await?;
+        let unchecked = self.store.unchecked().await?;
         if contest.paused || unchecked > MOST_UNCHECKED {
             return Ok(0);
         }

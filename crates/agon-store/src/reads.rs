@@ -109,8 +109,8 @@ impl Store {
     pub async fn in_flight(&self, contest: ContestId) -> Result<BTreeMap<VersionId, u32>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
             "SELECT s.version_id, count(*) FROM seats s WHERE s.match_id IN \
-             (SELECT match_id FROM jobs WHERE contest_id = $1 UNION ALL SELECT m.id FROM matches m \
-             JOIN blocks b ON b.id = m.block_id WHERE m.state = 'posted' AND b.contest_id = $1) GROUP BY s.version_id",
+             (SELECT match_id FROM jobs WHERE contest_id = $1 UNION ALL SELECT id FROM matches WHERE state = 'posted') \
+             GROUP BY s.version_id",
         )
         .bind(contest.0)
         .fetch_all(&self.reader)
@@ -121,18 +121,13 @@ impl Store {
             .collect())
     }
 
-    /// How many results nobody has checked yet.
+    /// How many results nobody has checked yet, in all contests.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn unchecked(&self, contest: ContestId) -> Result<i64, StoreError> {
-        Ok(sqlx::query_scalar(
-            "SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.state = 'posted' \
-             AND b.contest_id = $1",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?)
+    pub async fn unchecked(&self) -> Result<i64, StoreError> {
+        let count = sqlx::query_scalar("SELECT count(*) FROM matches WHERE state = 'posted'");
+        Ok(count.fetch_one(&self.reader).await?)
     }
 
     /// Results that nobody has checked yet, the oldest first.
@@ -181,10 +176,11 @@ impl Store {
     ) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
         type Row = (i64, i64, String, Option<String>, Option<String>, Option<String>);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT s.version_id, m.id, m.state, s.fault, a.why, a.how FROM versions v JOIN seats s ON s.version_id = v.id \
-             JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
-             LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             WHERE v.state = 'checking' AND b.kind = 'check' AND b.contest_id = $1 ORDER BY m.id",
+            "SELECT s.version_id, m.id, m.state, s.fault, a.why, a.how \
+             FROM (SELECT id FROM versions WHERE state = 'checking') v CROSS JOIN seats s CROSS JOIN matches m \
+             CROSS JOIN blocks b LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
+             WHERE s.version_id = v.id AND m.id = s.match_id AND b.id = m.block_id AND b.kind = 'check' \
+             AND b.contest_id = $1 ORDER BY m.id, s.seat",
         )
         .bind(contest.0)
         .fetch_all(&self.reader)

@@ -300,8 +300,8 @@ impl Act for Expire {
 
     async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
         let late: Vec<i64> = sqlx::query_scalar(
-            "SELECT id FROM leases WHERE until_ms <= $1 AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id) \
-             ORDER BY id",
+            "SELECT DISTINCT l.id FROM jobs j JOIN leases l ON l.id = j.lease_id \
+             WHERE j.lease_id IS NOT NULL AND l.until_ms <= $1 ORDER BY l.id",
         )
         .bind(self.now.0)
         .fetch_all(&mut *conn)
