@@ -13,9 +13,6 @@ pub struct Seal {
     pub contest: ContestId,
 }
 
-/// So many are sealed at once.
-const MOST: usize = 256;
-
 type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);
 
 impl Act for Seal {
@@ -34,9 +31,10 @@ impl Act for Seal {
         .bind(self.contest.0)
         .fetch_all(&mut *conn)
         .await?;
-        debug_assert!(rows.len() <= MOST);
-        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
-        let mut seats = seats(conn, first.0, last.0).await?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut seats = seats(conn).await?;
         let (mut seq, mut sha) = end_of(conn, self.contest).await?;
         let mut sealed = Vec::with_capacity(rows.len());
         for (id, block, rotation, kind, map, seed, outcome, replay, settled, worker) in rows {
@@ -82,19 +80,13 @@ fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-/// Who sat in the matches from this to that number, and what they are made of.
-async fn seats(
-    conn: &mut Conn,
-    from: i64,
-    to: i64,
-) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
+/// Who sat in the matches that are to be sealed, and what they are made of.
+async fn seats(conn: &mut Conn) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
     let rows: Vec<(i64, i64, String)> = sqlx::query_as(
         "SELECT s.match_id, s.version_id, v.source_sha FROM seats s JOIN versions v ON v.id = s.version_id \
-         JOIN matches m ON m.id = s.match_id \
-         WHERE s.match_id BETWEEN $1 AND $2 AND m.state = 'valid' AND m.log_seq IS NULL ORDER BY s.match_id, s.seat",
+         WHERE s.match_id IN (SELECT id FROM matches WHERE state = 'valid' AND log_seq IS NULL ORDER BY id LIMIT 256) \
+         ORDER BY s.match_id, s.seat",
     )
-    .bind(from)
-    .bind(to)
     .fetch_all(conn)
     .await?;
     let mut seats: BTreeMap<i64, Vec<(VersionId, Sha)>> = BTreeMap::new();
