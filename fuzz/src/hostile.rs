@@ -5,6 +5,8 @@
 use agon_bot::{Received, Wire as _};
 use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
+use agon_view::Privacy;
+use agon_wasm::Desk;
 
 /// Messages of a bot, at some game in some position. The first byte chooses the game and how many steps
 /// random-looking answers have been played before; messages end at line feeds.
@@ -74,6 +76,44 @@ pub fn replay(games: &[&dyn AnyGame], bytes: &[u8]) {
         }
     }
     let _ = session.hash();
+}
+
+/// What a page may ask of its engines: the first eight bytes choose which questions, the others are the file.
+pub fn module(bytes: &[u8]) {
+    let Some((&[private, from, to, step, seat, other, ..], file)) = bytes.split_first_chunk::<8>() else { return };
+    // Long matches take long, and say no more than short ones.
+    if file.len() > 16 << 10 {
+        return;
+    }
+    let mut desk = Desk::default();
+    let privacy = if private % 2 == 0 { Privacy::Private } else { Privacy::Redacted };
+    let opened = match desk.open(file, privacy) {
+        Ok(opened) => opened,
+        Err(refusal) => {
+            assert!(!refusal.error.is_empty() && !refusal.gone);
+            let _ = desk.import(file);
+            return;
+        }
+    };
+    let opened: serde_json::Value = serde_json::from_slice(&opened).expect("JSON for the page");
+    let number = |value: &serde_json::Value| value.as_u64().expect("a number") as u32;
+    let (id, steps) = (number(&opened["id"]), number(&opened["head"]["steps"]));
+    let few = steps.min(64);
+    // What is asked for alone is what comes with others, from whichever side it is reached.
+    let all = desk.lines(id, 1, few).expect("it is open");
+    let mut lines = all.split_inclusive(|&byte| byte == b'\n');
+    for step in 1..=few {
+        let Some(line) = lines.next() else { break };
+        assert_eq!(desk.lines(id, few - step + 1, few - step + 1).map(|line| !line.is_empty()), Ok(true));
+        assert_eq!(desk.lines(id, step, step).as_deref(), Ok(line));
+    }
+    for (from, to) in [(from.into(), to.into()), (u32::MAX - u32::from(from), u32::MAX), (steps, u32::MAX)] {
+        let _ = desk.lines(id, from, to).expect("it is open");
+    }
+    let _ = desk.message(id, u32::from(step).min(64), seat.into());
+    let _ = desk.message(id, u32::MAX, 1);
+    assert!(desk.lines(id.wrapping_add(1 + u32::from(other)), 1, 1).is_err_and(|refusal| refusal.gone));
+    desk.close(id);
 }
 
 /// An `agon.toml`.

@@ -198,6 +198,8 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
 test('a step is computed when it is looked at, and nothing else', async () => {
   const page = await stage.browse()
   const asked = []
+  // By the server, which is asked where a page has no engines of its own.
+  await page.route('**/*.wasm', (route) => route.abort())
   // What is read for charts and marks is held back, so that only the steps that are shown are asked for.
   await page.route('**/api/steps?*', async (route) => {
     const { searchParams } = new URL(route.request().url())

@@ -12,9 +12,10 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 
 const USAGE: &str = "\
-cargo xtask test [--require-golden] [--quick] [--only STEP]
+cargo xtask test [--require-golden] [--require-wasm] [--quick] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
+    --require-wasm     when the engines cannot be built for pages, that is a failure, not a skip
     --quick            format, and the tests inside the crates: for the loop of writing
     --only STEP        one of: format, lints, tests, docs, web
 
@@ -82,16 +83,18 @@ const STEPS: &[(&str, Step)] = &[
 
 struct Options {
     require_golden: bool,
+    require_wasm: bool,
     quick: bool,
     only: Option<String>,
 }
 
 fn test(arguments: &[String]) -> Result<bool> {
-    let mut options = Options { require_golden: false, quick: false, only: None };
+    let mut options = Options { require_golden: false, require_wasm: false, quick: false, only: None };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
             "--require-golden" => options.require_golden = true,
+            "--require-wasm" => options.require_wasm = true,
             "--quick" => options.quick = true,
             "--only" => options.only = Some(rest.next().context("--only needs the name of a step")?.clone()),
             other => bail!("unknown option {other}\n{USAGE}"),
@@ -232,7 +235,7 @@ fn cargo_test(options: &Options, arguments: &[&str], test_arguments: &[&str]) ->
 }
 
 /// The web app: its types, its unit tests, and the viewer in a real Chromium.
-fn web(_: &Options, counts: &mut Counts) -> Result<()> {
+fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     let folder = root().join("web");
     let mut skip = |what: &str, why: &str| {
         println!("SKIPPED: {what} ({why})");
@@ -246,8 +249,28 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
     if browser.is_none() {
         skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
     }
+    // A debug build has engines for pages only where it is asked for them.
+    let has_engines = has_wasm();
+    if !has_engines && options.require_wasm {
+        println!("FAILED: engines for pages are required, but Rust for {WASM} cannot be installed");
+        counts.failed += 1;
+    } else if !has_engines {
+        println!("SKIPPED: engines for pages (`rustup target add {WASM}` fails); pages ask the server");
+        counts.skipped += 1;
+    }
+    let engines = match (has_engines, options.require_wasm) {
+        (false, _) => "0",
+        (true, false) => "1",
+        (true, true) => "require",
+    };
     // Building the program builds the app, which installs what its tests need.
-    count(counts, Command::new("cargo").args(["build", "--quiet", "--package", "agon"]))?;
+    let mut build = Command::new("cargo");
+    count(counts, build.args(["build", "--quiet", "--package", "agon"]).env("AGON_WASM", engines))?;
+    if has_engines {
+        let mut agree = Command::new("cargo");
+        agree.args(["test", "--quiet", "--package", "agon-wasm", "--test", "agree"]);
+        count(counts, agree.env("AGON_WASM", engines))?;
+    }
     if !folder.join("node_modules").is_dir() {
         println!("SKIPPED: the web app (its packages could not be installed)");
         counts.skipped += 1;
@@ -289,6 +312,19 @@ fn web(_: &Options, counts: &mut Counts) -> Result<()> {
         counts.add(&sums);
     }
     Ok(())
+}
+
+/// What the engines for pages are built for.
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// Whether Rust can build them, after an attempt to install what is missing.
+fn has_wasm() -> bool {
+    let is_there = || {
+        let library = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM]).output();
+        library.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+    };
+    let mut rustup = Command::new("rustup");
+    is_there() || rustup.args(["target", "add", WASM]).status().is_ok_and(|done| done.success()) && is_there()
 }
 
 impl Counts {

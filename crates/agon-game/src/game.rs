@@ -167,6 +167,9 @@ pub trait Game: Sized + Send + Sync + 'static {
         None::<()>
     }
 
+    /// Whether [`import`](Game::import) reads anything.
+    const IMPORTS: bool = false;
+
     /// Reads a match that the original recorded, in games whose original writes replay files.
     ///
     /// # Errors

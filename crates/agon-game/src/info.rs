@@ -51,6 +51,12 @@ pub struct GameInfo {
     pub starters: &'static [Starter],
 }
 
+/// `whole`, and `bare` where there is no command line to show it: a module of WebAssembly carries no texts that nobody
+/// can ask it for.
+pub const fn with_tools<T: ?Sized>(whole: &'static T, bare: &'static T) -> &'static T {
+    if cfg!(target_family = "wasm") { bare } else { whole }
+}
+
 impl GameInfo {
     /// How many play where nobody says otherwise: two, if the game allows it.
     pub fn usual_seats(&self) -> u8 {

@@ -41,7 +41,7 @@ pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
 pub use import::{Import, Unreadable};
-pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport};
+pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport, with_tools};
 pub use kit::{Kit, TcpKit, WebSocketKit};
 pub use map_check::MapFindings;
 pub use outcome::Outcome;

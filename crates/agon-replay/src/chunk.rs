@@ -3,16 +3,15 @@
 //! Lengths are varints. Flag bit 0 says that the payload is a zstd frame. The check is the low
 //! half of the XXH3 of tag, flags and stored payload, little endian: it finds accidents, not forgers.
 
-use std::cell::RefCell;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 
 use agon_game::pack::{Reader, put_varint};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::packing;
+
 /// No chunk is larger than this, unpacked.
 pub const LARGEST: usize = 64 << 20;
-/// A zstd frame may look back this far at most, as a power of two: no farther than a chunk is long.
-const LARGEST_WINDOW: u32 = LARGEST.ilog2();
 
 /// The kinds of chunk.
 pub mod tag {
@@ -30,20 +29,9 @@ pub mod tag {
 
 const PACKED: u8 = 1;
 
-thread_local! {
-    /// Setting up a compressor costs more than compressing a short match: each thread keeps one.
-    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
-}
-
 /// Writes one chunk; packed, when that makes it smaller.
 pub fn write(to: &mut impl Write, tag: u8, raw: &[u8], scratch: &mut Vec<u8>) -> io::Result<()> {
-    let packed = COMPRESSOR.with_borrow_mut(|compressor| {
-        let compressor = match compressor {
-            Some(compressor) => compressor,
-            None => compressor.insert(zstd::bulk::Compressor::new(3)?),
-        };
-        compressor.compress(raw)
-    })?;
+    let packed = packing::pack(raw)?;
     let (flags, stored) = if packed.len() < raw.len() { (PACKED, &packed[..]) } else { (0, raw) };
     scratch.clear();
     scratch.extend([tag, flags]);
@@ -95,22 +83,13 @@ pub fn read(from: &mut Reader<'_>, room: usize) -> Result<Chunk, Stop> {
         return Err(Stop::Damaged("a chunk does not match its check"));
     }
     let raw = match flags {
-        PACKED => unpack(stored, raw_length).ok_or(Stop::Damaged("a chunk cannot be unpacked"))?,
+        PACKED => packing::unpack(stored, raw_length).ok_or(Stop::Damaged("a chunk cannot be unpacked"))?,
         _ => stored.to_vec(),
     };
     if raw.len() as u64 != raw_length {
         return Err(Stop::Damaged("a chunk has another size than it says"));
     }
     Ok(Chunk { tag, raw })
-}
-
-/// Unpacks one zstd frame; a byte more than `length` is enough to see that there are too many.
-fn unpack(stored: &[u8], length: u64) -> Option<Vec<u8>> {
-    let mut frame = zstd::stream::read::Decoder::with_buffer(stored).ok()?.single_frame();
-    frame.window_log_max(LARGEST_WINDOW).ok()?;
-    let mut raw = Vec::new();
-    frame.by_ref().take(length + 1).read_to_end(&mut raw).ok()?;
-    frame.finish().is_empty().then_some(raw)
 }
 
 fn check(tag: u8, flags: u8, stored: &[u8]) -> [u8; 4] {

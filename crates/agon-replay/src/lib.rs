@@ -15,6 +15,7 @@ pub mod file;
 pub mod redact;
 
 mod chunk;
+mod packing;
 mod reader;
 mod steps;
 mod writer;

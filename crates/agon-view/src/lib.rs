@@ -16,6 +16,7 @@ mod maker;
 mod view;
 
 pub mod delta;
+pub mod record;
 
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};

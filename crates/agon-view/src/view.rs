@@ -73,6 +73,11 @@ impl View {
         &self.head
     }
 
+    /// The replay that is looked at.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
     /// How many steps can be shown.
     pub fn steps(&self) -> u32 {
         self.head.steps.unwrap_or(0)

@@ -1,9 +1,11 @@
 //! The web app inside the program: three files that `build.rs` made from `web/`, or a page that
-//! says why they are not there.
+//! says why they are not there; and the engines for it.
 
 use std::io::Write as _;
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -17,21 +19,34 @@ pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.tx
 /// The picture in the tab of the browser.
 pub const ICON: &str = include_str!("icon.svg");
 
-/// The page that loads the app.
-pub const PAGE: &str = r#"<!doctype html>
+/// The page that loads the app. It names the module of the engines when there is one, so that the app knows.
+pub static PAGE: LazyLock<String> = LazyLock::new(|| {
+    let engine = match agon_module::is_built() {
+        true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
+        false => String::new(),
+    };
+    format!(
+        r#"<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Agon</title>
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
+{engine}<link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/app.css">
 <script defer src="/app.js"></script>
 </head>
 <body><noscript>The viewer needs JavaScript.</noscript></body>
 </html>
-"#;
+"#
+    )
+});
+
+/// The engines as a script that puts them where pages opened as files find them.
+pub fn engine_script() -> String {
+    format!("window.agonEngine=\"{}\"\n", STANDARD.encode(agon_module::GZIP))
+}
 
 /// Whether the app lies in this program.
 pub fn is_built() -> bool {

@@ -1,14 +1,16 @@
-//! A match as one page that needs nothing else: the app, and all its steps inside it.
+//! A match as a page: one that needs nothing else, with the app and all its steps inside it, or one of a folder whose
+//! pages share the app and the engines, with nothing but its replay.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
 
-use agon_replay::Replay;
+use agon_replay::{End, Replay, Writer};
 use agon_view::{Privacy, Unshowable, View};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::{Map, Value};
 
 use crate::app;
 
@@ -48,79 +50,152 @@ add('style', 'style').then(() => add('script', 'app'))
 /// # Errors
 /// When the replay cannot be computed again, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
-    let packed = Packed::new(replay, privacy)?;
+    let title = title(&replay)?;
+    let film = film(replay, privacy)?;
     let (style, script) =
         (STANDARD.encode(app::PACKED_STYLE.bytes()), STANDARD.encode(app::PACKED_SCRIPT.bytes()));
-    let nonce = packed.nonce();
-    packed.write(
-        to,
-        &format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
-        "",
-        &format!(
-            "<script type=\"application/gzip\" id=\"style\">{style}</script>\n\
-             <script type=\"application/gzip\" id=\"app\">{script}</script>\n\
-             <script nonce=\"{nonce}\">{STARTER}</script>"
+    let nonce = nonce(&film);
+    let page = Page {
+        title,
+        policy: format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
+        style: String::new(),
+        content: inert("gzip", "match", &film),
+        script: format!(
+            "{}\n{}\n<script nonce=\"{nonce}\">{STARTER}</script>",
+            inert("gzip", "style", &style),
+            inert("gzip", "app", &script)
         ),
-    )
+    };
+    page.write(to)
 }
 
-/// Writes a replay as a page of a site, which has the app in `app.js` and `app.css` in the folder `up`.
+/// The engines, as the pages of a folder share them.
+const ENGINE: &str = "engine.js";
+
+/// The files that the pages of a folder share, by their names.
+pub fn shared() -> Vec<(&'static str, String)> {
+    let mut files = vec![("app.js", app::SCRIPT.to_owned()), ("app.css", app::STYLE.to_owned())];
+    if agon_module::is_built() {
+        files.push((ENGINE, app::engine_script()));
+    }
+    files
+}
+
+/// Writes a replay as a page of a folder, which has the [`shared`] files in the folder `up`. What belongs to single bots
+/// alone is not in it. Where the folder has engines, all that lies in the page is the replay.
 ///
 /// # Errors
 /// When the replay cannot be computed again, or the page cannot be written.
-pub fn write_linked(
-    replay: Replay,
-    privacy: Privacy,
-    up: &str,
-    to: &mut impl Write,
-) -> Result<(), PageError> {
-    let packed = Packed::new(replay, privacy)?;
-    // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
-    packed.write(
-        to,
-        "script-src 'self' file:; style-src 'self' file: 'unsafe-inline'",
-        &format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">"),
-        &format!("<script src=\"{up}/app.js\"></script>"),
-    )
+pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(), PageError> {
+    let title = title(&replay)?;
+    let stripped = if agon_module::is_built() { stripped(&replay)? } else { None };
+    let (content, engine) = match stripped {
+        Some(bytes) => {
+            // What cannot be computed again is told here, and not by the page.
+            View::open(replay, Privacy::Redacted)?;
+            let engine = format!("<script src=\"{up}/{ENGINE}\"></script>\n");
+            (inert("octet-stream", "replay", &STANDARD.encode(bytes)), engine)
+        }
+        None => (inert("gzip", "match", &film(replay, Privacy::Redacted)?), String::new()),
+    };
+    let page = Page {
+        title,
+        // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
+        policy: "script-src 'self' file: 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' file: 'unsafe-inline'"
+            .to_owned(),
+        style: format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">"),
+        content,
+        script: format!("{engine}<script src=\"{up}/app.js\"></script>"),
+    };
+    page.write(to)
 }
 
-/// A match, ready to lie in a page.
-struct Packed {
-    title: String,
-    /// The head and all lines.
-    lines: String,
+/// Bytes in base64 that a page holds and does not run.
+fn inert(kind: &str, id: &str, text: &str) -> String {
+    format!("<script type=\"application/{kind}\" id=\"{id}\">{text}</script>")
 }
 
-impl Packed {
-    fn new(replay: Replay, privacy: Privacy) -> Result<Self, PageError> {
-        if !app::is_built() {
-            return Err(PageError::NoApp);
-        }
-        let labels: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();
-        let title = app::escape(&format!("{} · {}", labels.join(" vs "), replay.header.game));
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        let mut view = View::open(replay, privacy)?;
-        let mut text = serde_json::to_vec(view.head()).map_err(io::Error::from)?;
-        for step in 1..=view.steps() {
-            text.push(b'\n');
-            serde_json::to_writer(&mut text, &view.line(step)).map_err(io::Error::from)?;
-            packer.write_all(&text)?;
-            text.clear();
-        }
+/// What stands in the tab of the browser; the first thing to fail where there is no app.
+fn title(replay: &Replay) -> Result<String, PageError> {
+    if !app::is_built() {
+        return Err(PageError::NoApp);
+    }
+    let labels: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();
+    Ok(app::escape(&format!("{} · {}", labels.join(" vs "), replay.header.game)))
+}
+
+/// The head and all lines of a match, packed and in base64.
+fn film(replay: Replay, privacy: Privacy) -> Result<String, PageError> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    let mut view = View::open(replay, privacy)?;
+    let mut text = serde_json::to_vec(view.head()).map_err(io::Error::from)?;
+    for step in 1..=view.steps() {
+        text.push(b'\n');
+        serde_json::to_writer(&mut text, &view.line(step)).map_err(io::Error::from)?;
         packer.write_all(&text)?;
-        Ok(Self { title, lines: STANDARD.encode(packer.finish()?) })
+        text.clear();
     }
+    packer.write_all(&text)?;
+    Ok(STANDARD.encode(packer.finish()?))
+}
 
-    /// A number for the page's own script. The same replay gives the same page; nobody who writes into a
-    /// replay knows the number beforehand.
-    fn nonce(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.lines.hash(&mut hasher);
-        format!("{:016x}", hasher.finish())
+/// A number for the page's own script. The same replay gives the same page; nobody who writes into a
+/// replay knows the number beforehand.
+fn nonce(film: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    film.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// A replay with nothing in it that a page shows to its owner alone: no notes, nothing of how bots are started. None
+/// where that would make a good one of one that was altered.
+fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
+    let mut header = replay.header.clone();
+    for seat in &mut header.seats {
+        seat.bot.clone_from(&seat.label);
+        seat.hash = None;
     }
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &header)?;
+    for (number, step) in replay.steps.iter().enumerate() {
+        for (seat, _) in &step.answers {
+            if let Some(timing) = replay.timing.get(&(number as u32, *seat)) {
+                writer.timing(*seat, *timing);
+            }
+        }
+        writer.step(&step.answers, step.check.into())?;
+    }
+    // One that was cut off stays so.
+    let Some(end) = &replay.end else {
+        writer.flush()?;
+        return Ok(Some(bytes));
+    };
+    if end.steps as usize != replay.steps.len() || end.chain != format!("{:016x}", replay.chain) {
+        return Ok(None);
+    }
+    let shown = |fact: &str| (fact.to_owned(), end.facts[fact].clone());
+    let mut facts: Map<String, Value> = ["registered", "faults", "void"].map(shown).into_iter().collect();
+    for fault in facts.get_mut("faults").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(fault) = fault.as_object_mut() {
+            fault.retain(|key, _| ["seat", "step", "kind", "rule", "message"].contains(&key.as_str()));
+        }
+    }
+    writer.finish(End { facts: facts.into(), ..end.clone() })?;
+    Ok(Some(bytes))
+}
 
-    fn write(&self, to: &mut impl Write, policy: &str, style: &str, script: &str) -> Result<(), PageError> {
-        let Self { title, lines } = self;
+/// A page.
+struct Page {
+    title: String,
+    policy: String,
+    style: String,
+    content: String,
+    script: String,
+}
+
+impl Page {
+    fn write(&self, to: &mut impl Write) -> Result<(), PageError> {
+        let Self { title, policy, style, content, script } = self;
         write!(
             to,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -130,7 +205,7 @@ impl Packed {
              img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
              <title>{title}</title>\n{style}\n</head>\n<body>\n\
              <noscript>This page needs JavaScript.</noscript>\n\
-             <script type=\"application/gzip\" id=\"match\">{lines}</script>\n{script}\n</body>\n</html>\n",
+             {content}\n{script}\n</body>\n</html>\n",
         )?;
         Ok(())
     }

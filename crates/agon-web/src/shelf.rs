@@ -156,6 +156,19 @@ impl Shelf {
     /// # Errors
     /// When it was not kept, or cannot be read.
     pub fn match_of(&self, name: &str, block: u64, game: u32) -> Result<Replay, ShelfError> {
+        read(&self.kept(name, block, game)?)
+    }
+
+    /// The bytes of the replay of a match of a journal.
+    ///
+    /// # Errors
+    /// When it was not kept, or cannot be read.
+    pub fn bytes_of(&self, name: &str, block: u64, game: u32) -> Result<Vec<u8>, ShelfError> {
+        bytes(&self.kept(name, block, game)?)
+    }
+
+    /// Where the replay of a match of a journal lies.
+    fn kept(&self, name: &str, block: u64, game: u32) -> Result<PathBuf, ShelfError> {
         let path = self.find(name)?;
         let (_, entry) = found(&path, block, game)?;
         let kept = entry.replay.as_deref().map(Path::new).ok_or_else(|| {
@@ -165,7 +178,7 @@ impl Shelf {
         if !kept.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(ShelfError::NoMatch(format!("{}: not a file beside the journal", kept.display())));
         }
-        read(&path.with_file_name("").join(kept))
+        Ok(path.with_file_name("").join(kept))
     }
 
     /// A match of a journal, to be played again.

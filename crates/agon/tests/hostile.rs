@@ -42,6 +42,8 @@ mod jungle_register;
 mod manifest;
 #[path = "../../../fuzz/fuzz_targets/maps.rs"]
 mod maps;
+#[path = "../../../fuzz/fuzz_targets/module.rs"]
+mod module;
 #[path = "../../../fuzz/fuzz_targets/replay.rs"]
 mod replay;
 #[path = "../../../fuzz/fuzz_targets/terminal_answer.rs"]
@@ -66,6 +68,7 @@ const TARGETS: &[(&str, Run)] = &[
     ("jungle_register", jungle_register::run),
     ("manifest", manifest::run),
     ("maps", maps::run),
+    ("module", module::run),
     ("replay", replay::run),
     ("terminal_answer", terminal_answer::run),
     ("terminal_config", terminal_config::run),

@@ -21,13 +21,13 @@ pub const INFO: GameInfo = GameInfo {
     maps: &[],
     generates_maps: true,
     builtins: builtin::BUILTINS,
-    rulebook: include_str!("../RULES.md"),
-    sources: SOURCES,
+    rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
+    sources: agon_game::with_tools(SOURCES, &[]),
     example_set: "number_of_turns=60",
     looks_like_answer,
     reads_any_map: false,
     hand_in: HandIn::Source { endings: None, largest: 100_000 },
-    starters: crate::starters::STARTERS,
+    starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
 };
 
 /// Whether a text looks like an answer: `WAIT`, or a unit's number and what it does.

@@ -38,7 +38,7 @@ impl AnyGame for DeerhuntFace {
     }
 
     fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
-        crate::conform::conform(record, report)
+        const { &Face::<DeerhuntOf<SMALL>>::new() }.conform(record, report)
     }
 
     fn check_map(&self, name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {

@@ -22,13 +22,13 @@ pub const INFO: GameInfo = GameInfo {
     maps: MAPS,
     generates_maps: true,
     builtins: BUILTINS,
-    rulebook: include_str!("../RULES.md"),
-    sources: SOURCES,
+    rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
+    sources: agon_game::with_tools(SOURCES, &[]),
     example_set: "maxTurns=50",
     looks_like_answer,
     reads_any_map: true,
     hand_in: HandIn::Flat("grid_player.py"),
-    starters: crate::starters::STARTERS,
+    starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
 };
 
 /// Its answers look like much else.

@@ -39,13 +39,13 @@ pub const INFO: GameInfo = GameInfo {
     maps: crate::maps::BUNDLED,
     generates_maps: true,
     builtins: crate::builtin::KNOWN,
-    rulebook: include_str!("../RULES.md"),
-    sources: crate::sources::SOURCES,
+    rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
+    sources: agon_game::with_tools(crate::sources::SOURCES, &[]),
     example_set: "unitsPerTeam=3",
     looks_like_answer,
     reads_any_map: false,
     hand_in: HandIn::Folder(&[]),
-    starters: crate::starters::STARTERS,
+    starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
 };
 
 /// Whether a text looks like an answer: an object with its type or its actions in front.

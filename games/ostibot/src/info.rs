@@ -23,13 +23,13 @@ pub(crate) const INFO: GameInfo = GameInfo {
     maps: MAPS,
     generates_maps: true,
     builtins: BUILTINS as &[BuiltinInfo],
-    rulebook: include_str!("../RULES.md"),
-    sources: SOURCES,
+    rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
+    sources: agon_game::with_tools(SOURCES, &[]),
     example_set: "maxTurns=50",
     looks_like_answer,
     reads_any_map: false,
     hand_in: HandIn::Source { endings: Some(&["js", "mjs", "cjs"]), largest: 1 << 20 },
-    starters: crate::starters::STARTERS,
+    starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
 };
 
 /// Answers are told by their functions, not by their text.

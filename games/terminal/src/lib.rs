@@ -112,13 +112,13 @@ pub const INFO: GameInfo = GameInfo {
     maps: &[],
     generates_maps: false,
     builtins: builtin::BUILTINS,
-    rulebook: include_str!("../RULES.md"),
-    sources: sources::SOURCES,
+    rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
+    sources: agon_game::with_tools(sources::SOURCES, &[]),
     example_set: "maxTurns=50",
     looks_like_answer,
     reads_any_map: false,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
-    starters: crate::starters::STARTERS,
+    starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
 };
 
 /// Whether a text looks like an answer: a list of lists, each with a unit in front.
@@ -296,6 +296,8 @@ impl Game for Terminal {
     ) -> Option<impl Serialize + 'a> {
         Some(Told { frame: event.frame()?, before: before.and_then(Event::frame) })
     }
+
+    const IMPORTS: bool = true;
 
     fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
         replay::import(record)

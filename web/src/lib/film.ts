@@ -15,6 +15,10 @@ export interface Frame {
 export interface Reel {
   /** The lines of the steps `from` to `to`, from 1, as they are written: the first of them at least. */
   lines(from: number, to: number): Promise<string[]>
+  /** The exact message that asked a seat at a step, both from 1; none when it was not asked there. */
+  message?(step: number, seat: Seat): Promise<string | undefined>
+  /** Nobody looks at it any more. */
+  close?(): void
 }
 
 /** What charts, marks and search need of a step, shown or not. */
@@ -64,7 +68,7 @@ export class Film {
   constructor(
     head: Omit<Head, 'start'>,
     readonly drawing: Drawing,
-    private readonly reel?: Reel,
+    readonly reel?: Reel,
   ) {
     this.start = head.scene
     this.lastScene = head.scene

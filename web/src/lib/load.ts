@@ -1,5 +1,7 @@
 // Getting matches: from the server by name, from a file dropped on the page, from within an exported page.
 
+import { Engines, Failed, NoEngines } from './engine/engines'
+import { Refused as RefusedByEngine } from './engine/module'
 import { Film, linesOf, type Reel } from './film'
 import { ForeignError, type Drawing, type End, type Head, type Line, type Mended } from './drawing'
 import { drawingOf, foreignFilm } from './games'
@@ -35,13 +37,23 @@ function query(source: Source): string {
 }
 
 /** The match inside this page, when it is an exported one. */
-export function exported(): string | undefined {
+function exported(): string | undefined {
   return document.getElementById('match')?.textContent ?? undefined
 }
 
+/** The replay inside this page, when it is one of a folder that shares the engines. */
+function linked(): string | undefined {
+  return document.getElementById('replay')?.textContent ?? undefined
+}
+
+/** Whether this page holds one match. */
+export const isAlone = () => exported() !== undefined || linked() !== undefined
+
+const unbased = (text: string) => Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0))
+
 /** The lines of a match that lies in this page. */
 async function unpacked(): Promise<string[]> {
-  const packed = Uint8Array.from(atob((exported() ?? '').trim()), (sign) => sign.charCodeAt(0))
+  const packed = unbased(exported() ?? '')
   const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
   return text.split('\n')
 }
@@ -76,6 +88,72 @@ class Served implements Reel {
     }
     return (await answer.text()).split('\n').filter((line) => line !== '')
   }
+
+  async message(step: number, seat: number): Promise<string | undefined> {
+    const which = `step=${step - 1}&seat=${seat}`
+    const answer =
+      this.source.kind === 'file'
+        ? await reach(`api/message?${which}`, { method: 'POST', body: this.source.bytes })
+        : await reach(`api/message?${query(this.source)}&${which}`)
+    return answer.status === 204 ? undefined : answer.text()
+  }
+}
+
+/** The engines in this page; none once they turned out not to work here. */
+let engines = Engines.ofPage()
+
+/** The bytes of a replay, or of what is taken for one. */
+async function bytesOf(source: Source): Promise<Blob> {
+  if (source.kind === 'file') return source.bytes
+  if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
+  return (await reach(`api/file?${query(source)}`)).blob()
+}
+
+/** Opens a match with the engines in this page. */
+async function computed(engines: Engines, source: Source): Promise<{ head: Head; reel: Reel }> {
+  const bytes = await bytesOf(source)
+  // The same limit as everywhere: a larger one is refused before it is read.
+  if (bytes.size > LARGEST_REPLAY) throw new Problem('This file is too large to be a replay: larger than 256 MiB.')
+  const shownAll = source.kind !== 'page'
+  try {
+    return await engines.open(bytes, shownAll)
+  } catch (error) {
+    if (error instanceof Failed) throw new Problem(error.message)
+    if (!(error instanceof RefusedByEngine)) throw error
+    const problem = refusedProblem(source, error)
+    if (!problem.foreign) throw problem
+    try {
+      return await engines.open(await engines.import(await plain(bytes)), shownAll)
+    } catch (error) {
+      if (error instanceof Problem || error instanceof NoEngines) throw error
+      // Whoever reads the record as it is may still show it.
+      if (error instanceof RefusedByEngine && !error.refusal.foreign) problem.message = sentence(error.message)
+      throw problem
+    }
+  }
+}
+
+function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
+  const named = 'name' in source ? `${source.name}: ${refusal.error}` : refusal.error
+  const problem = new Problem(named)
+  problem.foreign = refusal.foreign
+  return problem
+}
+
+/** A match, computed in this page where that works, else by the server. */
+async function opened(source: Source): Promise<{ head: Head; reel: Reel }> {
+  if (engines) {
+    try {
+      return await computed(engines, source)
+    } catch (error) {
+      if (!(error instanceof NoEngines)) throw error
+      engines = undefined
+      if (source.kind === 'page') {
+        throw new Problem(`This page computes its match in the browser, and cannot here: ${error.message}. Open it in another browser.`)
+      }
+    }
+  }
+  return Served.open(source)
 }
 
 interface Asking {
@@ -114,39 +192,39 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
 const MAGIC = 'AGONRPL'
 /** A record of an original engine is not larger than this. */
 const LARGEST = 200_000_000
+/** A replay of ours neither (`crates/agon-replay`). */
+const LARGEST_REPLAY = 256 * 2 ** 20
 
 /** The match of a record of an original engine, which the page reads by itself. */
 async function foreign(source: Source): Promise<Mended | undefined> {
-  let file: Blob
-  if (source.kind === 'file') file = source.bytes
-  else if (source.kind === 'replay') file = await (await reach(`api/file?${query(source)}`)).blob()
-  else return undefined
-  const start = new Uint8Array(await file.slice(0, 8).arrayBuffer())
-  if (new TextDecoder('latin1').decode(start).startsWith(MAGIC)) return undefined
-  const packed = start[0] === 0x1f && start[1] === 0x8b
-  const bytes = packed ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
+  if (source.kind !== 'file' && source.kind !== 'replay') return undefined
+  const file = await bytesOf(source)
+  if (new TextDecoder('latin1').decode(await file.slice(0, 8).arrayBuffer()).startsWith(MAGIC)) return undefined
   try {
-    return foreignFilm(await textOf(bytes))
+    return foreignFilm(await (await plain(file)).text())
   } catch (error) {
-    if (error instanceof Problem) throw error
     if (error instanceof ForeignError) throw new Problem(`${sentence(error.message)}.`)
-    throw new Problem('This file cannot be read: it is packed, and damaged.')
+    throw error
   }
 }
 
-/** A text of bounded length, whatever it was packed from. */
-async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
-  const reader = bytes.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    text += decoder.decode(value, { stream: !done })
-    if (text.length > LARGEST) {
-      await reader.cancel()
-      throw new Problem('This file is too large to be a replay.')
-    }
-    if (done) return text
+/** A file as it is, or unpacked when it is gzip; of bounded size, whatever it was packed from. */
+async function plain(file: Blob): Promise<Blob> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const packed = first === 0x1f && second === 0x8b
+  if (!packed && file.size > LARGEST) throw new Problem('This file is too large to be a replay.')
+  if (!packed) return file
+  const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader()
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new Problem('This file cannot be read: it is packed, and damaged.')
+    })
+    if (done) return new Blob(pieces)
+    pieces.push(value)
+    if ((size += value.length) <= LARGEST) continue
+    await reader.cancel()
+    throw new Problem('This file is too large to be a replay.')
   }
 }
 
@@ -172,12 +250,12 @@ export async function load(
   let head: Head
   let reel: Reel
   try {
-    if (source.kind === 'page') {
+    if (source.kind === 'page' && exported() !== undefined) {
       const [first = '', ...lines] = await unpacked()
       head = JSON.parse(first) as Head
       reel = { lines: async (from, to) => lines.slice(from - 1, to) }
     } else {
-      ;({ head, reel } = await Served.open(source))
+      ;({ head, reel } = await opened(source))
     }
   } catch (error) {
     const record = error instanceof Problem && error.foreign ? await foreign(source) : undefined
@@ -226,15 +304,4 @@ function show(record: Mended, begun: (film: Film) => void, grown: () => void): v
   record.lines.forEach((line) => film.add(line))
   film.add(record.end)
   grown()
-}
-
-/** The exact message that asked a seat; none when it was not asked there. */
-export async function message(source: Source, step: number, seat: number): Promise<string | undefined> {
-  if (source.kind === 'page' || source.kind === 'live') return undefined
-  const which = `step=${step - 1}&seat=${seat}`
-  const answer =
-    source.kind === 'file'
-      ? await reach(`api/message?${which}`, { method: 'POST', body: source.bytes })
-      : await reach(`api/message?${query(source)}&${which}`)
-  return answer.status === 204 ? undefined : answer.text()
 }

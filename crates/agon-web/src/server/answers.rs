@@ -10,7 +10,7 @@ use agon_view::{Head, Privacy, View};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -48,6 +48,7 @@ pub fn routes(desk: Arc<Desk>) -> Router {
         )
         .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
+        .route(&format!("/{}", agon_module::NAME), get(engine))
         .nest("/api", private)
         .layer(middleware::from_fn_with_state(desk.clone(), gate::all))
         .with_state(desk)
@@ -56,7 +57,7 @@ pub fn routes(desk: Arc<Desk>) -> Router {
 async fn page() -> Response {
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     if app::is_built() {
-        return (html, app::PAGE).into_response();
+        return (html, app::PAGE.as_str()).into_response();
     }
     let text = format!(
         "This agon was built without its web app: {} Everything else works; `agon replay show FILE` draws \
@@ -68,6 +69,27 @@ async fn page() -> Response {
 
 fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
     ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
+}
+
+/// The engines, in the form that the browser takes. Their name changes with them, so that it may keep them.
+async fn engine(headers: HeaderMap) -> Response {
+    if !agon_module::is_built() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let takes_brotli = accepted.flat_map(|list| list.split(',')).any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        parts.next() == Some("br") && !parts.any(|part| part.trim_end_matches(['0', '.']) == "q=")
+    });
+    let (bytes, encoding) =
+        if takes_brotli { (agon_module::BROTLI, "br") } else { (agon_module::GZIP, "gzip") };
+    let headers = [
+        (header::CONTENT_TYPE, "application/wasm"),
+        (header::CONTENT_ENCODING, encoding),
+        (header::VARY, "accept-encoding"),
+        (header::CACHE_CONTROL, "private, max-age=31536000, immutable"),
+    ];
+    (headers, bytes).into_response()
 }
 
 /// A refusal as the app reads it.
@@ -120,6 +142,13 @@ impl Which {
             _ => shelf.read(self.replay.as_deref().unwrap_or_default()),
         }
     }
+
+    fn bytes(&self, shelf: &Shelf) -> Result<Vec<u8>, ShelfError> {
+        match (&self.journal, self.block, self.game) {
+            (Some(journal), Some(block), Some(game)) => shelf.bytes_of(journal, block, game),
+            _ => shelf.bytes(self.replay.as_deref().unwrap_or_default()),
+        }
+    }
 }
 
 async fn view_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
@@ -146,10 +175,9 @@ impl From<ShelfError> for Refusal {
     }
 }
 
-/// A file as it is, for records that the page reads by itself.
+/// A file as it is, for pages that compute their matches by themselves.
 async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
-    let name = which.replay.unwrap_or_default();
-    match tokio::task::spawn_blocking(move || desk.shelf.bytes(&name)).await {
+    match tokio::task::spawn_blocking(move || which.bytes(&desk.shelf)).await {
         Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this file; please report it"),

@@ -23,9 +23,11 @@ use crate::shelf::LARGEST;
 /// The header that holds the key.
 pub const KEY: &str = "x-agon-key";
 
-/// The app loads nothing from elsewhere and runs no script that is written into a page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: \
-                      blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The app loads nothing from elsewhere and runs no script that is written into a page. Its engines are a module of
+/// WebAssembly in a worker, whose script lies within the app's.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
+                      'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action \
+                      'none'; frame-ancestors 'none'";
 
 /// Around every answer: only who means this server gets one, and nothing of it is kept or framed.
 pub async fn all(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
@@ -40,10 +42,10 @@ pub async fn all(State(desk): State<Arc<Desk>>, request: Request, next: Next) ->
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     answer
 }

@@ -5,10 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_game::conform::Report;
-use agon_game::{AnyGame, Facts, Import, Seat, Unreadable};
-use agon_replay::data::PROGRAM;
-use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
-use agon_spec::Clock;
+use agon_game::{AnyGame, Facts, Seat};
+use agon_replay::Replay;
+use agon_view::record::{self, Record};
 use clap::Args;
 use serde_json::json;
 
@@ -17,6 +16,8 @@ use crate::common::screen::{self, Screen, score};
 use crate::common::seats::game_of;
 use crate::common::{Done, Failure};
 use crate::replay::open;
+
+pub use agon_view::record::UNKNOWN_BOT;
 
 /// Options of `agon replay import`.
 #[derive(Args, Debug)]
@@ -30,9 +31,6 @@ pub struct ImportOptions {
     #[arg(long)]
     pub json: bool,
 }
-
-/// What a replay has for a bot where the record of the original does not tell how it was started.
-pub const UNKNOWN_BOT: &str = "recorded";
 
 /// A recorded match of an original, as a replay of ours.
 pub struct Imported {
@@ -48,55 +46,11 @@ pub struct Imported {
 
 /// Reads the record of a match of any original; `None` when these bytes are none.
 pub fn import(record: &[u8], name: &str) -> Result<Option<Imported>, Failure> {
-    for game in agon_games::ALL {
-        match game.import(record) {
-            Ok(import) => return rewrite(*game, import, record).map(Some),
-            Err(Unreadable::Foreign) => {}
-            Err(error) => return Err(Failure::usage(format!("{name}: {}: {error}", game.info().title))),
-        }
-    }
-    Ok(None)
-}
-
-/// Plays the recorded answers and writes them down as a replay.
-fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>, record: &[u8]) -> Result<Imported, Failure> {
-    let Import { setup, steps, names, whole, mut notes } = import;
-    let mut session = game.open(&setup)?;
-    let seats = Seat::first(setup.seats).map(|seat| SeatInfo {
-        bot: UNKNOWN_BOT.to_owned(),
-        label: names.get(seat.index()).cloned().unwrap_or_else(|| format!("player {seat}")),
-        hash: None,
-    });
-    let header = Header {
-        program: format!("{PROGRAM}, from a record of the original"),
-        started: 0,
-        clock: "as recorded".to_owned().into(),
-        ..Header::new(session.as_ref(), seats.collect(), Clock::ORIGINAL)
-    };
-    let mut writer = Writer::new(Vec::new(), &header)?;
-    for answers in &steps {
-        let moment = session.moment();
-        if session.play(answers).is_err() {
-            notes.push(format!("{moment}: here the match is over, but the record goes on"));
-            break;
-        }
-        for (seat, answer) in answers.iter().filter(|_| header.timed) {
-            let wall_us = u64::from(answer.think_ms()) * 1_000;
-            writer.timing(*seat, Timing { wall_us, cpu_us: None });
-        }
-        writer.step(answers, session.hash())?;
-    }
-    let void = (!whole).then_some("the record stops before the end of the match");
-    let end = End {
-        steps: 0,
-        outcome: session.outcome().cloned(),
-        state: format!("{:016x}", session.hash()),
-        chain: String::new(),
-        facts: json!({ "void": void, "notes": notes }),
-    };
+    let read = record::import(record).map_err(|why| Failure::usage(format!("{name}: {why}")))?;
+    let Some(Record { game, bytes, notes }) = read else { return Ok(None) };
     let mut report = Report::default();
     game.conform(record, &mut report);
-    Ok(Imported { game, bytes: writer.finish(end)?, notes, report })
+    Ok(Some(Imported { game, bytes, notes, report }))
 }
 
 /// The match of a replay as its game's original would have recorded it.

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_contest::{Entry, Header, Kind, journal};
-use agon_web::{Privacy, app, page};
+use agon_web::{app, page};
 
 use crate::common::screen;
 use crate::common::{Done, Failure};
@@ -38,8 +38,9 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
     check()?;
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", folder.display()));
     clear(&folder.join("matches")).map_err(failed)?;
-    fs::write(folder.join("app.js"), app::SCRIPT).map_err(failed)?;
-    fs::write(folder.join("app.css"), app::STYLE).map_err(failed)?;
+    for (name, text) in page::shared() {
+        fs::write(folder.join(name), text).map_err(failed)?;
+    }
     let mut body = String::new();
     for (number, rated) in tables.iter().enumerate() {
         table(&mut body, number + 1, rated);
@@ -164,7 +165,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     }
     let Ok(replay) = replay::read(from) else { return Ok(Some(false)) };
     let mut file = BufWriter::new(File::create(to)?);
-    match page::write_linked(replay, Privacy::Redacted, "..", &mut file) {
+    match page::write_linked(replay, "..", &mut file) {
         Ok(()) => file.flush().map(|()| Some(true)),
         Err(page::PageError::Io(error)) => Err(error),
         Err(_) => {

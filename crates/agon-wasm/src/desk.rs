@@ -1,0 +1,146 @@
+//! What a page asks of the engines. Every byte that comes in is foreign.
+
+use std::collections::BTreeMap;
+
+use agon_game::conform::Report;
+use agon_game::{Seat, Setup};
+use agon_replay::{Replay, ReplayError};
+use agon_view::{Head, Privacy, View, record};
+use serde::Serialize;
+
+/// So many replays can be open at a time; of more the one opened first is put away.
+pub const MOST_OPEN: usize = 4;
+/// No more lines are made at a time when this many bytes are together; who wants the rest asks again.
+const ENOUGH: usize = 512 << 10;
+
+/// Why there is nothing to give, as a page reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// What is wrong and what to do.
+    pub error: String,
+    /// Whether the file is no replay of ours: then it may be a record of an original.
+    pub foreign: bool,
+    /// Whether what was asked for has been put away: then it is to be opened again.
+    pub gone: bool,
+}
+
+impl Refusal {
+    fn new(error: impl ToString) -> Self {
+        Self { error: error.to_string(), ..Self::default() }
+    }
+}
+
+/// A replay that was opened.
+#[derive(Serialize)]
+struct Opened<'a> {
+    /// How its steps are asked for.
+    id: u32,
+    head: &'a Head,
+}
+
+/// The replays that a page looks at.
+#[derive(Default)]
+pub struct Desk {
+    views: BTreeMap<u32, View>,
+    last: u32,
+}
+
+impl Desk {
+    /// Opens a replay; gives `{"id":..., "head":...}` as JSON.
+    ///
+    /// # Errors
+    /// When it cannot be shown.
+    pub fn open(&mut self, replay: &[u8], privacy: Privacy) -> Result<Vec<u8>, Refusal> {
+        let replay = Replay::read(replay).map_err(|error| Refusal {
+            foreign: error == ReplayError::Foreign,
+            ..Refusal::new(error)
+        })?;
+        let view = View::open(replay, privacy).map_err(Refusal::new)?;
+        self.last = self.last.wrapping_add(1);
+        let id = self.last;
+        let opened = serde_json::to_vec(&Opened { id, head: view.head() }).map_err(Refusal::new)?;
+        while self.views.len() >= MOST_OPEN {
+            self.views.pop_first();
+        }
+        self.views.insert(id, view);
+        Ok(opened)
+    }
+
+    /// The lines of the steps `from` to `to`, from 1: the first of them at least, when there is such a step.
+    ///
+    /// # Errors
+    /// When the replay has been put away.
+    pub fn lines(&mut self, id: u32, from: u32, to: u32) -> Result<Vec<u8>, Refusal> {
+        let view = self.views.get_mut(&id).ok_or_else(gone)?;
+        let mut lines = Vec::new();
+        for step in from..=to.min(view.steps()) {
+            let Some(line) = view.line(step) else { break };
+            serde_json::to_writer(&mut lines, &line).map_err(Refusal::new)?;
+            lines.push(b'\n');
+            if lines.len() > ENOUGH {
+                break;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The message that asked `seat`, from 1, at `step`, from 0; none when it was not asked there.
+    ///
+    /// # Errors
+    /// When the replay has been put away, or has no such seat, or cannot be computed that far.
+    pub fn message(&self, id: u32, step: u32, seat: u32) -> Result<Option<Vec<u8>>, Refusal> {
+        let replay = self.views.get(&id).ok_or_else(gone)?.replay();
+        if !(1..=replay.header.seats.len()).contains(&(seat as usize)) {
+            return Err(Refusal::new(format!("this match has no seat {seat}")));
+        }
+        agon_view::message(replay, step as usize, Seat::new(seat as u8 - 1)).map_err(Refusal::new)
+    }
+
+    /// The record of a match of an original, as a replay of ours.
+    ///
+    /// # Errors
+    /// When it is none, or damaged.
+    pub fn import(&self, record: &[u8]) -> Result<Vec<u8>, Refusal> {
+        match record::import(record) {
+            Ok(Some(found)) => {
+                let mut report = Report::default();
+                found.game.conform(record, &mut report);
+                match report.differences.first() {
+                    None => Ok(found.bytes),
+                    Some(first) => Err(Refusal::new(format!(
+                        "this record is not what our engine makes of its answers: {}, {}: expected {}, got {}",
+                        first.place, first.kind, first.expected, first.got
+                    ))),
+                }
+            }
+            Ok(None) => Err(Refusal { foreign: true, ..Refusal::new(ReplayError::Foreign) }),
+            Err(why) => Err(Refusal::new(why)),
+        }
+    }
+
+    /// Puts a replay away.
+    pub fn close(&mut self, id: u32) {
+        self.views.remove(&id);
+    }
+
+    /// Plays random matches of a game until `steps` steps are played; gives how many were. What a page measures.
+    ///
+    /// # Errors
+    /// When there is no such game.
+    pub fn playout(&self, game: &str, steps: u32) -> Result<u64, Refusal> {
+        let game = agon_games::find(game).ok_or_else(|| Refusal::new(format!("no game is called `{game}`")))?;
+        let setup = Setup { seats: game.info().usual_seats(), seed: 1, ..Setup::default() };
+        let mut workload = game.workload(&setup).map_err(Refusal::new)?;
+        let scene = workload.scenes.iter_mut().find(|scene| scene.name == "playout");
+        let scene = scene.ok_or_else(|| Refusal::new("no play-outs"))?;
+        let mut played = 0;
+        while played < u64::from(steps) {
+            played += (scene.run)();
+        }
+        Ok(played)
+    }
+}
+
+fn gone() -> Refusal {
+    Refusal { gone: true, ..Refusal::new("this replay was put away; open it again") }
+}

@@ -1,0 +1,121 @@
+//! What a page calls. Bytes go in through [`agon_take`], and lie at [`agon_out`] when a call is done.
+//!
+//! Each call answers [`DONE`], [`REFUSED`] (a refusal as JSON lies there) or [`NOTHING`].
+
+use std::cell::RefCell;
+use std::panic;
+
+use agon_view::Privacy;
+
+use crate::desk::{Desk, Refusal};
+
+/// It is done, and what was asked for lies at [`agon_out`].
+const DONE: u32 = 0;
+/// It is not, and [`agon_out`] says why.
+const REFUSED: u32 = 1;
+/// There is nothing to give.
+const NOTHING: u32 = 2;
+
+thread_local! {
+    static DESK: RefCell<Desk> = RefCell::default();
+    /// What goes in.
+    static IN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// What comes out.
+    static OUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Called once, before anything else: a panic then leaves its sentence at [`agon_out`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_start() {
+    panic::set_hook(Box::new(|info| {
+        let said = info.payload_as_str().unwrap_or("no reason given");
+        let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+        put(format!("{said}{}", place.unwrap_or_default()).into_bytes());
+    }));
+}
+
+/// Makes room for `length` bytes that go in with the next call; gives where they are to be written.
+#[unsafe(no_mangle)]
+extern "C" fn agon_take(length: usize) -> *mut u8 {
+    IN.with_borrow_mut(|bytes| {
+        bytes.clear();
+        bytes.resize(length, 0);
+        bytes.as_mut_ptr()
+    })
+}
+
+/// Where the bytes of the last call lie, until the next one.
+#[unsafe(no_mangle)]
+extern "C" fn agon_out() -> *const u8 {
+    OUT.with_borrow(|bytes| bytes.as_ptr())
+}
+
+/// How many they are.
+#[unsafe(no_mangle)]
+extern "C" fn agon_out_length() -> usize {
+    OUT.with_borrow(Vec::len)
+}
+
+/// [`Desk::open`] with the bytes that went in.
+#[unsafe(no_mangle)]
+extern "C" fn agon_open(private: u32) -> u32 {
+    let privacy = if private == 0 { Privacy::Redacted } else { Privacy::Private };
+    answer(|desk| desk.open(&taken(), privacy).map(Some))
+}
+
+/// [`Desk::lines`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_lines(id: u32, from: u32, to: u32) -> u32 {
+    answer(|desk| desk.lines(id, from, to).map(Some))
+}
+
+/// [`Desk::message`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_message(id: u32, step: u32, seat: u32) -> u32 {
+    answer(|desk| desk.message(id, step, seat))
+}
+
+/// [`Desk::import`] with the bytes that went in.
+#[unsafe(no_mangle)]
+extern "C" fn agon_import() -> u32 {
+    answer(|desk| desk.import(&taken()).map(Some))
+}
+
+/// [`Desk::close`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_close(id: u32) {
+    DESK.with_borrow_mut(|desk| desk.close(id));
+}
+
+/// [`Desk::playout`] of the game whose name went in; gives the number of steps as text.
+#[unsafe(no_mangle)]
+extern "C" fn agon_playout(steps: u32) -> u32 {
+    answer(|desk| {
+        let played = desk.playout(&String::from_utf8_lossy(&taken()), steps)?;
+        Ok(Some(played.to_string().into_bytes()))
+    })
+}
+
+fn taken() -> Vec<u8> {
+    IN.with_borrow_mut(std::mem::take)
+}
+
+fn put(bytes: Vec<u8>) {
+    OUT.with_borrow_mut(|out| *out = bytes);
+}
+
+fn answer(ask: impl FnOnce(&mut Desk) -> Result<Option<Vec<u8>>, Refusal>) -> u32 {
+    // What is left when memory runs out, of which no panic tells.
+    put(Vec::new());
+    match DESK.with_borrow_mut(ask) {
+        Ok(Some(bytes)) => {
+            put(bytes);
+            DONE
+        }
+        Ok(None) => NOTHING,
+        Err(refusal) => {
+            put(serde_json::to_vec(&refusal).unwrap_or_default());
+            REFUSED
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Matches to open, and all that can be asked of them.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use agon_game::{Answer, PackedAnswer, Seat, Setup};
+use agon_replay::{End, Header, SeatInfo, Writer};
+use agon_view::Privacy;
+use agon_wasm::{Desk, Refusal};
+use serde_json::Value;
+
+/// A match of built-in bots, as a replay.
+pub fn played(name: &str, seed: i64) -> Vec<u8> {
+    let game = agon_games::find(name).expect("a game of ours");
+    let info = game.info();
+    let seats = info.usual_seats();
+    let mut session = game.open(&Setup { seats, seed, ..Setup::default() }).expect("the default set-up");
+    for seat in Seat::first(seats) {
+        let bot = info.builtins[(seed as usize + seat.index()) % info.builtins.len()].name;
+        session.seat_builtin(seat, bot, &[], seed as u64).expect("a bot without options");
+    }
+    let known = |seat: Seat| SeatInfo { bot: "builtin".to_owned(), label: format!("bot {seat}"), hash: None };
+    let header = Header {
+        program: "agon test".to_owned(),
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        recipe: session.recipe().clone(),
+        seats: Seat::first(seats).map(known).collect(),
+        started: 0,
+        timed: info.time_is_played,
+        clock: "original".to_owned().into(),
+    };
+    let mut writer = Writer::new(Vec::new(), &header).expect("memory takes all");
+    while !session.deciding().is_empty() {
+        let deciding = session.deciding();
+        let answers: Vec<(Seat, PackedAnswer)> = deciding
+            .iter()
+            .map(|seat| (seat, Answer::Given { order: session.think(seat), think_ms: 0 }))
+            .collect();
+        session.play(&answers).expect("built-in bots give orders");
+        writer.step(&answers, session.hash()).expect("memory takes all");
+    }
+    let state = format!("{:016x}", session.hash());
+    let outcome = session.outcome().cloned();
+    let end = End { steps: 0, outcome, state, chain: String::new(), facts: Value::Null };
+    writer.finish(end).expect("memory takes all")
+}
+
+/// Head, lines and some messages of a replay, in order.
+pub fn texts(desk: &mut Desk, replay: &[u8], privacy: Privacy) -> Result<Vec<Vec<u8>>, Refusal> {
+    let opened = desk.open(replay, privacy)?;
+    let value: Value = serde_json::from_slice(&opened).expect("JSON");
+    let id = value["id"].as_u64().expect("an id") as u32;
+    let steps = value["head"]["steps"].as_u64().expect("a number of steps") as u32;
+    let at = opened.windows(8).position(|bytes| bytes == b"\"head\":{").expect("a head");
+    let mut texts = vec![opened[at..].to_vec()];
+    let mut next = 1;
+    while next <= steps {
+        let lines = desk.lines(id, next, next + 31)?;
+        next += lines.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        texts.push(lines);
+    }
+    for step in [0, steps / 2] {
+        for seat in 1..=value["head"]["seats"].as_array().expect("seats").len() as u32 {
+            texts.push(desk.message(id, step, seat)?.unwrap_or_default());
+        }
+    }
+    desk.close(id);
+    Ok(texts)
+}

@@ -1,0 +1,20 @@
+// What the page asks of the engines' worker, and how it answers.
+
+import type { Refusal } from './module'
+
+export type Asked =
+  | { ask: 'load'; address: string; packed?: undefined }
+  | { ask: 'load'; address?: undefined; packed: string }
+  | { ask: 'open'; bytes: ArrayBuffer; shownAll: boolean }
+  | { ask: 'lines'; id: number; from: number; to: number }
+  | { ask: 'message'; id: number; step: number; seat: number }
+  | { ask: 'import'; bytes: ArrayBuffer }
+  | { ask: 'close'; id: number }
+
+export type Answered =
+  | { bytes: ArrayBuffer | undefined }
+  | { refused: Refusal }
+  /** The module stopped within this question, and a new one is there for the next. */
+  | { stopped: string }
+  /** There is no module. */
+  | { missing: string }

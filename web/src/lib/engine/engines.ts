@@ -1,0 +1,148 @@
+// The engines in this page: a worker with the module, made when it is first needed, and made again when it was lost.
+
+import type { Head } from '../drawing'
+import type { Reel } from '../film'
+import type { Answered, Asked } from './asking'
+import { Refused } from './module'
+import EngineWorker from './worker?worker&inline'
+
+/** No question takes longer: what does has lost its way, and its worker is ended. */
+const PATIENCE = 60_000
+
+/** This browser or this page cannot run the engines. */
+export class NoEngines extends Error {}
+
+/** The engines failed at a question. */
+export class Failed extends Error {}
+
+/** Where the module lies: at an address, or within the page, packed with gzip and in base64. */
+export type Lying = { address: string } | { packed: string }
+
+declare global {
+  interface Window {
+    /** Where the script of a folder of pages puts the module (`engine.js`). */
+    agonEngine?: string
+  }
+}
+
+export class Engines {
+  private worker: Worker | undefined
+  private loaded: Promise<void> | undefined
+  private last = 0
+  private readonly waiting = new Map<number, { done: (answered: Answered) => void; timer: number }>()
+
+  constructor(private readonly lying: Lying) {}
+
+  /** The engines of this page; none where it has no module. */
+  static ofPage(): Engines | undefined {
+    if (window.agonEngine !== undefined) return new Engines({ packed: window.agonEngine })
+    const address = document.querySelector<HTMLMetaElement>('meta[name=agon-engine]')?.content
+    return address ? new Engines({ address: new URL(address, location.href).href }) : undefined
+  }
+
+  /** Opens a replay. */
+  async open(replay: Blob, shownAll: boolean): Promise<{ head: Head; reel: Computed }> {
+    const { id, head } = await this.opened(replay, shownAll)
+    return { head, reel: new Computed(this, replay, shownAll, id) }
+  }
+
+  async opened(replay: Blob, shownAll: boolean): Promise<{ id: number; head: Head }> {
+    const bytes = await replay.arrayBuffer()
+    const opened = await this.ask({ ask: 'open', bytes, shownAll }, [bytes])
+    return JSON.parse(new TextDecoder().decode(opened)) as { id: number; head: Head }
+  }
+
+  /** The record of a match of an original, as a replay of ours. */
+  async import(record: Blob): Promise<Blob> {
+    const bytes = await record.arrayBuffer()
+    return new Blob([(await this.ask({ ask: 'import', bytes }, [bytes]))!])
+  }
+
+  async ask(asked: Asked, transfer: Transferable[] = []): Promise<ArrayBuffer | undefined> {
+    await (this.loaded ??= this.load())
+    const answered = await this.post(asked, transfer)
+    if ('refused' in answered) throw new Refused(answered.refused)
+    if ('stopped' in answered) throw new Failed(`The engine stopped at this match; please report it. ${answered.stopped}`)
+    if ('missing' in answered) throw new NoEngines(answered.missing)
+    return answered.bytes
+  }
+
+  private async load(): Promise<void> {
+    if (typeof WebAssembly !== 'object') throw new NoEngines('this browser runs no WebAssembly')
+    try {
+      this.worker = new EngineWorker()
+    } catch (error) {
+      throw new NoEngines(`this browser runs no workers (${String(error)})`)
+    }
+    this.worker.onmessage = ({ data: [number, answered] }: MessageEvent<[number, Answered]>) => this.hear(number, answered)
+    const { worker } = this
+    this.worker.onerror = (event) => {
+      event.preventDefault()
+      if (this.worker === worker) this.lose({ missing: event.message || 'its worker cannot be started' })
+    }
+    const answered = await this.post('address' in this.lying ? { ask: 'load', ...this.lying } : { ask: 'load', ...this.lying }, [])
+    if ('bytes' in answered) return
+    throw new NoEngines('missing' in answered ? answered.missing : 'stopped' in answered ? answered.stopped : answered.refused.error)
+  }
+
+  private post(asked: Asked, transfer: Transferable[]): Promise<Answered> {
+    return new Promise((done) => {
+      if (!this.worker) return done({ missing: 'its worker is gone' })
+      const number = ++this.last
+      const late = () => this.lose({ stopped: `Nothing came of it for ${PATIENCE / 1000} seconds.` })
+      this.waiting.set(number, { done, timer: window.setTimeout(late, PATIENCE) })
+      this.worker.postMessage([number, asked], transfer)
+    })
+  }
+
+  private hear(number: number, answered: Answered): void {
+    const waiting = this.waiting.get(number)
+    if (!waiting) return
+    this.waiting.delete(number)
+    clearTimeout(waiting.timer)
+    waiting.done(answered)
+  }
+
+  /** Ends the worker; whoever waits for it is told, and the next question makes another. */
+  private lose(answered: Answered): void {
+    this.worker?.terminate()
+    this.worker = undefined
+    this.loaded = undefined
+    for (const number of [...this.waiting.keys()]) this.hear(number, answered)
+  }
+}
+
+/** A replay whose steps are computed in this page. */
+export class Computed implements Reel {
+  constructor(
+    private readonly engines: Engines,
+    readonly replay: Blob,
+    private readonly shownAll: boolean,
+    private id: number,
+  ) {}
+
+  async lines(from: number, to: number): Promise<string[]> {
+    const bytes = await this.ask((id) => ({ ask: 'lines', id, from, to }))
+    return new TextDecoder().decode(bytes).split('\n').filter((line) => line !== '')
+  }
+
+  async message(step: number, seat: number): Promise<string | undefined> {
+    const bytes = await this.ask((id) => ({ ask: 'message', id, step: step - 1, seat }))
+    return bytes && new TextDecoder().decode(bytes)
+  }
+
+  close(): void {
+    void this.engines.ask({ ask: 'close', id: this.id }).catch(() => {})
+  }
+
+  /** Asks; of a replay that has been put away, or went with its module, once more. */
+  private async ask(question: (id: number) => Asked): Promise<ArrayBuffer | undefined> {
+    try {
+      return await this.engines.ask(question(this.id))
+    } catch (error) {
+      if (!(error instanceof Refused && error.refusal.gone)) throw error
+      this.id = (await this.engines.opened(this.replay, this.shownAll)).id
+      return this.engines.ask(question(this.id))
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// The engines as a module of WebAssembly (`crates/agon-wasm`): bytes in, bytes out.
+
+/** What the module exports. */
+interface Exports {
+  memory: WebAssembly.Memory
+  agon_start(): void
+  agon_take(length: number): number
+  agon_out(): number
+  agon_out_length(): number
+  agon_open(shownAll: number): number
+  agon_lines(id: number, from: number, to: number): number
+  agon_message(id: number, step: number, seat: number): number
+  agon_import(): number
+  agon_close(id: number): void
+  agon_playout(steps: number): number
+}
+
+/** What the module answers. */
+const DONE = 0
+const REFUSED = 1
+
+/** Why there is nothing to give (`crates/agon-wasm/src/desk.rs`). */
+export interface Refusal {
+  error: string
+  foreign: boolean
+  gone: boolean
+}
+
+/** The module said no. */
+export class Refused extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(refusal.error)
+  }
+}
+
+/** The module stopped within a call; nothing can be asked of it any more. */
+export class Stopped extends Error {}
+
+export class Engine {
+  private readonly exports: Exports
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports
+    this.exports.agon_start()
+  }
+
+  /** Opens a replay: `{"id":..., "head":...}`. */
+  open(replay: Uint8Array, shownAll: boolean): Uint8Array {
+    this.give(replay)
+    return this.call(() => this.exports.agon_open(shownAll ? 1 : 0))!
+  }
+
+  /** Lines of an open replay, each with a line feed behind it. */
+  lines(id: number, from: number, to: number): Uint8Array {
+    return this.call(() => this.exports.agon_lines(id, from, to))!
+  }
+
+  /** The message that asked a seat (from 1) at a step (from 0); none when it was not asked there. */
+  message(id: number, step: number, seat: number): Uint8Array | undefined {
+    return this.call(() => this.exports.agon_message(id, step, seat))
+  }
+
+  /** The record of a match of an original, as a replay of ours. */
+  import(record: Uint8Array): Uint8Array {
+    this.give(record)
+    return this.call(() => this.exports.agon_import())!
+  }
+
+  close(id: number): void {
+    this.exports.agon_close(id)
+  }
+
+  /** Plays random matches of a game until so many steps are played; gives how many were. */
+  playout(game: string, steps: number): number {
+    this.give(new TextEncoder().encode(game))
+    return Number(new TextDecoder().decode(this.call(() => this.exports.agon_playout(steps))))
+  }
+
+  private give(bytes: Uint8Array): void {
+    this.call(() => {
+      const place = this.exports.agon_take(bytes.length) >>> 0
+      // A view of memory ends when memory grows: it is made anew each time.
+      new Uint8Array(this.exports.memory.buffer, place, bytes.length).set(bytes)
+      return DONE
+    })
+  }
+
+  private call(ask: () => number): Uint8Array | undefined {
+    let answer: number
+    try {
+      answer = ask()
+    } catch (error) {
+      const said = new TextDecoder().decode(this.out())
+      throw new Stopped(said === '' ? `the engine stopped (${String(error)}); the file may need more memory than a page has` : said)
+    }
+    if (answer === DONE) return this.out()
+    if (answer === REFUSED) throw new Refused(JSON.parse(new TextDecoder().decode(this.out())) as Refusal)
+    return undefined
+  }
+
+  private out(): Uint8Array {
+    const { memory, agon_out, agon_out_length } = this.exports
+    return new Uint8Array(memory.buffer, agon_out() >>> 0, agon_out_length() >>> 0).slice()
+  }
+}

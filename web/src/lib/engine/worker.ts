@@ -1,0 +1,57 @@
+// The worker that holds the module, so that the page stays alive whatever a replay makes it compute.
+
+import { Engine, Refused, Stopped } from './module'
+import type { Answered, Asked } from './asking'
+
+let module: Promise<WebAssembly.Module> | undefined
+let engine: Engine | undefined
+
+/** The module from where the page says it lies. */
+async function load(from: Extract<Asked, { ask: 'load' }>): Promise<WebAssembly.Module> {
+  if (from.address !== undefined) return WebAssembly.compileStreaming(fetch(from.address))
+  const packed = Uint8Array.from(atob(from.packed), (sign) => sign.charCodeAt(0))
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return WebAssembly.compile(await new Response(unpacked).arrayBuffer())
+}
+
+function ask(engine: Engine, asked: Exclude<Asked, { ask: 'load' }>): Uint8Array | undefined {
+  switch (asked.ask) {
+    case 'open':
+      return engine.open(new Uint8Array(asked.bytes), asked.shownAll)
+    case 'lines':
+      return engine.lines(asked.id, asked.from, asked.to)
+    case 'message':
+      return engine.message(asked.id, asked.step, asked.seat)
+    case 'import':
+      return engine.import(new Uint8Array(asked.bytes))
+    case 'close':
+      return engine.close(asked.id), undefined
+  }
+}
+
+async function answer(asked: Asked): Promise<Answered> {
+  if (asked.ask === 'load') {
+    module = load(asked)
+    try {
+      await module
+      return { bytes: undefined }
+    } catch (error) {
+      return { missing: String(error) }
+    }
+  }
+  try {
+    engine ??= new Engine(await module!)
+    return { bytes: ask(engine, asked)?.buffer as ArrayBuffer | undefined }
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.refusal }
+    // Its memory cannot be trusted any more; the next question gets a new one, in which nothing is open.
+    engine = undefined
+    return { stopped: error instanceof Stopped ? error.message : String(error) }
+  }
+}
+
+self.onmessage = async ({ data: [number, asked] }: MessageEvent<[number, Asked]>) => {
+  const answered = await answer(asked)
+  const transfer = 'bytes' in answered && answered.bytes ? [answered.bytes] : []
+  ;(self as unknown as Worker).postMessage([number, answered], transfer)
+}

@@ -1,0 +1,289 @@
+// The engines in the page: they compute what the server computes, need nothing else, and fail in sentences.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { GAMES, KEY, Stage, whole } from './stage.mjs'
+
+const stage = new Stage()
+/** So many matches of each game are compared. */
+const SEEDS = 10
+let address
+/** Where the module lies; none when this program has none. */
+let module
+
+before(async () => {
+  const names = []
+  for (const [game, { bots }] of Object.entries(GAMES)) {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const name = `${game}-${seed}.replay`
+      stage.agon('play', game, ...bots, '--seed', `${seed}`, '-q', '--replay', name)
+      names.push(name)
+    }
+  }
+  const bytes = readFileSync(stage.path('cultist-wars-1.replay'))
+  const damaged = Buffer.from(bytes)
+  damaged[damaged.length >> 1] ^= 0x40
+  stage.write('damaged.replay', damaged)
+  stage.write('cut.replay', bytes.subarray(0, bytes.length - 40))
+  stage.write('foreign.replay', 'a letter, not a replay\n')
+  stage.agon('replay', 'export', 'terminal-1.replay', '--format', 'terminal', '-o', 'record.replay')
+  stage.agon('gauntlet', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '-n', '4', '--seed', '3', '--journal', 'series/journal.jsonl', '--replays', 'all')
+  address = await stage.watch(...names, 'damaged.replay', 'cut.replay', 'foreign.replay', 'series/journal.jsonl')
+  const text = await (await fetch(address)).text()
+  module = /<meta name="agon-engine" content="([^"]+)">/.exec(text)?.[1]
+})
+
+after(() => stage.end())
+
+/** A test of pages with engines of their own. */
+function engines(name, run) {
+  test(name, async (t) => {
+    if (!module) return t.skip('this program has no engines for pages')
+    await run(t)
+  })
+}
+
+/** A page, and the paths that it asks for. */
+async function watched(options) {
+  const page = await stage.browse(options)
+  page.asked = []
+  page.on('request', (request) => page.asked.push(request.url()))
+  return page
+}
+
+const asks = (page, path) => page.asked.filter((url) => new URL(url).pathname === path)
+
+async function close(page) {
+  assert.deepEqual(page.wrong, [])
+  await page.context().close()
+}
+
+engines('the module comes packed, with its type, and is kept', async () => {
+  const of = async (encoding) => {
+    const answer = await fetch(new URL(module, address), { headers: { 'accept-encoding': encoding } })
+    const { headers } = answer
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    assert.equal(Buffer.from(bytes.subarray(0, 4)).toString('latin1'), '\0asm')
+    assert.equal(headers.get('content-type'), 'application/wasm')
+    assert.match(headers.get('cache-control'), /immutable/)
+    return headers.get('content-encoding')
+  }
+  assert.equal(await of('gzip, deflate, br'), 'br')
+  assert.equal(await of('gzip'), 'gzip')
+  assert.equal(await of('gzip, br;q=0'), 'gzip')
+})
+
+engines('a page computes its match itself, and asks the server for the file alone', async () => {
+  const page = await watched()
+  await page.goto(`${address}/#replay=cultist-wars-1.replay`)
+  await whole(page)
+  assert.equal(asks(page, '/api/file').length, 1)
+  assert.deepEqual([asks(page, '/api/view'), asks(page, '/api/steps')], [[], []])
+  await page.evaluate(() => window.agon.players[0].goToStep(1))
+  await page.getByRole('button', { name: 'Show the message it got' }).first().click()
+  await page.waitForFunction(() => !document.querySelector('.asked')?.textContent.startsWith('Asking'))
+  const input = stage.agon('replay', 'export', 'cultist-wars-1.replay', '--input', '--seat', '1', '--until', '1')
+  assert.equal((await page.locator('.asked').textContent()).trim(), input.trim())
+  assert.deepEqual(asks(page, '/api/message'), [])
+  await close(page)
+  // A match of a journal too.
+  const kept = await watched()
+  await kept.goto(`${address}/#journal=series/journal.jsonl&match=1.1`)
+  await whole(kept)
+  assert.deepEqual([asks(kept, '/api/file').length, asks(kept, '/api/view').length], [1, 0])
+  await close(kept)
+})
+
+for (const game of Object.keys(GAMES)) {
+  engines(`${game}: ${SEEDS} matches, what the page computes and what the server computes are the same to the byte`, async () => {
+    const page = await stage.browse()
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const name = `${game}-${seed}.replay`
+      await page.goto(`${address}/#replay=${name}`)
+      await page.waitForFunction((seed) => window.agon?.players[0]?.film.head.seed === seed, `${seed}`)
+      const { total, differ, head } = await page.evaluate(
+        async ({ name, key }) => {
+          const ask = async (path) => (await fetch(path, { headers: { 'x-agon-key': key } })).text()
+          const { id, head } = JSON.parse(await ask(`api/view?replay=${name}`))
+          const { film } = window.agon.players[0]
+          const { start: _, ...own } = film.head
+          let differ = 0
+          for (let next = 1; next <= film.total; ) {
+            const theirs = (await ask(`api/steps?id=${id}&from=${next}&to=${next + 31}`)).split('\n').filter((line) => line)
+            const ours = await film.reel.lines(next, next + 31)
+            if (ours.length !== theirs.length || ours.some((line, at) => line !== theirs[at])) differ++
+            next += theirs.length
+          }
+          return { total: film.total, differ, head: JSON.stringify(own) === JSON.stringify(head) }
+        },
+        { name, key: KEY },
+      )
+      assert.ok(total > 0)
+      assert.deepEqual([differ, head], [0, true], name)
+    }
+    await close(page)
+  })
+}
+
+engines('a dropped file opens without the server, ours and a record of an original', async () => {
+  const page = await watched()
+  await page.goto(address)
+  const choose = page.locator('input[type=file]')
+  for (const [file, game] of [['deerhunt-1.replay', 'deerhunt'], ['record.replay', 'terminal']]) {
+    await choose.setInputFiles(stage.path(file))
+    await page.waitForFunction((game) => window.agon?.players[0]?.film.head.game === game, game)
+    await whole(page)
+    assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole', file)
+    await page.getByRole('button', { name: 'Matches' }).click()
+  }
+  assert.deepEqual([asks(page, '/api/view'), asks(page, '/api/steps'), asks(page, '/api/file')], [[], [], []])
+  await close(page)
+})
+
+engines('a folder of pages opens from a disk, with engines of its own, and asks nobody', async () => {
+  stage.agon('rate', 'series/journal.jsonl', '--html', 'site')
+  const files = readdirSync(stage.path('site')).sort()
+  assert.deepEqual(files, ['app.css', 'app.js', 'engine.js', 'index.html', 'matches'])
+  const matches = readdirSync(stage.path('site/matches'))
+  assert.ok(matches.length > 1)
+  for (const match of matches) assert.ok(statSync(stage.path(`site/matches/${match}`)).size < 12_000, 'a page holds its replay and no more')
+  const page = await watched({ offline: true })
+  await page.goto(`${pathToFileURL(stage.path('site/index.html'))}`)
+  await page.goto(`${pathToFileURL(stage.path(`site/matches/${matches[0]}`))}`)
+  await whole(page)
+  await page.keyboard.press('x')
+  const { total, step, end, bot } = await page.evaluate(() => {
+    const [player] = window.agon.players
+    return { total: player.film.total, step: player.stepNumber, end: player.film.end.end, bot: player.film.head.seats[0].bot }
+  })
+  assert.deepEqual([step, end, bot], [total, 'whole', undefined])
+  const elsewhere = page.asked.filter((url) => !url.startsWith(`${pathToFileURL(stage.path('site'))}`) && !url.startsWith('blob:'))
+  assert.deepEqual(elsewhere, [])
+  await close(page)
+})
+
+test('the one-file page of each game opens from a disk and asks nobody', async () => {
+  // What an exported page may take, in bytes.
+  const most = { 'cultist-wars': 150_000, terminal: 500_000 }
+  for (const game of Object.keys(GAMES)) {
+    const file = `${game}.html`
+    const more = game === 'terminal' ? ['--set', 'startingHP=2000'] : []
+    stage.agon('play', game, ...GAMES[game].bots, '--seed', '1', ...more, '-q', '--replay', 'long.replay')
+    stage.agon('replay', 'export', 'long.replay', '--format', 'html', '-o', file)
+    const size = statSync(stage.path(file)).size
+    assert.ok(size <= (most[game] ?? 1_500_000), `${game}: ${size} bytes`)
+    const page = await watched({ offline: true })
+    await page.goto(`${pathToFileURL(stage.path(file))}`)
+    await whole(page)
+    assert.deepEqual(page.asked.filter((url) => !url.startsWith('blob:')), [`${pathToFileURL(stage.path(file))}`])
+    await close(page)
+  }
+})
+
+engines('where the module cannot be had, or workers, the server is asked', async () => {
+  const ways = {
+    'no module': (page) => page.route(`**${module}`, (route) => route.abort()),
+    'a broken module': (page) => page.route(`**${module}`, (route) => route.fulfill({ body: 'no module', contentType: 'application/wasm' })),
+    'a module of another kind': (page) => page.route(`**${module}`, (route) => route.fulfill({ body: Buffer.from('0061736d01000000', 'hex'), contentType: 'application/wasm' })),
+    'no workers': (page) => page.addInitScript(() => delete window.Worker),
+    'no WebAssembly': (page) => page.addInitScript(() => delete window.WebAssembly),
+  }
+  for (const [way, block] of Object.entries(ways)) {
+    const page = await watched()
+    await block(page)
+    await page.goto(`${address}/#replay=cultist-wars-1.replay`)
+    await whole(page)
+    assert.equal(asks(page, '/api/view').length, 1, way)
+    await close(page)
+  }
+})
+
+engines('a page opened as a file says when its browser cannot compute', async () => {
+  stage.agon('rate', 'series/journal.jsonl', '--html', 'site')
+  const [match] = readdirSync(stage.path('site/matches'))
+  for (const block of [() => delete window.Worker, () => delete window.WebAssembly]) {
+    const page = await stage.browse()
+    await page.addInitScript(block)
+    await page.goto(`${pathToFileURL(stage.path(`site/matches/${match}`))}`)
+    await page.getByText('This page computes its match in the browser, and cannot here').waitFor()
+    await close(page)
+  }
+})
+
+engines('damaged, cut and foreign files are told apart without the server', async () => {
+  const page = await watched()
+  for (const [file, says] of [['damaged', /damaged/], ['foreign', /not a replay/]]) {
+    await page.goto(`${address}/#replay=${file}.replay`)
+    await page.getByRole('heading', { name: 'This match cannot be shown' }).waitFor()
+    assert.match(await page.locator('main').textContent(), says)
+    await page.goto('about:blank')
+  }
+  await page.goto(`${address}/#replay=cut.replay`)
+  await page.getByRole('alert').waitFor()
+  assert.match(await page.getByRole('alert').textContent(), /cut off/)
+  assert.deepEqual([asks(page, '/api/view'), asks(page, '/api/steps')], [[], []])
+  await close(page)
+})
+
+/** A module that stops, with a sentence, when it is to open a replay, and forgets what was open. */
+function stopping() {
+  const text = 'a rule that nobody foresaw'
+  const name = (text) => [text.length, ...Buffer.from(text)]
+  const section = (id, ...content) => [id, content.length, ...content]
+  // Types: () -> (), (i32) -> i32, () -> i32.
+  const types = section(1, 3, 0x60, 0, 0, 0x60, 1, 0x7f, 1, 0x7f, 0x60, 0, 1, 0x7f)
+  const functions = section(3, 5, 0, 1, 2, 2, 1)
+  const memory = section(5, 1, 0, 2)
+  const names = ['agon_start', 'agon_take', 'agon_out', 'agon_out_length', 'agon_open']
+  const exported = [...name('memory'), 2, 0, ...names.flatMap((one, at) => [...name(one), 0, at])]
+  const exports = [7, 0x80 | (exported.length + 1 & 0x7f), (exported.length + 1) >> 7, names.length + 1, ...exported]
+  const body = (...code) => [code.length + 2, 0, ...code, 0x0b]
+  const bodies = [body(), body(0x41, 0xc0, 0x00), body(0x41, 0), body(0x41, text.length), body(0x00)].flat()
+  const code = section(10, 5, ...bodies)
+  const data = section(11, 1, 0, 0x41, 0, 0x0b, ...name(text))
+  return Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...types, ...functions, ...memory, ...exports, ...code, ...data])
+}
+
+engines('when the module stops, the page says why, and stays alive', async () => {
+  const page = await stage.browse()
+  await page.route(`**${module}`, (route) => route.fulfill({ body: stopping(), contentType: 'application/wasm' }))
+  for (let time = 0; time < 2; time++) {
+    await page.goto(`${address}/#replay=cultist-wars-${time + 1}.replay`)
+    await page.getByText('The engine stopped at this match; please report it. a rule that nobody foresaw').waitFor()
+    await page.getByRole('button', { name: /matches/i }).first().click()
+    await page.getByRole('heading', { name: 'Play a match' }).waitFor()
+  }
+  await close(page)
+})
+
+engines('a match that was put away is opened again when it is looked at', async () => {
+  const page = await stage.browse()
+  await page.goto(`${address}/#replay=jungle-blitz-1.replay`)
+  await whole(page)
+  const same = await page.evaluate(async () => {
+    const { film } = window.agon.players[0]
+    const before = await film.reel.lines(7, 7)
+    film.reel.close()
+    return JSON.stringify(await film.reel.lines(7, 7)) === JSON.stringify(before)
+  })
+  assert.equal(same, true)
+  await close(page)
+})
+
+engines('an exported film and the module tell the same', async () => {
+  stage.agon('replay', 'export', 'ostibot-2.replay', '--format', 'html', '--private', '-o', 'film.html')
+  const packed = /id="match">([^<]*)</.exec(readFileSync(stage.path('film.html'), 'utf8'))[1]
+  const [, ...lines] = gunzipSync(Buffer.from(packed, 'base64')).toString().split('\n')
+  const page = await stage.browse()
+  await page.goto(`${address}/#replay=ostibot-2.replay`)
+  await whole(page)
+  const [first, last] = await page.evaluate(async () => {
+    const { film } = window.agon.players[0]
+    return [(await film.reel.lines(1, 1))[0], (await film.reel.lines(film.total, film.total))[0]]
+  })
+  assert.deepEqual([first, last], [lines[0], lines.at(-1)])
+  await close(page)
+})
