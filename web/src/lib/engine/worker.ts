@@ -33,7 +33,8 @@ async function answer(asked: Asked): Promise<Answered> {
   if (asked.ask === 'load') {
     module = load(asked)
     try {
-      await module
+      // What is no module of ours is found out now, while somebody else can still be asked.
+      engine = new Engine(await module)
       return { bytes: undefined }
     } catch (error) {
       return { missing: String(error) }
