@@ -76,7 +76,9 @@ fn watch(root: &Path) {
             }
         }
     }
-    println!("cargo:rerun-if-changed={}", root.join("Cargo.lock").display());
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        println!("cargo:rerun-if-changed={}", root.join(file).display());
+    }
 }
 
 /// Builds and packs the module; a sentence when that cannot be done here.

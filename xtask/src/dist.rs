@@ -33,10 +33,14 @@ pub fn run(root: &Path) -> Result<bool> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let target = root.join(target);
     let host = host()?;
+    if !crate::has_wasm() {
+        bail!("what is shipped has engines for its pages; install Rust for them: rustup target add {}", crate::WASM);
+    }
     // With the C library inside it runs on every Linux, and it starts in two thirds of the time.
     let built = Command::new("cargo")
         .args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"])
         .args(["--", "-C", "target-feature=+crt-static"])
+        .env("AGON_WASM", "require")
         .current_dir(root)
         .status()
         .context("running cargo")?;

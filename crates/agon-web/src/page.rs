@@ -210,3 +210,76 @@ impl Page {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_game::{Answer, Seat, Setup};
+    use agon_replay::data::note;
+    use agon_replay::{Header, SeatInfo, Timing};
+    use agon_spec::Clock;
+    use agon_view::EndWord;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A match of three steps whose bots wrote something, were started somehow, and made a fault.
+    fn replay() -> Vec<u8> {
+        let game = agon_games::ALL[0];
+        let mut session = game.open(&Setup { seats: 2, ..Setup::default() }).unwrap();
+        let seats = ["one", "two"].map(|label| SeatInfo {
+            bot: format!("cmd:secret-{label}"),
+            label: label.to_owned(),
+            hash: Some("secret hash".to_owned()),
+        });
+        let header = Header::new(session.as_ref(), seats.to_vec(), Clock::ORIGINAL);
+        let mut writer = Writer::new(Vec::new(), &header).unwrap();
+        for seat in [0, 1].map(Seat::new) {
+            session.seat_builtin(seat, game.info().builtins[0].name, &[], 1).unwrap();
+        }
+        for _ in 0..3 {
+            let seat = session.deciding().iter().next().unwrap();
+            let answers = [(seat, Answer::Given { order: session.think(seat), think_ms: 0 })];
+            session.play(&answers).unwrap();
+            writer.note(seat, note::STDERR, "secret thoughts");
+            writer.timing(seat, Timing { wall_us: 1_234, cpu_us: None });
+            writer.step(&answers, session.hash()).unwrap();
+        }
+        let facts = json!({
+            "faults": [{ "seat": 1, "step": 1, "kind": "stray", "message": "told to all", "stderr": "secret words" }],
+            "times": "secret times",
+            "void": "stopped by hand",
+        });
+        let state = format!("{:016x}", session.hash());
+        writer.finish(End { steps: 0, outcome: None, state, chain: String::new(), facts }).unwrap()
+    }
+
+    #[test]
+    fn a_page_of_a_folder_holds_nothing_of_one_bot_alone() {
+        let whole = Replay::read(&replay()).unwrap();
+        let bytes = stripped(&whole).unwrap().unwrap();
+        let given = Replay::read(&bytes).unwrap();
+        assert!(!format!("{given:?}").contains("secret"), "{given:?}");
+        assert_eq!((&given.steps, &given.timing), (&whole.steps, &whole.timing));
+        // What is told to all is told as the page of one file tells it.
+        let mut views = [whole, given].map(|replay| View::open(replay, Privacy::Redacted).unwrap());
+        let told = views.each_mut().map(|view| {
+            let lines: Vec<_> = (1..=3).map(|step| serde_json::to_value(view.line(step)).unwrap()).collect();
+            (serde_json::to_value(view.head()).unwrap(), lines)
+        });
+        assert_eq!(told[0], told[1]);
+        assert!(told[0].1[1].to_string().contains("told to all"));
+    }
+
+    #[test]
+    fn one_that_was_altered_or_cut_stays_so() {
+        let good = replay();
+        let mut altered = Replay::read(&good).unwrap();
+        altered.header.recipe.seed += 1;
+        altered.end.as_mut().unwrap().chain = "0".repeat(16);
+        assert_eq!(stripped(&altered).unwrap(), None);
+        let cut = Replay::read(&good[..good.len() - 20]).unwrap();
+        let given = Replay::read(&stripped(&cut).unwrap().unwrap()).unwrap();
+        let view = View::open(given, Privacy::Redacted).unwrap();
+        assert_eq!((view.steps(), view.head().end.as_ref().unwrap().end), (3, EndWord::Cut));
+    }
+}

@@ -341,3 +341,32 @@ fn a_page_asks_for_the_steps_it_shows_until_the_replay_is_put_away() {
     let gone = asked(&id, 1, 1);
     assert!(gone.starts_with("HTTP/1.1 410"), "{gone}");
 }
+
+#[test]
+fn the_page_names_its_engines_where_there_are_some() {
+    let server = Running::start();
+    let page = server.send("GET /", &[], "");
+    let name = format!("/{}", agon_module::NAME);
+    assert_eq!(page.contains(&format!("<meta name=\"agon-engine\" content=\"{name}\">")), agon_module::is_built());
+    let engines = server.send(&format!("GET {name}"), &["Accept-Encoding: gzip, br"], "");
+    if agon_module::is_built() {
+        assert!(engines.starts_with("HTTP/1.1 200") && engines.contains("content-encoding: br"), "{name}");
+        assert!(engines.contains("content-type: application/wasm") && engines.contains("immutable"), "{name}");
+    } else {
+        assert!(engines.starts_with("HTTP/1.1 404"), "{engines}");
+    }
+    // Nothing else is kept by a browser.
+    assert!(page.contains("cache-control: no-store"), "{page}");
+}
+
+#[test]
+fn a_file_on_the_shelf_is_given_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("match.replay");
+    std::fs::write(&path, "whatever it is").unwrap();
+    let server = Running::with(Config { files: vec![path.clone()], ..Config::default() });
+    let given = server.get(&format!("/api/file?replay={}", path.display()));
+    assert!(given.starts_with("HTTP/1.1 200") && given.ends_with("whatever it is"), "{given}");
+    let none = server.get(&format!("/api/file?journal={}&block=1&game=1", path.display()));
+    assert!(none.starts_with("HTTP/1.1 422"), "{none}");
+}
