@@ -41,7 +41,9 @@ fn main() {
         // What was asked for is told; so is what a release lacks.
         if wanted == "1" || wanted.is_empty() && !is_debug {
             let why = missing.lines().next().unwrap_or_default();
-            println!("cargo:warning=pages get their steps from the server, not from engines of their own: {why}");
+            println!(
+                "cargo:warning=pages get their steps from the server, not from engines of their own: {why}"
+            );
             // A path that is never there: look again next time, what is missing may have come.
             println!("cargo:rerun-if-changed=not-built");
         }
@@ -83,23 +85,28 @@ fn watch(root: &Path) {
 
 /// Builds and packs the module; a sentence when that cannot be done here.
 fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
-    let library = run(Command::new(variable("RUSTC")).args(["--print", "target-libdir", "--target", TARGET]))?;
+    let library =
+        run(Command::new(variable("RUSTC")).args(["--print", "target-libdir", "--target", TARGET]))?;
     if !Path::new(library.trim()).is_dir() {
         return Err(format!("Rust for {TARGET} is not installed (`rustup target add {TARGET}`)."));
     }
-    run(Command::new("node").arg("--version")).map_err(|_| "Node, which packs it, was not found.".to_owned())?;
+    run(Command::new("node").arg("--version"))
+        .map_err(|_| "Node, which packs it, was not found.".to_owned())?;
     // A folder of its own: in the outer cargo's this one would wait for the other's end for ever.
     let own = out.ancestors().nth(4).expect("cargo's folders").join("module");
     let profile = if is_debug { "wasm-quick" } else { "wasm" };
     let mut cargo = Command::new(variable("CARGO"));
     cargo.current_dir(root).args(["rustc", "--quiet", "--locked", "--package", "agon-wasm", "--lib"]);
-    cargo.args(["--crate-type", "cdylib", "--target", TARGET, "--profile", profile, "--target-dir"]).arg(&own);
+    cargo
+        .args(["--crate-type", "cdylib", "--target", TARGET, "--profile", profile, "--target-dir"])
+        .arg(&own);
     cargo.args(["--", "-C", &format!("link-arg=--max-memory={MOST_MEMORY}")]);
     // What is meant for the machine the program is built for, or for whoever looks at sources.
     for (name, _) in env::vars().filter(|(name, _)| {
         name.starts_with("CARGO_PROFILE_")
             || name.starts_with("CARGO_TARGET_")
-            || ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_WRAPPER"].contains(&name.as_str())
+            || ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_WRAPPER"]
+                .contains(&name.as_str())
             || name == "RUSTC_WORKSPACE_WRAPPER"
     }) {
         cargo.env_remove(name);

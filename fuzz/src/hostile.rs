@@ -80,7 +80,9 @@ pub fn replay(games: &[&dyn AnyGame], bytes: &[u8]) {
 
 /// What a page may ask of its engines: the first eight bytes choose which questions, the others are the file.
 pub fn module(bytes: &[u8]) {
-    let Some((&[private, from, to, step, seat, other, ..], file)) = bytes.split_first_chunk::<8>() else { return };
+    let Some((&[private, from, to, step, seat, other, ..], file)) = bytes.split_first_chunk::<8>() else {
+        return;
+    };
     // Long matches take long, and say no more than short ones.
     if file.len() > 16 << 10 {
         return;

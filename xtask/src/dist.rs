@@ -34,7 +34,10 @@ pub fn run(root: &Path) -> Result<bool> {
     let target = root.join(target);
     let host = host()?;
     if !crate::has_wasm() {
-        bail!("what is shipped has engines for its pages; install Rust for them: rustup target add {}", crate::WASM);
+        bail!(
+            "what is shipped has engines for its pages; install Rust for them: rustup target add {}",
+            crate::WASM
+        );
     }
     // With the C library inside it runs on every Linux, and it starts in two thirds of the time.
     let built = Command::new("cargo")

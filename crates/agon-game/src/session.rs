@@ -292,7 +292,10 @@ impl<G: Game> AnyGame for Face<G> {
 
     fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
         if BARE {
-            return Ok(Workload { state_bytes: size_of::<G::State>(), scenes: vec![playing(G::set_up(setup)?)] });
+            return Ok(Workload {
+                state_bytes: size_of::<G::State>(),
+                scenes: vec![playing(G::set_up(setup)?)],
+            });
         }
         let mut scenes = vec![
             beginning::<G>(G::prepare(setup)?),

@@ -109,7 +109,10 @@ mod tests {
         let (mut refused, mut tried) = (0, 0);
         for text in texts().iter().filter(|text| text.len() > 1) {
             let good = native::pack(text).unwrap();
-            assert!(pure::unpack(&[&good[..], b"x"].concat(), text.len() as u64).is_none(), "something follows");
+            assert!(
+                pure::unpack(&[&good[..], b"x"].concat(), text.len() as u64).is_none(),
+                "something follows"
+            );
             for cut in [0, 1, 4, good.len() / 2, good.len() - 1] {
                 assert!(pure::unpack(&good[..cut], text.len() as u64).is_none(), "cut at {cut}");
             }

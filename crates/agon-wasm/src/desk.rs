@@ -51,10 +51,8 @@ impl Desk {
     /// # Errors
     /// When it cannot be shown.
     pub fn open(&mut self, replay: &[u8], privacy: Privacy) -> Result<Vec<u8>, Refusal> {
-        let replay = Replay::read(replay).map_err(|error| Refusal {
-            foreign: error == ReplayError::Foreign,
-            ..Refusal::new(error)
-        })?;
+        let replay = Replay::read(replay)
+            .map_err(|error| Refusal { foreign: error == ReplayError::Foreign, ..Refusal::new(error) })?;
         let view = View::open(replay, privacy).map_err(Refusal::new)?;
         self.last = self.last.wrapping_add(1);
         let id = self.last;
@@ -128,7 +126,8 @@ impl Desk {
     /// # Errors
     /// When there is no such game.
     pub fn playout(&self, game: &str, steps: u32) -> Result<u64, Refusal> {
-        let game = agon_games::find(game).ok_or_else(|| Refusal::new(format!("no game is called `{game}`")))?;
+        let game =
+            agon_games::find(game).ok_or_else(|| Refusal::new(format!("no game is called `{game}`")))?;
         let setup = Setup { seats: game.info().usual_seats(), seed: 1, ..Setup::default() };
         let mut workload = game.workload(&setup).map_err(Refusal::new)?;
         let scene = workload.scenes.iter_mut().find(|scene| scene.name == "playout");

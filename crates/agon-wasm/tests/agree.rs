@@ -28,7 +28,10 @@ fn the_module_agrees_with_this_machine() {
     for game in agon_games::ALL {
         replays.extend((0..10).map(|seed| played(game.info().name, seed)));
         for golden in [game.info().name.to_owned(), format!("{}-rare", game.info().name)] {
-            for file in golden::folder(&golden).map(|folder| golden::files(&folder).expect("files")).into_iter().flatten()
+            for file in golden::folder(&golden)
+                .map(|folder| golden::files(&folder).expect("files"))
+                .into_iter()
+                .flatten()
             {
                 let record = golden::read(&file).expect("a golden record");
                 // The records of most originals are not files that they wrote themselves.

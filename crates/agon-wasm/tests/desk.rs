@@ -68,11 +68,8 @@ fn of_too_many_the_first_is_put_away_and_says_so() {
     let bytes = played("cultist-wars", 1);
     let mut desk = Desk::default();
     let ids: Vec<u32> = (0..=MOST_OPEN).map(|_| id(&desk.open(&bytes, Privacy::Private).unwrap())).collect();
-    let gone = Refusal {
-        error: "this replay was put away; open it again".to_owned(),
-        foreign: false,
-        gone: true,
-    };
+    let gone =
+        Refusal { error: "this replay was put away; open it again".to_owned(), foreign: false, gone: true };
     assert_eq!(desk.lines(ids[0], 1, 1), Err(gone.clone()));
     assert_eq!(desk.message(ids[0], 0, 1), Err(gone.clone()));
     assert!(desk.lines(ids[1], 1, 1).is_ok());

@@ -347,11 +347,17 @@ fn the_page_names_its_engines_where_there_are_some() {
     let server = Running::start();
     let page = server.send("GET /", &[], "");
     let name = format!("/{}", agon_module::NAME);
-    assert_eq!(page.contains(&format!("<meta name=\"agon-engine\" content=\"{name}\">")), agon_module::is_built());
+    assert_eq!(
+        page.contains(&format!("<meta name=\"agon-engine\" content=\"{name}\">")),
+        agon_module::is_built()
+    );
     let engines = server.send(&format!("GET {name}"), &["Accept-Encoding: gzip, br"], "");
     if agon_module::is_built() {
         assert!(engines.starts_with("HTTP/1.1 200") && engines.contains("content-encoding: br"), "{name}");
-        assert!(engines.contains("content-type: application/wasm") && engines.contains("immutable"), "{name}");
+        assert!(
+            engines.contains("content-type: application/wasm") && engines.contains("immutable"),
+            "{name}"
+        );
     } else {
         assert!(engines.starts_with("HTTP/1.1 404"), "{engines}");
     }
