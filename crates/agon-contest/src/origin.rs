@@ -30,11 +30,16 @@ impl Mean {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// How far the mean may be from the truth to each side (95 %, normal approximation); none for fewer than two.
+    /// How far the mean may be from the truth to each side (95 %, normal approximation); none for fewer than two. Scores that
+    /// are all alike do not show how they vary: then it is what another score could do whose chance `p` is small enough
+    /// to have been missed, `(1 - p)^n = 2.5 %`.
     pub fn error(&self) -> Option<f64> {
         let mean = self.mean().filter(|_| self.count > 1)?;
         let n = self.count as f64;
         let variance = (self.squares / n - mean * mean).max(0.0) * n / (n - 1.0);
+        if variance < 1e-12 {
+            return Some((1.0 - 0.025f64.powf(1.0 / n)) * mean.max(1.0 - mean));
+        }
         Some(1.96 * (variance / n).sqrt())
     }
 }
@@ -178,5 +183,12 @@ mod tests {
         [0.0, 1.0].repeat(50).into_iter().for_each(|score| mean.add(score));
         let error = mean.error().expect("a hundred scores");
         assert!((error - 1.96 * 0.05).abs() < 1e-3, "{error}");
+        // A hundred draws, and a hundred wins: a result with a chance of 3.6 % may have been missed.
+        for (score, furthest) in [(0.5, 0.5), (1.0, 1.0)] {
+            let mut mean = Mean::default();
+            (0..100).for_each(|_| mean.add(score));
+            let error = mean.error().expect("a hundred scores");
+            assert!((error - 0.0362 * furthest).abs() < 1e-3, "{error}");
+        }
     }
 }

@@ -2,11 +2,16 @@
 //!
 //! After each round of fixtures all bots are rated anew. A game of two bots narrows down their difference the more the
 //! less it is known and the nearer its result is to a toss-up: by `ln(1 + p (1 - p) v) / 2`, `p` the expected
-//! score and `v` the variance of the difference. What it tells about the **order** counts only as far as the order
-//! of the two is open; what it tells about the **top k**, only as far as they are near the line. Candidates are
-//! neighbours in the table; a tenth of the games are between bots far apart, as otherwise the ends of a long
-//! table drift. Newcomers come first, and nobody meets the same bot twice within ten opponents where there
-//! is another choice.
+//! score and `v` the variance of the difference.
+//!
+//! About the **order** that counts the less the more places lie between the two, and the more often they met: in the
+//! long run two bots meet in inverse proportion to how many places they are apart. Games of direct neighbours alone would
+//! tell their order best and let long stretches of the table drift; games of all alike do the reverse. With
+//! this share both errors are near to their smallest (`tests/ladder.rs`). About the **top k** it counts only as far
+//! as the two are near the line.
+//!
+//! Candidates are neighbours in the table; a tenth of the games are between bots far apart, which holds the ends of a long
+//! table. Newcomers come first, and whoever met of late comes later.
 
 use agon_stats::pairs::{BLOCK, Meeting, Pairs};
 use agon_stats::{Scale, score_of_elo};
@@ -26,8 +31,12 @@ pub struct Ladder {
 const NEIGHBOURS: usize = 32;
 /// A bot with fewer blocks is a newcomer and plays first.
 const FEW_BLOCKS: u32 = 4;
-/// Nobody meets the same bot again within so many opponents.
+/// Whoever met within so many opponents comes later, at this part of the weight.
 const MEMORY: usize = 10;
+const AGAIN: f64 = 0.5;
+/// A ladder that looks for the best plays this many fixtures a round at least, or one for each place above the line:
+/// soon only few bots are near it, and each is in one fixture of a round.
+const NEAR_THE_LINE: usize = 4;
 /// What is held of a bot before it played: the standard deviation of ratings, in natural logarithms (350 Elo).
 /// For choosing games only; ratings know no prior.
 const PRIOR: f64 = 2.0;
@@ -50,8 +59,7 @@ impl Ladder {
 
     /// Goes through the rounds: what is known after the finished ones, and the fixtures of the next.
     fn fold(&self, results: &Results) -> (Known, Vec<Fixture>) {
-        // Enough to keep half the bots busy, few enough to learn from them.
-        let size = (self.bots / self.seats / 2).max(1) as u32;
+        let size = round_size(self.bots, self.seats, self.top);
         let mut known = Known::new(self.bots);
         let mut given = 0;
         for round in 1.. {
@@ -99,6 +107,12 @@ impl Format for Ladder {
     }
 }
 
+/// How many fixtures a round has: enough to keep half the bots busy, few enough to learn from them.
+pub fn round_size(bots: usize, seats: usize, top: Option<usize>) -> u32 {
+    let half = (bots / seats / 2).max(1);
+    top.map_or(half, |top| half.min(top.max(NEAR_THE_LINE))) as u32
+}
+
 /// Who met whom in a block with these points. In many seats only the sums of points are known: who left more behind is
 /// held to have been ahead of the other that much more often; in two seats that is exact.
 pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
@@ -121,6 +135,8 @@ pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
 #[derive(Clone, Debug)]
 pub struct Known {
     pairs: Pairs,
+    /// Where the pairs of each bot with those of higher numbers begin.
+    starts: Vec<usize>,
     new: Vec<Meeting>,
     /// Ratings in natural logarithms.
     strengths: Vec<f64>,
@@ -138,6 +154,7 @@ impl Known {
     pub fn new(bots: usize) -> Self {
         Self {
             pairs: Pairs::new(bots, []),
+            starts: vec![0; bots + 1],
             new: Vec::new(),
             strengths: vec![0.0; bots],
             variances: vec![PRIOR * PRIOR; bots],
@@ -161,13 +178,18 @@ impl Known {
         }
     }
 
-    /// Rates all bots by all results so far.
+    /// Rates all bots by all results so far, setting out from the ratings of before: they agree to 1e-6 Elo with those that
+    /// set out from nothing.
     pub fn refit(&mut self) {
         if self.new.is_empty() {
             return;
         }
         self.pairs = self.pairs.with(self.strengths.len(), self.new.drain(..));
-        let scale = Scale::fit(&self.pairs, &[], None);
+        self.starts.fill(0);
+        self.pairs.list().iter().for_each(|pair| self.starts[pair.first as usize + 1] += 1);
+        (0..self.strengths.len()).for_each(|bot| self.starts[bot + 1] += self.starts[bot]);
+        let before: Vec<f64> = self.strengths.iter().map(|strength| strength * ELO).collect();
+        let scale = Scale::fit(&self.pairs, &[], Some(&before));
         self.strengths = scale.elo.iter().map(|elo| elo / ELO).collect();
         let mut curvature = vec![1.0 / (PRIOR * PRIOR); self.strengths.len()];
         for pair in self.pairs.list() {
@@ -199,23 +221,34 @@ impl Known {
         score_of_elo(1.702 * ELO * (self.strengths[one] - self.strengths[other]) / deviation)
     }
 
-    /// What a game of two bots tells.
-    fn gain(&self, one: usize, other: usize, line: Option<f64>) -> f64 {
+    /// What a game of two bots tells that are so many places apart.
+    fn gain(&self, one: usize, other: usize, apart: usize, line: Option<f64>) -> f64 {
         let variance = self.variances[one] + self.variances[other];
         let lead = self.strengths[one] - self.strengths[other];
-        let expected = score_of_elo(lead * ELO);
-        let told = (1.0 + expected * (1.0 - expected) * variance).ln() / 2.0;
-        let open = |distance: f64, variance: f64| (-distance * distance / (2.0 * variance)).exp();
+        let odds = (-lead.abs()).exp();
+        let told = (1.0 + odds / ((1.0 + odds) * (1.0 + odds)) * variance).ln() / 2.0;
         told * match line {
-            None => open(lead, variance),
+            None => 1.0 / apart as f64 / (1.0 + self.met(one, other)),
             Some(line) => {
-                let near = |bot: usize| open(self.strengths[bot] - line, self.variances[bot]);
+                let near = |bot: usize| {
+                    let distance = self.strengths[bot] - line;
+                    (-distance * distance / (2.0 * self.variances[bot])).exp()
+                };
                 near(one) + near(other)
             }
         }
     }
 
-    /// The next fixtures of `seats` bots, `size` of them or as many as there are bots for; no bot is in two.
+    /// In how many blocks two bots met.
+    fn met(&self, one: usize, other: usize) -> f64 {
+        let (first, second) = (one.min(other), one.max(other) as u32);
+        let own = &self.pairs.list()[self.starts[first]..self.starts[first + 1]];
+        let found = own.binary_search_by_key(&second, |pair| pair.second);
+        found.map_or(0.0, |found| own[found].blocks as f64 / BLOCK as f64)
+    }
+
+    /// The next fixtures of `seats` bots, `size` of them or as many as there are bots for. No bot is in two, unless there are
+    /// fewer bots than so many fixtures have seats: then each is in as many as that takes, with others each time.
     /// `round` counts from 1 and sees to it that those far apart change.
     pub fn choose(&self, round: u32, size: u32, seats: usize, top: Option<usize>) -> Vec<Vec<usize>> {
         if size == 0 {
@@ -227,10 +260,11 @@ impl Known {
         let mut candidates: Vec<(f64, usize, usize)> = Vec::new();
         for place in 0..bots {
             for other in place + 1..bots.min(place + 1 + NEIGHBOURS) {
-                candidates.push((self.weight(order[place], order[other], line), place, other));
+                let weight = self.weight(order[place], order[other], other - place, line);
+                candidates.push((weight, place, other));
             }
         }
-        candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let mut busy = vec![false; bots];
         let mut chosen: Vec<Vec<usize>> = Vec::new();
         // A tenth far apart. Where the top is to be found out, only so that nobody is forgotten.
@@ -247,13 +281,16 @@ impl Known {
                 self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
             }
         }
-        for (_, one, other) in candidates {
-            if chosen.len() as u32 >= size {
-                break;
-            }
-            if !busy[one] && !busy[other] {
-                self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
-            }
+        let passes = (size as usize * seats).div_ceil(bots.max(1));
+        for _ in 0..passes {
+            candidates.retain(|&(_, one, other)| {
+                let free = chosen.len() < size as usize && !busy[one] && !busy[other];
+                if free {
+                    self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+                }
+                !free
+            });
+            busy.fill(false);
         }
         chosen.into_iter().map(|bots| seated(bots, &self.first_seats)).collect()
     }
@@ -314,10 +351,10 @@ impl Known {
     }
 
     /// The gain of a pair, with newcomers first and pairs that met of late last.
-    fn weight(&self, one: usize, other: usize, line: Option<f64>) -> f64 {
+    fn weight(&self, one: usize, other: usize, apart: usize, line: Option<f64>) -> f64 {
         let new = [one, other].map(|bot| u32::from(self.blocks[bot] < FEW_BLOCKS)).iter().sum::<u32>();
-        let again = if self.recent[one].contains(&other) { 0.2 } else { 1.0 };
-        (self.gain(one, other, line) + f64::from(new)) * again
+        let again = if self.recent[one].contains(&other) { AGAIN } else { 1.0 };
+        (self.gain(one, other, apart, line) + f64::from(new)) * again
     }
 
     /// Fills a fixture with the least known bots near these places, and keeps them all busy for this round.

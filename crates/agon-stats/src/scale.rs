@@ -85,7 +85,7 @@ impl Scale {
             }
             let of = |all: &[Option<f64>]| members.iter().map(|&bot| all[bot as usize]).collect::<Vec<_>>();
             let own: Vec<f64> = members.iter().map(|&bot| inner[bot as usize]).collect();
-            let peak = peak(games, &of(&fixed), &own);
+            let peak = peak(games, &of(&fixed), &own, start.is_none());
             members.iter().zip(peak).for_each(|(&bot, strength)| inner[bot as usize] = strength);
         }
         for members in

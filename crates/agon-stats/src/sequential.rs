@@ -17,8 +17,9 @@ pub enum Decision {
     /// These bots do not vary, and what they play from the starts there are is not enough to decide: vary
     /// maps, seeds or opponents.
     OutOfGames {
-        /// How many blocks count.
-        distinct: u64,
+        /// How many blocks count. In JSON it keeps its first name, as scripts read decisions.
+        #[serde(rename = "distinct")]
+        counted: u64,
     },
 }
 
@@ -34,7 +35,7 @@ pub struct Status {
     /// H1 is accepted at or above this.
     pub upper: f64,
     /// Blocks that count (see [`crate::repeats`]).
-    pub distinct: u64,
+    pub counted: u64,
     /// All blocks fed.
     pub blocks: u64,
     /// `counts[p]` of these blocks gave `p` points.
@@ -94,7 +95,7 @@ impl Sequential {
         self.fed += 1;
         if self.decision == Decision::Continue {
             self.decision = self.decide();
-            self.decided_after = self.distinct();
+            self.decided_after = self.counted();
         }
         Ok(self.decision)
     }
@@ -102,7 +103,7 @@ impl Sequential {
     /// Ends the test for want of games: the series has no more seeds, maps or opponents.
     pub fn out_of_games(&mut self) -> Decision {
         if self.decision == Decision::Continue {
-            self.decision = Decision::OutOfGames { distinct: self.distinct() };
+            self.decision = Decision::OutOfGames { counted: self.counted() };
         }
         self.decision
     }
@@ -116,7 +117,7 @@ impl Sequential {
             llr,
             lower,
             upper,
-            distinct: self.distinct(),
+            counted: self.counted(),
             blocks: self.fed,
             counts: self.tally.counts().to_vec(),
             estimate: Estimate::new(&self.tally, 0.95),
@@ -138,10 +139,10 @@ impl Sequential {
             Decision::AcceptH1
         } else if llr <= lower {
             Decision::AcceptH0
-        } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.distinct() + 1)) {
-            // Were there one more block as likely as each of those seen, missing it 3 (distinct + 1) times
+        } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.counted() + 1)) {
+            // Were there one more block as likely as each of those seen, missing it 3 (counted + 1) times
             // in a row would have a chance below 1 in 20.
-            Decision::OutOfGames { distinct: self.distinct() }
+            Decision::OutOfGames { counted: self.counted() }
         } else {
             Decision::Continue
         }
@@ -151,14 +152,14 @@ impl Sequential {
         self.sprt.llr(&self.tally).expect("a tally of fed blocks knows its draws")
     }
 
-    fn distinct(&self) -> u64 {
+    fn counted(&self) -> u64 {
         self.repeats.counted()
     }
 
     fn expected_blocks(&self, llr: f64) -> Option<u64> {
         let (lower, upper) = self.sprt.bounds();
         let bound = if llr > 0.0 { upper } else { lower };
-        let more = self.distinct() as f64 * (bound / llr - 1.0);
+        let more = self.counted() as f64 * (bound / llr - 1.0);
         (self.decision == Decision::Continue && more.is_finite() && more < 1e9).then_some(more.ceil() as u64)
     }
 }
@@ -187,10 +188,10 @@ mod tests {
     fn constant_results_are_decided() {
         let won = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [2, 2])));
         assert_eq!(won.decision, Decision::AcceptH1);
-        assert!(won.distinct < 200, "{}", won.distinct);
+        assert!(won.counted < 200, "{}", won.counted);
         let lost = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [0, 0])));
         assert_eq!(lost.decision, Decision::AcceptH0);
-        assert!(lost.distinct < 200, "{}", lost.distinct);
+        assert!(lost.counted < 200, "{}", lost.counted);
         let drawn = run(&mut test(10.0), (0..100_000).map(|seed| (seed, [1, 1])));
         assert_eq!((drawn.decision, drawn.draw_ratio), (Decision::AcceptH0, Some(1.0)));
     }
@@ -208,7 +209,7 @@ mod tests {
             }
         }
         let status = test.status();
-        assert_eq!((status.decision, status.distinct), (Decision::AcceptH0, status.blocks));
+        assert_eq!((status.decision, status.counted), (Decision::AcceptH0, status.blocks));
     }
 
     #[test]
@@ -232,15 +233,15 @@ mod tests {
     fn a_start_that_repeats_is_no_new_evidence() {
         let mut test = test(10.0);
         let status = run(&mut test, (0..500).map(|game| (game % 7, [2, 2])));
-        assert_eq!(status.decision, Decision::OutOfGames { distinct: 7 });
-        assert_eq!((status.distinct, status.blocks), (7, 7 + 24));
+        assert_eq!(status.decision, Decision::OutOfGames { counted: 7 });
+        assert_eq!((status.counted, status.blocks), (7, 7 + 24));
         assert_eq!(status.counts, [0, 0, 0, 0, 7]);
     }
 
     #[test]
     fn new_blocks_now_and_then_keep_the_test_going() {
         let status = run(&mut test(10.0), (0..300).map(|game| (game / 10, [1, 1])));
-        assert_eq!((status.decision, status.distinct, status.blocks), (Decision::Continue, 30, 300));
+        assert_eq!((status.decision, status.counted, status.blocks), (Decision::Continue, 30, 300));
     }
 
     #[test]
@@ -260,7 +261,7 @@ mod tests {
     fn a_series_without_more_seeds_ends_undecided() {
         let mut test = test(10.0);
         run(&mut test, (0..30).map(|seed| (seed, [2, 0])));
-        assert_eq!(test.out_of_games(), Decision::OutOfGames { distinct: 30 });
+        assert_eq!(test.out_of_games(), Decision::OutOfGames { counted: 30 });
     }
 
     #[test]

@@ -165,23 +165,43 @@ impl Sprt {
         if tally.blocks() == 0 {
             return Some(0.0);
         }
+        if self.model == Model::Bayesian && tally.shape().games == 1 {
+            return Some(Drawish::of(&tally.games()?).llr(self.elo0, self.elo1));
+        }
+        self.counts_llr(&tally.lifted(), tally)
+    }
+
+    /// The same of counts of blocks by their score, none of them 0. What the draws of `tally` say of the margin of the
+    /// bayesian model holds for them too.
+    fn counts_llr(&self, counts: &[(f64, f64)], tally: &Tally) -> Option<f64> {
         Some(match self.model {
             Model::Normalized => {
                 let root = f64::from(tally.shape().games).sqrt() / normalized_scale();
-                excess_llr(&tally.lifted(), self.elo0 * root, self.elo1 * root)
+                excess_llr(counts, self.elo0 * root, self.elo1 * root)
             }
-            Model::Logistic => mean_llr(&tally.lifted(), score_of_elo(self.elo0), score_of_elo(self.elo1)),
+            Model::Logistic => mean_llr(counts, score_of_elo(self.elo0), score_of_elo(self.elo1)),
             Model::Bayesian => {
+                // The draw margin is known from the games; the rest is a question of expected scores,
+                // answered on the blocks (as fishtest does).
                 let drawish = Drawish::of(&tally.games()?);
-                if tally.shape().games == 1 {
-                    drawish.llr(self.elo0, self.elo1)
-                } else {
-                    // The draw margin is known from the games; the rest is a question of expected scores,
-                    // answered on the blocks (as fishtest does).
-                    mean_llr(&tally.lifted(), drawish.score(self.elo0), drawish.score(self.elo1))
-                }
+                mean_llr(counts, drawish.score(self.elo0), drawish.score(self.elo1))
             }
         })
+    }
+
+    /// The LLR had results been the likelier the better they are, by so many standard deviations of a block; and the excess
+    /// that such counts show, in these deviations.
+    pub(crate) fn tilted_llr(&self, tally: &Tally, by: f64) -> Option<(f64, f64)> {
+        let (mut counts, moments) = (tally.lifted(), tally.moments());
+        let deviation = moments.variance.sqrt();
+        let blocks: f64 = counts.iter().map(|&(_, n)| n).sum();
+        for (score, n) in &mut counts {
+            *n *= (by * (*score - moments.mean) / deviation).exp();
+        }
+        let tilted: f64 = counts.iter().map(|&(_, n)| n).sum();
+        counts.iter_mut().for_each(|(_, n)| *n *= blocks / tilted);
+        let mean = counts.iter().map(|&(score, n)| score * n).sum::<f64>() / blocks;
+        Some((self.counts_llr(&counts, tally)?, (mean - 0.5) / deviation))
     }
 }
 

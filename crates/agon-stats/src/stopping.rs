@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::elo::{elo_of_score, normalized_scale};
-use crate::{Decision, Model, Sprt, Tally};
+use crate::{Decision, Model, Sprt, Tally, student_deviations};
 
 /// How long a test takes when the true difference is this.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,12 +65,12 @@ pub struct Corrected {
 /// difference under which the test would have ended like this as early, or more clearly, in half of all cases; for the
 /// ends of the interval in 2.5 % and in 97.5 %. Nothing without a decision, or when no block varied.
 pub(crate) fn corrected(sprt: &Sprt, tally: &Tally, decision: Decision, blocks: u64) -> Option<Corrected> {
-    let deviation = tally.moments().variance.sqrt();
+    let (deviation, seen) = (tally.moments().variance.sqrt(), tally.moments().mean);
     let (t0, t1) = sprt.excess(tally)?;
     if deviation == 0.0 || t1 <= t0 {
         return None;
     }
-    let walk = Walk::new(sprt, t0, t1);
+    let walk = Walk::through(sprt, tally, (seen - 0.5) / deviation, t1 - t0, blocks as f64)?;
     // The chance of having been at the upper end by now grows with the true excess; that of the lower end falls.
     let chance = |t: f64| match decision {
         Decision::AcceptH1 => Some(walk.upper_by(walk.drift(t), blocks as f64)),
@@ -86,8 +86,13 @@ pub(crate) fn corrected(sprt: &Sprt, tally: &Tally, decision: Decision, blocks: 
         }
         elo_of_score(0.5 + low * deviation)
     };
-    Some(Corrected { elo: at(0.5), low: at(0.025), high: at(0.975) })
+    // How much blocks vary is itself only known from these blocks: Student's distribution, in terms of the normal one.
+    let tail = crate::normal_below(-student_deviations(0.95, (blocks as f64 - 1.0).max(1.0)));
+    Some(Corrected { elo: at(0.5), low: at(tail), high: at(1.0 - tail) })
 }
+
+/// By how much results are made likelier to see how the LLR changes, in standard deviations of a block.
+const TILT: f64 = 0.02;
 
 /// The motion of the LLR between its bounds.
 struct Walk {
@@ -105,6 +110,27 @@ impl Walk {
         let step = t1 - t0;
         // A walk in steps goes beyond its bounds by 0.583 steps in the mean (Siegmund).
         Self { up: upper + 0.583 * step, down: 0.583 * step - lower, step, middle: f64::midpoint(t0, t1) }
+    }
+
+    /// The motion near the end of a test that was over after so many blocks and shows this excess. Between the hypotheses a
+    /// block moves the LLR in proportion to its score; far beyond them by less and less, as neither explains it. So the motion
+    /// is the one that has the LLR of the tally and its slope there. It ends where the test did, beyond the bound by
+    /// as much as that was. `apart` is how far the hypotheses are apart, in standard deviations of a block.
+    fn through(sprt: &Sprt, tally: &Tally, excess: f64, apart: f64, over: f64) -> Option<Self> {
+        let blocks = tally.blocks() as f64;
+        let here = sprt.llr(tally)? / blocks;
+        let (below, above) = (sprt.tilted_llr(tally, -TILT)?, sprt.tilted_llr(tally, TILT)?);
+        let slope = (above.0 - below.0) / blocks / (above.1 - below.1);
+        // Where there is nearly none, when the test ends says nothing, and nothing is corrected.
+        let step = slope.max(apart / 100.0);
+        let (lower, upper) = sprt.bounds();
+        let (end, beyond) = (here * over, 0.583 * step);
+        Some(Self {
+            up: if end > upper { end } else { upper + beyond },
+            down: if end < lower { -end } else { beyond - lower },
+            step,
+            middle: excess - here / step,
+        })
     }
 
     /// The mean of a block when the true excess is `t`.
@@ -149,6 +175,9 @@ fn leaves(behind: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     if time <= 0.0 {
         return 0.0;
     }
+    if time < width * width {
+        return leaves_soon(width, ahead, drift, time).clamp(0.0, 1.0);
+    }
     // Those who are still inside and will leave there later.
     let mut later = 0.0;
     for k in 1..100_000 {
@@ -163,6 +192,29 @@ fn leaves(behind: f64, ahead: f64, drift: f64, time: f64) -> f64 {
         }
     }
     (ever - later).clamp(0.0, 1.0)
+}
+
+/// The same within a short time, by reflections: those who come to the end that is `ahead + 2 k width` away for each `k`,
+/// taken off where they came past the other end.
+fn leaves_soon(width: f64, ahead: f64, drift: f64, time: f64) -> f64 {
+    let steep = drift.abs();
+    let sum = (-20..=20).map(|k| {
+        let away = ahead + 2.0 * f64::from(k) * width;
+        let far = away.abs();
+        let root = time.sqrt();
+        let first = drift * ahead - steep * far + log_below((steep * time - far) / root);
+        let second = drift * ahead + steep * far + log_below(-(steep * time + far) / root);
+        away.signum() * (first.exp() + second.exp())
+    });
+    sum.sum()
+}
+
+/// The logarithm of the share of the normal distribution below `z`.
+fn log_below(z: f64) -> f64 {
+    if z > -30.0 {
+        return crate::normal_below(z).ln();
+    }
+    -z * z / 2.0 - (-z * (2.0 * std::f64::consts::PI).sqrt()).ln() - 1.0 / (z * z)
 }
 
 #[cfg(test)]
@@ -194,6 +246,20 @@ mod tests {
             assert!((leaves(behind, ahead, drift, time) - inside).abs() < 0.03, "{drift}: {inside}");
             assert!((leaves(behind, ahead, drift, f64::INFINITY) - ever).abs() < 0.03, "{drift}: {ever}");
         }
+    }
+
+    #[test]
+    fn both_ways_of_adding_up_agree() {
+        // On both sides of where one takes over from the other.
+        for (behind, ahead, drift) in [(3.0, 3.0, 0.4), (3.0, 3.0, -2.0), (1.0, 5.0, 1.0), (5.0, 1.0, 30.0)] {
+            let (width, behind, ahead): (f64, f64, f64) = (behind + ahead, behind, ahead);
+            let time = width * width;
+            let [sooner, later] = [time * (1.0 - 1e-12), time].map(|time| leaves(behind, ahead, drift, time));
+            assert!((sooner - later).abs() < 1e-9, "{behind} {ahead} {drift}: {sooner} {later}");
+        }
+        // A motion so steep that it goes straight there, and one that goes straight away.
+        assert!(leaves(3.0, 3.0, 1e3, 0.0027) < 1e-3 && leaves(3.0, 3.0, 1e3, 0.0033) > 0.999);
+        assert!(leaves(3.0, 3.0, -1e3, 0.01) < 1e-300);
     }
 
     #[test]

@@ -176,3 +176,100 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     let cycles = &tables[0]["ratings"]["cycles"];
     assert_eq!((cycles.as_array().map(Vec::len), &cycles[0]["bots"][0]), (Some(1), &"greedy".into()));
 }
+
+/// What a series prints as its last line.
+fn last(folder: &Path, words: &[&str]) -> Value {
+    let output = agon(folder, words);
+    assert!(output.status.success(), "{words:?}: {}", err(&output));
+    serde_json::from_str(out(&output).lines().last().expect("a line")).expect("JSON")
+}
+
+/// There is one scale of Elo: the same blocks, in which both scored, are the same difference in all four commands.
+#[test]
+fn all_four_commands_mean_the_same_by_elo() {
+    let folder = folder();
+    let bots = ["cultist-wars", "builtin:greedy", "builtin:hunter"];
+    let same = ["--set", "number_of_turns=30", "--seed", "5", "-n", "24", "--replays", "none", "--json"];
+    let play = |command: &'static str, journal: &'static str, more: &[&'static str]| {
+        last(folder.path(), &[&[command], &bots[..], &same, &["--journal", journal], more].concat())
+    };
+    let anchor = ["--anchor", "hunter=0"];
+    // A test that cannot be decided by so few games.
+    let test = play("sprt", "sprt.jsonl", &["--alpha", "0.000001", "--beta", "0.000001"]);
+    let gauntlet = play("gauntlet", "gauntlet.jsonl", &[]);
+    let tournament = play("tournament", "tournament.jsonl", &anchor);
+    assert_eq!([&test, &gauntlet, &tournament].map(|result| &result["games"]), [24; 3]);
+    let expected = test["test"]["estimate"]["elo"].as_f64().expect("both scored");
+    assert!(expected.abs() > 50.0, "something is to be seen: {expected}");
+    let near = |elo: &Value| {
+        let elo = elo.as_f64().expect("both scored");
+        assert!((elo - expected).abs() <= 0.1, "{elo}, not {expected}");
+    };
+    near(&gauntlet["pairings"][0]["estimate"]["elo"]);
+    let rated = |table: &Value| {
+        let bots = table["ratings"]["bots"].as_array().expect("bots");
+        near(&bots.iter().find(|bot| bot["bot"] == "greedy").expect("greedy is there")["elo"]);
+    };
+    rated(&tournament["tables"][0]);
+    for journal in ["sprt.jsonl", "gauntlet.jsonl", "tournament.jsonl"] {
+        rated(&json(folder.path(), &[&["rate", journal, "--json"], &anchor[..]].concat())[0]);
+    }
+}
+
+/// The scores of a bot in each block of a journal: the share of its opponents that it left behind.
+fn block_scores(journal: &Path, bot: u64) -> Vec<f64> {
+    let text = std::fs::read_to_string(journal).expect("a journal");
+    let mut blocks = std::collections::BTreeMap::<u64, Vec<f64>>::new();
+    for line in text.lines().skip(1) {
+        let entry: Value = serde_json::from_str(line).expect("JSON");
+        let numbers = |key: &str| -> Vec<u64> {
+            entry[key].as_array().expect("a list").iter().filter_map(Value::as_u64).collect()
+        };
+        let (bots, ranks) = (numbers("bots"), numbers("ranks"));
+        let seat = bots.iter().position(|own| *own == bot).expect("everybody plays");
+        let behind = ranks.iter().filter(|rank| **rank > ranks[seat]).count() as f64;
+        let level = ranks.iter().filter(|rank| **rank == ranks[seat]).count() as f64 - 1.0;
+        let score = (behind + level / 2.0) / (ranks.len() - 1) as f64;
+        blocks.entry(entry["block"].as_u64().expect("a block")).or_default().push(score);
+    }
+    blocks.into_values().map(|games| games.iter().sum::<f64>() / games.len() as f64).collect()
+}
+
+/// In a game of three seats it decides much who sits behind whom. In whatever order the bots are named, their scores differ
+/// by noise alone. `cargo xtask long permutations` plays more (`AGON_MATCHES` in each order).
+#[test]
+fn the_order_of_names_decides_nothing() {
+    let matches = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "18".to_owned());
+    let folder = folder();
+    let names = ["builtin:looter", "builtin:fighter", "builtin:idle"];
+    let mut seen: Vec<Vec<(f64, f64)>> = vec![Vec::new(); 3];
+    for (number, order) in
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].iter().enumerate()
+    {
+        let journal = format!("{number}.jsonl");
+        let seed = (1000 * number + 1).to_string();
+        let bots = order.map(|bot| names[bot]);
+        let rest = ["--seats", "3", "--set", "nbRounds=1", "--set", "maxTurns=60", "-n", &matches];
+        let rest = [&rest[..], &["--seed", &seed, "--journal", &journal, "--replays", "none", "-q"]].concat();
+        let played = agon(folder.path(), &[&["tournament", "ostibot"], &bots[..], &rest].concat());
+        assert!(played.status.success(), "{}", err(&played));
+        for (place, &bot) in order.iter().enumerate() {
+            let scores = block_scores(&folder.path().join(&journal), place as u64);
+            let count = scores.len() as f64;
+            assert!(count >= 6.0, "{count} blocks");
+            let mean = scores.iter().sum::<f64>() / count;
+            let square = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (count - 1.0);
+            seen[bot].push((mean, square / count));
+        }
+    }
+    for (name, seen) in names.iter().zip(&seen) {
+        // How far the six means part, in what six means part by noise: in the mean 5, above 20 in one case of 800.
+        let noise = seen.iter().map(|(_, square)| square).sum::<f64>() / 6.0;
+        let mean = seen.iter().map(|(mean, _)| mean).sum::<f64>() / 6.0;
+        let apart = seen.iter().map(|(own, _)| (own - mean).powi(2)).sum::<f64>();
+        let means: Vec<String> = seen.iter().map(|(mean, _)| format!("{mean:.3}")).collect();
+        println!("{name}: {}; {:.1}", means.join(" "), apart / noise.max(1e-6));
+        // With few blocks the noise itself is only roughly known; a thousandth of a score is nothing in any case.
+        assert!(apart <= 20.0 * noise.max(1e-6), "{name}: {means:?}, noise {:.4}", noise.sqrt());
+    }
+}

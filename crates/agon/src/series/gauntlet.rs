@@ -22,7 +22,7 @@ Examples:
   agon gauntlet cultist-wars my/bot.py builtin:greedy builtin:hunter -n 200
   agon gauntlet                                            this folder against the opponents in its agon.toml
   agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
-  agon gauntlet ostibot my/bot.js builtin:greedy builtin:random --seats 4      a mixed field
+  agon gauntlet ostibot my/bot.js builtin:looter builtin:fighter --seats 4     a mixed field
   agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
 
 /// Options of `agon gauntlet`.

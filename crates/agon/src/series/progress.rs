@@ -221,7 +221,7 @@ fn line(progress: &Progress, header: &Header, began: Instant) -> String {
         (Some(test), _) => {
             let status = test.status();
             parts.push(format!("LLR {:+.2} in {:.2} to {:.2}", status.llr, status.lower, status.upper));
-            if status.distinct > 0 {
+            if status.counted > 0 {
                 parts.push(elo(&status.estimate));
             }
         }

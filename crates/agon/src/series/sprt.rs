@@ -187,8 +187,8 @@ fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
             screen.bad(&format!("No: {new} is worse than {old}"))
         }
         Decision::AcceptH0 => screen.bad(&format!("No: {new} is not better than {old} by {elo1}")),
-        Decision::OutOfGames { distinct } => {
-            let games = distinct * u64::from(header.plan(None).games());
+        Decision::OutOfGames { counted } => {
+            let games = counted * u64::from(header.plan(None).games());
             screen.bad(&format!(
                 "Undecided: these bots know only {} games here; vary maps, seeds or opponents",
                 thousands(games)
@@ -203,19 +203,19 @@ fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
     };
     writeln!(out, "{verdict}{accepted}\n")?;
     let block = header.plan(None).games();
-    let distinct = match status.distinct {
+    let counted = match status.counted {
         all if all == status.blocks => "all counted".to_owned(),
         some => format!("{} of {} counted", thousands(some), thousands(status.blocks)),
     };
     let blocks = if block == 2 { "pairs" } else { "blocks" };
     writeln!(
         out,
-        "games       {} in {} {blocks}, {distinct}",
+        "games       {} in {} {blocks}, {counted}",
         thousands(status.blocks * u64::from(block)),
         thousands(status.blocks)
     )?;
     let estimate = &status.estimate;
-    if status.distinct > 0 {
+    if status.counted > 0 {
         let games = state.standing.pairings[0].games();
         let words = if block == 2 { ["won", "drawn", "lost"] } else { ["ahead", "level", "behind"] };
         writeln!(

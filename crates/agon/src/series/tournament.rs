@@ -42,6 +42,7 @@ Examples:
   agon tournament cultist-wars bots/* --format ladder -n 40 --decide-top 5   who are the best five?
   agon tournament contest.toml --anchor greedy=1500          a table that keeps its level from week to week
   agon tournament agon-series/cultist-wars-tournament-1 --add bots/carol     where does a newcomer stand?
+  agon tournament agon-series/cultist-wars-tournament-1 --add bots/carol --within 30     to 30 Elo
   agon tournament contest.toml --replays all --html site";
 
 /// Options of `agon tournament`.
