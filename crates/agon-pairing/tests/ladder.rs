@@ -42,7 +42,8 @@ impl Field {
 
     /// How far off the ratings are: squared, between neighbours in the true order, and of all around their mean.
     fn errors(&self, known: &Known) -> [f64; 2] {
-        let off: Vec<f64> = self.truth.iter().enumerate().map(|(bot, truth)| known.elo(bot) - truth).collect();
+        let off: Vec<f64> =
+            self.truth.iter().enumerate().map(|(bot, truth)| known.elo(bot) - truth).collect();
         let count = off.len() as f64;
         let mean = off.iter().sum::<f64>() / count;
         let neighbours = self.order().windows(2).map(|two| (off[two[0]] - off[two[1]]).powi(2)).sum::<f64>();

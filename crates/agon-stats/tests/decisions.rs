@@ -201,7 +201,8 @@ fn wrong_decisions_are_rare_whatever_the_results_look_like() {
         false => share <= 0.05 + 0.03,
     };
     // Counted to 1,000, a share of 95 % is exact to 2.1 points.
-    let held = |share: f64| if long { (0.93..=0.97).contains(&share) } else { (0.92..=0.98).contains(&share) };
+    let held =
+        |share: f64| if long { (0.93..=0.97).contains(&share) } else { (0.92..=0.98).contains(&share) };
     // Results of many kinds take long and are left to the long form.
     let all: Vec<Source> = sources().into_iter().filter(|source| long || source.shape.full() < 100).collect();
     let (left, rows) = (Mutex::new(all.iter().enumerate()), Mutex::new(Vec::new()));
@@ -224,7 +225,8 @@ fn wrong_decisions_are_rare_whatever_the_results_look_like() {
     println!("| results | H1 wrongly | H0 wrongly | blocks | more than for 5 % | intervals that hold |");
     println!("|---|---|---|---|---|---|");
     rows.iter().for_each(|(_, row)| println!("{row}"));
-    let good = |row: &Row| allowed(row.gain) && allowed(row.miss) && row.held.iter().all(|&share| held(share));
+    let good =
+        |row: &Row| allowed(row.gain) && allowed(row.miss) && row.held.iter().all(|&share| held(share));
     let bad: Vec<&str> = rows.iter().filter(|(_, row)| !good(row)).map(|(_, row)| row.name).collect();
     assert!(bad.is_empty(), "{bad:?}");
 }
