@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::algo::Algo;
 use crate::build::Build;
+use crate::inside::Confined;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
@@ -20,7 +21,7 @@ const LARGEST_SCRIPT: u64 = 1 << 20;
 const MOST_NAMES: usize = 400;
 
 /// A command that runs a bot.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// The program.
     pub program: OsString,
@@ -34,6 +35,14 @@ pub struct Launch {
     pub dials_in: bool,
     /// What was assumed and may surprise: `run.sh has no exec bit; it is started with /bin/bash`.
     pub notes: Vec<String>,
+    /// Whether it runs in a sandbox.
+    pub confined: Confined,
+    /// What its `agon.toml` wants shown in a sandbox; strangers are not believed.
+    pub reads: Vec<PathBuf>,
+    /// What we show it in a sandbox, as modules of ours.
+    pub shown: Vec<PathBuf>,
+    /// The port of its own network where it dials in, in a sandbox.
+    pub dials_at: Option<u16>,
 }
 
 /// Why a bot's name gives no command.
@@ -85,6 +94,11 @@ impl Launch {
     /// # Errors
     /// When the name leads to nothing that can run.
     pub fn of(name: &BotName) -> Result<Option<Self>, LaunchError> {
+        let launch = Self::unconfined(name)?;
+        Ok(launch.map(|launch| Self { confined: name.confined, ..launch }))
+    }
+
+    fn unconfined(name: &BotName) -> Result<Option<Self>, LaunchError> {
         match &name.kind {
             Kind::Builtin { .. } | Kind::WebSocket | Kind::Tcp | Kind::Join => Ok(None),
             Kind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
@@ -108,8 +122,7 @@ impl Launch {
             arguments: words[1..].iter().map(OsString::from).collect(),
             environment,
             folder,
-            dials_in: false,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -141,6 +154,15 @@ impl Launch {
 
     fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
+        let reads = match &own {
+            Some(own) => own.reads(folder).map_err(LaunchError::Manifest)?,
+            None => Vec::new(),
+        };
+        let launch = Self::of_folder(bot, folder, own)?;
+        Ok(Self { reads, ..launch })
+    }
+
+    fn of_folder(bot: &str, folder: &Path, own: Option<Manifest>) -> Result<Self, LaunchError> {
         if let Some(Manifest { run: Some(run), build, env, .. }) = own {
             let place = folder.join(manifest::FILE);
             let words = run
@@ -174,10 +196,8 @@ impl Launch {
         let run = |program: &str, before: &[&str]| Self {
             program: program.into(),
             arguments: before.iter().map(OsString::from).chain([own.clone()]).collect(),
-            environment: Vec::new(),
             folder: folder.clone(),
-            dials_in: false,
-            notes: Vec::new(),
+            ..Self::default()
         };
         if let Some(Build { made: Some(made), .. }) = Build::of_source(file).map_err(LaunchError::Manifest)? {
             // What it is built to under its present content, if it was.
@@ -215,14 +235,7 @@ impl Launch {
                 launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
-            _ => Ok(Self {
-                program: own,
-                arguments: Vec::new(),
-                environment: Vec::new(),
-                folder,
-                dials_in: false,
-                notes: Vec::new(),
-            }),
+            _ => Ok(Self { program: own, folder, ..Self::default() }),
         }
     }
 }

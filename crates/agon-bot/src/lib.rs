@@ -26,12 +26,15 @@ pub mod tcp;
 pub mod websocket;
 
 pub mod guard;
+pub mod inside;
 pub mod scratch;
 pub mod spawn;
 pub mod sys;
 pub mod tree;
 
+pub use agon_sandbox::Level;
 pub use build::Build;
+pub use inside::Confined;
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program, StartError};

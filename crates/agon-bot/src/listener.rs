@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -95,9 +95,21 @@ impl Seat {
         Self::open(kit, port, longest, String::new())
     }
 
+    /// A seat for the program in a sandbox, which dials at the usual port of a network of its own; it was told the
+    /// `token`, or none.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn inside(kit: &WebSocketKit, socket: OwnedFd, longest: usize) -> Result<Self, String> {
+        Self::behind(Listener::inside(TcpListener::from(socket), kit.register)?, longest, String::new())
+    }
+
     fn open(kit: &WebSocketKit, port: Option<u16>, longest: usize, token: String) -> Result<Self, String> {
         let address = address(port, Some(kit.port)).expect("there is a usual port");
-        let listener = Listener::at(address, kit.register)?;
+        Self::behind(Listener::at(address, kit.register)?, longest, token)
+    }
+
+    fn behind(listener: Arc<Listener>, longest: usize, token: String) -> Result<Self, String> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|error| format!("too many open files ({error})"))?;
         let event = Arc::new(event);
@@ -187,6 +199,8 @@ impl Place {
 struct Listener {
     address: SocketAddr,
     register: fn(&[u8]) -> Result<Option<String>, String>,
+    /// Whether it is the listener of one sandbox: whoever comes is the bot in it.
+    alone: bool,
     inner: Mutex<Inner>,
     /// Wakes the thread.
     wake: OwnedFd,
@@ -240,17 +254,35 @@ impl Listener {
         if let Some(listener) = all.get(&address) {
             return Ok(Arc::clone(listener));
         }
-        let company = Company::join(address)?;
+        let listener = Self::start(address, register, Company::join(address)?, false)?;
+        all.insert(address, Arc::clone(&listener));
+        Ok(listener)
+    }
+
+    /// A listener of its own, for one seat; it ends with that.
+    fn inside(
+        socket: TcpListener,
+        register: fn(&[u8]) -> Result<Option<String>, String>,
+    ) -> Result<Arc<Self>, String> {
+        let address = socket.local_addr().map_err(|error| error.to_string())?;
+        Self::start(address, register, Company::alone(address, socket), true)
+    }
+
+    fn start(
+        address: SocketAddr,
+        register: fn(&[u8]) -> Result<Option<String>, String>,
+        company: Company,
+        alone: bool,
+    ) -> Result<Arc<Self>, String> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|error| format!("too many open files ({error})"))?;
-        let listener = Arc::new(Self { address, register, inner: Mutex::default(), wake });
+        let listener = Arc::new(Self { address, register, alone, inner: Mutex::default(), wake });
         let own = Arc::clone(&listener);
         let keeper = move || Keeper { listener: own, company, clients: Vec::new() }.run();
         std::thread::Builder::new()
             .name(format!("port {}", address.port()))
             .spawn(keeper)
             .map_err(|error| format!("cannot start a thread ({error})"))?;
-        all.insert(address, Arc::clone(&listener));
         Ok(listener)
     }
 
@@ -343,6 +375,9 @@ impl Keeper {
     fn run(mut self) {
         loop {
             let news = std::mem::take(&mut self.listener.lock().news);
+            if self.listener.alone && news.iter().any(|one| matches!(one, News::Left { .. })) {
+                return;
+            }
             self.company.tell(&news);
             self.company.note_clients(self.clients.len());
             let ready = self.wait();
@@ -528,6 +563,10 @@ impl Keeper {
     /// For whom a client is that has registered.
     fn whose(&self, token: Option<&str>, theirs: SocketAddr, here: SocketAddr) -> Whose {
         let inner = self.listener.lock();
+        if self.listener.alone {
+            let free = inner.free().next().map(|(number, _)| Whose::Ours(number));
+            return free.unwrap_or_else(|| Whose::Nobody("its seat is taken".to_owned()));
+        }
         let owners = inner.owners();
         let unclear = self.company.is_unclear()
             || inner.free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());

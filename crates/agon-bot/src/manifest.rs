@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_game::setup::nearest;
 use toml::Spanned;
@@ -29,6 +29,8 @@ pub struct Manifest {
     pub run: Option<Command>,
     /// Environment variables for both.
     pub env: BTreeMap<String, String>,
+    /// Files and folders that it reads beside its own, for a sandbox.
+    pub reads: Vec<String>,
     /// What `agon play`, `check` and `sprt` assume inside this folder.
     pub defaults: Defaults,
 }
@@ -114,11 +116,42 @@ impl Manifest {
                         own.env.insert(name.get_ref().to_string(), string(&what, value, "\"2\"")?);
                     }
                 }
+                "sandbox" => {
+                    for (key, value) in inner("sandbox", value, "read = [\"/opt/models\"]")? {
+                        match key.get_ref().as_ref() {
+                            "read" => own.reads = strings("sandbox.read", value, "[\"/opt/models\"]")?,
+                            _ => return Err(unknown(key, "sandbox.", &["read"])),
+                        }
+                    }
+                }
                 "defaults" => own.defaults = Defaults::of(inner("defaults", value, "game = \"terminal\"")?)?,
-                _ => return Err(unknown(key, "", &["name", "dialect", "build", "run", "env", "defaults"])),
+                _ => {
+                    let known = ["name", "dialect", "build", "run", "env", "sandbox", "defaults"];
+                    return Err(unknown(key, "", &known));
+                }
             }
         }
         Ok(own)
+    }
+}
+
+impl Manifest {
+    /// What it reads beside its own folder, as absolute paths.
+    ///
+    /// # Errors
+    /// A sentence that names what is not there.
+    pub fn reads(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let full = |text: &String| {
+            let path = match text.strip_prefix("~/") {
+                Some(rest) => home.join(rest),
+                None => folder.join(text),
+            };
+            path.canonicalize().map_err(|error| {
+                format!("{}: [sandbox] read: `{text}`: {error}", folder.join(FILE).display())
+            })
+        };
+        self.reads.iter().map(full).collect()
     }
 }
 

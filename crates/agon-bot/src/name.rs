@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use crate::algo;
+use crate::inside::Confined;
 use crate::join;
 use crate::script::{Js, Script};
 use crate::words;
@@ -19,6 +20,8 @@ pub struct BotName {
     pub text: String,
     /// What it means.
     pub kind: Kind,
+    /// Whether it runs in a sandbox.
+    pub confined: Confined,
 }
 
 /// What a bot's name means.
@@ -77,7 +80,7 @@ impl BotName {
         } else {
             Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
-        Ok(Self { text: text.to_owned(), kind })
+        Ok(Self { text: text.to_owned(), kind, confined: Confined::No })
     }
 
     /// The port in `ws:8765` or `tcp:5000`; none in `ws:`.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::inside::{self, Cage, Confined, Trouble};
 use crate::launch::{Launch, first_line};
 use crate::peer::Owner;
 use crate::spawn::Started;
@@ -76,6 +77,8 @@ impl fmt::Display for Ending {
                     libc::SIGPIPE => " (SIGPIPE: it wrote where nobody reads)",
                     libc::SIGTERM => " (SIGTERM)",
                     libc::SIGXCPU => " (SIGXCPU: CPU limit)",
+                    libc::SIGXFSZ => " (SIGXFSZ: a file larger than is allowed)",
+                    libc::SIGSYS => " (SIGSYS: a system call that is not allowed)",
                     _ => "",
                 };
                 write!(f, "signal {signal} ended it{name}")
@@ -98,7 +101,8 @@ impl Program {
         cpus: Option<&[usize]>,
         longest: usize,
     ) -> Result<Self, StartError> {
-        let folder = scratch::take();
+        // In a sandbox it has a /tmp of its own.
+        let folder = if launch.confined == Confined::No { scratch::take() } else { None };
         let (mut tree, process) = start(launch, seat, cpus, folder.as_deref()).inspect_err(|_| {
             folder.iter().cloned().for_each(scratch::give_back);
         })?;
@@ -185,6 +189,11 @@ impl Program {
         Owner { root: self.tree.root(), mark: self.tree.mark().to_owned() }
     }
 
+    /// The sandbox that it runs in; none outside of one.
+    pub fn cage(&self) -> Option<&Cage> {
+        self.tree.cage()
+    }
+
     /// Its processes.
     pub fn tree(&mut self) -> &mut ProcessTree {
         &mut self.tree
@@ -227,7 +236,7 @@ impl Program {
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
     pub fn ending(&mut self, patience: Duration) -> Ending {
         if !patience.is_zero() && !self.tree.is_over() {
-            sys::wait(self.tree.root(), patience);
+            self.tree.wait(patience);
         }
         match self.tree.status() {
             None => Ending::Runs,
@@ -266,6 +275,14 @@ pub fn start(
         let shown = Path::new(&launch.program).display();
         return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
     }
+    // The collector and the compilers of a runtime would take the time of the thread that answers.
+    let cpus = match cpus {
+        Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
+        _ => cpus.unwrap_or_default(),
+    };
+    if launch.confined != Confined::No {
+        return start_inside(launch, seat, cpus);
+    }
     let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
     let mut command = Command::new(&launch.program);
     command
@@ -281,14 +298,20 @@ pub fn start(
     if let Some(folder) = &launch.folder {
         command.current_dir(folder);
     }
-    // The collector and the compilers of a runtime would take the time of the thread that answers.
-    let cpus = match cpus {
-        Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
-        _ => cpus.unwrap_or_default(),
-    };
     let process = start_patiently(&command, cpus, launch.dials_in, &mark)
         .map_err(|error| cannot_start(launch, &error))?;
     Ok((ProcessTree::new(process.pid, mark), process))
+}
+
+/// The same in a sandbox.
+fn start_inside(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(ProcessTree, Started), StartError> {
+    let shown = Path::new(&launch.program).display();
+    match inside::start(launch, seat, cpus) {
+        Ok((process, cage)) => Ok((ProcessTree::caged(process.pid, cage), process)),
+        Err(Trouble::Start(error)) => Err(cannot_start(launch, &error)),
+        Err(Trouble::Hidden(why)) => Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}"))),
+        Err(Trouble::Machine(why)) => Err(StartError::NoRoom(format!("cannot start `{shown}`: {why}"))),
+    }
 }
 
 /// Starts a program, also one that was written a moment ago: a process that is just being started

@@ -133,7 +133,7 @@ impl Script {
         // Dates are shown in the same place everywhere.
         let environment = vec![("TZ".to_owned(), "UTC".to_owned())];
         let folder = self.file.parent().map(PathBuf::from);
-        Launch { program, arguments, environment, folder, dials_in: false, notes: Vec::new() }
+        Launch { program, arguments, environment, folder, ..Launch::default() }
     }
 }
 

@@ -116,7 +116,7 @@ pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Star
 }
 
 /// The file that `program` means: as written when it names a folder, else the first on the path.
-fn find(program: &OsStr, folder: Option<&Path>, path: &OsStr) -> PathBuf {
+pub fn find(program: &OsStr, folder: Option<&Path>, path: &OsStr) -> PathBuf {
     let plain = PathBuf::from(program);
     if program.as_bytes().contains(&b'/') {
         return plain;

@@ -3,7 +3,7 @@
 use std::io;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, Weak};
 
 use rustix::io::Errno;
@@ -203,6 +203,16 @@ impl Listener {
             TcpListener::bind(address).map_err(|error| crate::peer::cannot_listen(address, &error))?;
         let address = socket.local_addr().map_err(|error| error.to_string())?;
         socket.set_nonblocking(true).map_err(|error| error.to_string())?;
+        Ok(Self { socket: Arc::new(socket), address })
+    }
+
+    /// A listener in a sandbox's own network, where nobody connects but the bot in it.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn inside(socket: OwnedFd) -> Result<Self, String> {
+        let socket = TcpListener::from(socket);
+        let address = socket.local_addr().map_err(|error| error.to_string())?;
         Ok(Self { socket: Arc::new(socket), address })
     }
 

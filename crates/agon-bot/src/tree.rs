@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::inside::Cage;
 use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime};
 
@@ -87,6 +88,12 @@ pub enum Excess {
     Memory(u64),
     /// So many processes.
     Processes(usize),
+    /// All of so many bytes of memory, in a sandbox, where something was killed for it.
+    OutOfMemory(u64),
+    /// All of so many processes, in a sandbox, where a further one was refused.
+    NoMoreProcesses(u32),
+    /// All of so many bytes, or names, of files, in a sandbox.
+    DiskFull(u64),
 }
 
 /// The processes of a bot.
@@ -106,6 +113,11 @@ pub struct ProcessTree {
     started: Instant,
     stopped: bool,
     ended: Option<Used>,
+    /// The sandbox that holds all of them.
+    cage: Option<Box<Cage>>,
+    /// Whether the first process of a sandboxed bot was seen to be gone: its number may be another's by now.
+    root_gone: bool,
+    remarks: Vec<String>,
 }
 
 /// What a bot's processes used from start to end, as far as they were waited for.
@@ -181,7 +193,27 @@ impl ProcessTree {
             started: Instant::now(),
             stopped: false,
             ended: None,
+            cage: None,
+            root_gone: false,
+            remarks: Vec::new(),
         }
+    }
+
+    /// The processes of a bot in a sandbox, of which `root` is the first.
+    pub fn caged(root: Pid, cage: Cage) -> Self {
+        let (memory, processes) = (cage.confinement().memory, cage.confinement().processes as usize);
+        let limits = Limits { memory, processes };
+        Self { limits, cage: Some(Box::new(cage)), ..Self::new(root, String::new()) }
+    }
+
+    /// The sandbox, if it is in one.
+    pub fn cage(&self) -> Option<&Cage> {
+        self.cage.as_deref()
+    }
+
+    /// What was worth a word at its end.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
     }
 
     /// The processes of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
@@ -197,6 +229,9 @@ impl ProcessTree {
             started: Instant::now(),
             stopped: false,
             ended: Some(Used::default()),
+            cage: None,
+            root_gone: false,
+            remarks: Vec::new(),
         }
     }
 
@@ -216,7 +251,8 @@ impl ProcessTree {
     }
 
     fn all(&self) -> impl Iterator<Item = Pid> {
-        let all = std::iter::once(self.root).chain(self.others.iter().map(|other| other.pid));
+        let root = (!self.root_gone).then_some(self.root);
+        let all = root.into_iter().chain(self.others.iter().map(|other| other.pid));
         // The numbers of ended processes may be those of others by now.
         all.filter(|_| !self.is_over())
     }
@@ -226,12 +262,25 @@ impl ProcessTree {
         if self.ended.is_some() {
             return;
         }
-        end_hidden();
+        if self.cage.is_none() {
+            end_hidden();
+        }
         let zombies = std::mem::take(&mut self.zombies);
         // They have no children, and one look at each is enough.
         let tree = |root| sys::tree_without(root, |pid| zombies.contains(&pid));
-        let mut found = tree(self.root).split_off(1);
-        for (orphan, stat) in orphans() {
+        let mut found = match self.cage.as_ref().and_then(|cage| cage.init()) {
+            // All that is below the trusted process is the bot's.
+            Some(init) => {
+                let mut found = tree(init).split_off(1);
+                let before = found.len();
+                found.retain(|pid| *pid != self.root);
+                self.root_gone |= found.len() == before;
+                found
+            }
+            None => tree(self.root).split_off(1),
+        };
+        let left = if self.cage.is_some() { Vec::new() } else { orphans() };
+        for (orphan, stat) in left {
             if self.has(orphan, &stat) {
                 found.extend(tree(orphan));
             }
@@ -274,7 +323,9 @@ impl ProcessTree {
         if self.ended.is_some() {
             return None;
         }
-        let mut sum = sys::cpu_time(self.root)? + self.gone;
+        let own = if self.root_gone { None } else { sys::cpu_time(self.root) };
+        let exit = |cage: &Cage| cage.exit(Duration::ZERO).map(|exit| exit.cpu);
+        let mut sum = own.or_else(|| self.cage.as_deref().and_then(exit))? + self.gone;
         for other in &mut self.others {
             // What one that ended has used stays used.
             other.cpu = sys::cpu_time(other.pid).unwrap_or(other.cpu);
@@ -314,6 +365,9 @@ impl ProcessTree {
 
     /// What the known processes take too much of.
     pub fn excess(&self) -> Option<Excess> {
+        if let Some(excess) = self.cage.as_ref().and_then(|cage| cage.excess()) {
+            return Some(excess);
+        }
         // First, because too many processes take too much memory, too, and say more.
         let processes = 1 + self.others.len();
         if processes > self.limits.processes {
@@ -333,6 +387,10 @@ impl ProcessTree {
     /// Whether the first process was stopped, and certainly by none of its own: it runs alone, and was doing
     /// something else than sending a signal.
     pub fn was_stopped_by_others(&mut self) -> bool {
+        if self.cage.is_some() {
+            // Nobody else reaches it.
+            return false;
+        }
         self.survey();
         let signals = |thread| sys::system_call(self.root, thread).is_none_or(sys::sends_signals);
         self.others.is_empty() && !self.is_over() && !sys::threads(self.root).into_iter().any(signals)
@@ -365,6 +423,17 @@ impl ProcessTree {
         if self.is_over() {
             return;
         }
+        if let Some(cage) = &self.cage {
+            // Without a freezer one by one, as they are at this moment.
+            if !cage.freeze(signal == Signal::STOP)
+                && let Some(init) = cage.init()
+            {
+                for process in sys::tree(init).split_off(1) {
+                    let _ = rustix::process::kill_process(process, signal);
+                }
+            }
+            return;
+        }
         sys::signal_group(self.root, signal);
         for other in &self.others {
             let _ = rustix::process::kill_process(other.pid, signal);
@@ -373,12 +442,35 @@ impl ProcessTree {
 
     /// How the first process ended; none while it runs.
     pub fn status(&self) -> Option<ExitStatus> {
-        if self.ended.is_some() { None } else { sys::peek(self.root) }
+        match &self.cage {
+            _ if self.ended.is_some() => None,
+            Some(cage) => cage.status(),
+            None => sys::peek(self.root),
+        }
+    }
+
+    /// Waits until the first process has ended, or for `patience`.
+    pub fn wait(&self, patience: Duration) {
+        match &self.cage {
+            _ if self.ended.is_some() => {}
+            Some(cage) => drop(cage.exit(patience)),
+            None => drop(sys::wait(self.root, patience)),
+        }
     }
 
     /// Ends all of them, and says what they used together.
     pub fn end(&mut self) -> Used {
         if let Some(used) = self.ended {
+            return used;
+        }
+        if let Some(cage) = &mut self.cage {
+            let seen = cage.exit(Duration::ZERO).map(|exit| exit.cpu);
+            let (charge, remarks) = cage.end();
+            self.remarks.extend(remarks);
+            started().remove(&self.root.as_raw_nonzero().get());
+            let cpu = charge.map(|charge| charge.cpu).or(seen).unwrap_or_default();
+            let used = Used { cpu, memory: charge.map(|charge| charge.peak) };
+            self.ended = Some(used);
             return used;
         }
         let until = Instant::now() + PATIENCE;

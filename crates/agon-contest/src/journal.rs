@@ -177,6 +177,9 @@ pub struct Entry {
     /// The replay, relative to the journal, where it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// How each seat's program was held, where one ran in a sandbox: `off` or the level; empty without a program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox: Vec<String>,
 }
 
 fn first_plan() -> u32 {
@@ -755,6 +758,7 @@ pub(crate) mod tests {
             faults: Vec::new(),
             rejected: Vec::new(),
             replay: None,
+            sandbox: Vec::new(),
         }
     }
 

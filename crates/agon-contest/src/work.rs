@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
 use agon_game::{AnyGame, Seat, Session};
-use agon_match::record::Void;
+use agon_match::record::{Held, Void};
 use agon_match::{
     Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms, place,
     play_on, seat_player,
@@ -383,6 +383,7 @@ impl<'a> Table<'a> {
             faults,
             rejected: rejected(record),
             replay,
+            sandbox: sandbox(record),
         })
     }
 
@@ -445,6 +446,14 @@ fn faults(record: &MatchRecord) -> Vec<FaultCount> {
 fn rejected(record: &MatchRecord) -> Vec<u64> {
     let counts: Vec<u64> = record.counts.iter().map(|seat| seat.rejected).collect();
     if counts.iter().all(|count| *count == 0) { Vec::new() } else { counts }
+}
+
+/// How each seat was held; empty where no sandbox held any.
+fn sandbox(record: &MatchRecord) -> Vec<String> {
+    match record.held.iter().any(|held| matches!(held, Held::Inside(_))) {
+        true => record.held.iter().map(|held| held.word().unwrap_or_default()).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// Sees every answer: for the fingerprint, and for the replay where one is kept.

@@ -18,7 +18,8 @@ use agon_bot::peer::Caller;
 use agon_bot::program::Ending;
 use agon_bot::tcp::{self, Framed};
 use agon_bot::{
-    BotName, Kind, Launch, Program, Received, StartError, Usage, Wire, advice, guard, join, listener, scratch,
+    BotName, Confined, Kind, Launch, Program, Received, StartError, Usage, Wire, advice, guard, join,
+    listener, scratch,
 };
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -157,6 +158,38 @@ pub fn expect(
             let waiting = listener::Seat::for_anybody(&kit, port, longest).map_err(SeatError::Machine)?;
             expected(None, Listener::WebSocket(waiting), None)
         }
+        (way @ (Way::Client(_) | Way::Dials), Kit::Tcp(kit)) if name.confined != Confined::No => {
+            let mut launch = match &way {
+                Way::Client(folder) => client(&kit, folder, INSIDE).map_err(SeatError::Machine)?,
+                _ => launch(name)?,
+            };
+            if let Way::Dials = way {
+                tell_address(&mut launch, INSIDE);
+            }
+            (launch.confined, launch.dials_at) = (name.confined, Some(INSIDE.port()));
+            match start(launch)? {
+                Ok(program) => {
+                    let listener = way_in(&program).and_then(tcp::Listener::inside);
+                    let listener = Listener::Tcp(listener.map_err(SeatError::Machine)?);
+                    expected(Some(program), listener, Some(kit.connect_ms))
+                }
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
+        (Way::Dials, Kit::WebSocket(kit)) if name.confined != Confined::No => {
+            let mut launch = launch(name)?;
+            (launch.dials_in, launch.dials_at) = (true, Some(kit.port));
+            launch.environment.push(("AGON_ADDRESS".to_owned(), format!("ws://127.0.0.1:{}", kit.port)));
+            match start(launch)? {
+                Ok(program) => {
+                    let seat = way_in(&program)
+                        .and_then(|socket| listener::Seat::inside(&kit, socket, longest))
+                        .map_err(SeatError::Machine)?;
+                    expected(Some(program), Listener::WebSocket(seat), Some(kit.connect_ms))
+                }
+                Err(absent) => Ok(Some(absent)),
+            }
+        }
         (Way::Client(folder), Kit::Tcp(kit)) => {
             let listener = tcp::Listener::open().map_err(SeatError::Machine)?;
             let launch = client(&kit, &folder, listener.address()).map_err(SeatError::Machine)?;
@@ -196,6 +229,16 @@ pub fn expect(
             }
         })),
     }
+}
+
+/// Where a bot in a sandbox dials in over TCP: in a network of its own every port is free.
+const INSIDE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 5000);
+
+/// The listener in the network of a bot in a sandbox.
+fn way_in(program: &Program) -> Result<OwnedFd, String> {
+    let listener = program.cage().and_then(agon_bot::inside::Cage::listener);
+    listener
+        .ok_or_else(|| "a bot that dials in needs a network of its own, which takes namespaces".to_owned())
 }
 
 /// The command that keeps the door for who joins.
@@ -376,6 +419,7 @@ fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, St
     let environment = vec![("PYTHONPATH".to_owned(), format!("{}{path}", ours.display()))];
     let mut launch = Launch::command(&words, Some(folder.to_owned()), environment);
     launch.dials_in = true;
+    launch.shown.push(ours);
     Ok(launch)
 }
 
@@ -549,6 +593,10 @@ impl Expected {
             Listener::Pipes => None,
             Listener::Tcp(port) => {
                 let (stream, theirs) = port.accept()?;
+                if self.program.as_ref().is_some_and(|program| program.cage().is_some()) {
+                    // Nobody else is in its network.
+                    return Some(Some(Box::new(Framed::new(stream, self.longest).ok()?)));
+                }
                 let owner = self.program.as_ref().map(Program::owner);
                 // Not the address where we listen: that may stand for all of this machine's.
                 let ours = stream.local_addr().ok()?;

@@ -141,6 +141,9 @@ impl Cause {
             Self::Deaf,
             Self::Greedy(Excess::Memory(5 << 30), Limits { memory: 4 << 30, processes: 512 }),
             Self::Greedy(Excess::Processes(513), Limits { memory: 4 << 30, processes: 512 }),
+            Self::Greedy(Excess::OutOfMemory(256 << 20), Limits { memory: 256 << 20, processes: 64 }),
+            Self::Greedy(Excess::NoMoreProcesses(64), Limits { memory: 256 << 20, processes: 64 }),
+            Self::Greedy(Excess::DiskFull(64 << 20), Limits { memory: 256 << 20, processes: 64 }),
             Self::Unasked(12),
             Self::Pondered { used: Duration::from_micros(12_300), own: Duration::from_micros(20_100) },
             Self::Disturbed("at turn 12 a signal of seat 2 stopped seat 1".to_owned()),
@@ -182,6 +185,24 @@ impl fmt::Display for Cause {
             }
             Self::Greedy(Excess::Processes(count), limits) => {
                 write!(f, "ran {count} processes at once; a bot may run {}", limits.processes)
+            }
+            Self::Greedy(Excess::OutOfMemory(most), _) => write!(
+                f,
+                "out of memory, {} MB: so much all its processes and its files in /tmp may take together in the sandbox",
+                most >> 20
+            ),
+            Self::Greedy(Excess::NoMoreProcesses(most), _) => {
+                write!(
+                    f,
+                    "out of processes, {most}: so many processes and threads may run at once in the sandbox"
+                )
+            }
+            Self::Greedy(Excess::DiskFull(most), _) => {
+                write!(
+                    f,
+                    "out of disk, {} MB: so much, or so many files, it may write in the sandbox",
+                    most >> 20
+                )
             }
             Self::Unasked(times) => write!(
                 f,

@@ -47,7 +47,7 @@ pub fn seat_player(
         return Ok(player);
     }
     let launch = match script(session, name, seat, clock) {
-        Some(script) => Ok(Some(script.launch(name.js()))),
+        Some(script) => Ok(Some(Launch { confined: name.confined, ..script.launch(name.js()) })),
         None => Launch::of(name),
     };
     let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {

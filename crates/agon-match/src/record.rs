@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use agon_bot::Level;
 use agon_game::{Outcome, Seat};
 use agon_replay::SeatInfo;
 use serde::Serialize;
 
-use crate::{Fault, FaultKind, RejectedOrder};
+use crate::{Fault, FaultKind, Player, RejectedOrder};
 
 /// What the referee knows after a match.
 #[derive(Clone, Debug)]
@@ -32,6 +33,69 @@ pub struct MatchRecord {
     pub wall_us: u64,
     /// What could not be measured.
     pub notes: Vec<String>,
+    /// How the program of each seat was held.
+    pub held: Vec<Held>,
+}
+
+/// How the program of a seat was held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Held {
+    /// There was none: a built-in, a bot that runs elsewhere, or nobody.
+    #[default]
+    NoProgram,
+    /// It ran with the rights of who started us.
+    Free,
+    /// It ran in a sandbox of this level.
+    Inside(Level),
+}
+
+impl Held {
+    /// The word for tables and files: `off`, or the level; none without a program.
+    pub fn word(self) -> Option<String> {
+        match self {
+            Self::NoProgram => None,
+            Self::Free => Some("off".to_owned()),
+            Self::Inside(level) => Some(level.to_string()),
+        }
+    }
+
+    /// How it is with a player.
+    pub fn of(player: &Player) -> Self {
+        match player {
+            Player::Program(program) if !program.is_elsewhere() => match program.cage() {
+                Some(cage) => Self::Inside(cage.level()),
+                None => Self::Free,
+            },
+            _ => Self::NoProgram,
+        }
+    }
+}
+
+/// How the programs of a match were held, as a sentence.
+///
+/// `who` says whose the one of this place is.
+pub fn containment(held: &[Held], who: impl Fn(usize) -> String) -> String {
+    let of = |held: Held| match held {
+        Held::NoProgram => None,
+        Held::Free => Some("with the rights of the user who started agon".to_owned()),
+        Held::Inside(level @ (Level::A | Level::B)) => Some(format!("in a sandbox of level {level}")),
+        Held::Inside(level) => {
+            Some(format!("in a sandbox of level {level}, which holds mistakes and no enemies"))
+        }
+    };
+    let seats: Vec<(usize, String)> =
+        held.iter().enumerate().filter_map(|(seat, held)| Some((seat, of(*held)?))).collect();
+    match &seats[..] {
+        [] => "no bot ran as a program of this machine".to_owned(),
+        [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => {
+            format!("bots ran {first}")
+        }
+        all => {
+            let all: Vec<String> =
+                all.iter().map(|(seat, how)| format!("{} ran {how}", who(*seat))).collect();
+            all.join("; ")
+        }
+    }
 }
 
 /// Why a match does not count.
@@ -146,8 +210,8 @@ pub struct MatchResult {
     /// What could not be measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What is not held back from the bots.
-    pub containment: &'static str,
+    /// How the bots were held: a sentence.
+    pub containment: String,
 }
 
 /// The result of one seat.
@@ -176,6 +240,9 @@ pub struct SeatResult {
     pub rejections: Vec<RejectedOrder>,
     /// The time it used.
     pub time: SeatTime,
+    /// How its program was held: `off`, or the level of its sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
 }
 
 fn is_none(count: &u64) -> bool {
@@ -191,9 +258,6 @@ pub struct OutcomeResult {
     pub winner: Option<u8>,
 }
 
-/// What every result says until bots run in a sandbox.
-pub const CONTAINMENT: &str = "bots ran with the rights of the user who started agon";
-
 impl MatchRecord {
     /// The faults of one seat.
     pub fn faults_of(&self, seat: Seat) -> impl Iterator<Item = &Fault> {
@@ -203,6 +267,11 @@ impl MatchRecord {
     /// The orders of one seat that the rules did not allow.
     pub fn rejected_of(&self, seat: Seat) -> impl Iterator<Item = &RejectedOrder> {
         self.rejected.iter().filter(move |order| order.seat == seat)
+    }
+
+    /// How the bots were held, as a sentence.
+    pub fn containment(&self) -> String {
+        containment(&self.held, |seat| format!("seat {}", seat + 1))
     }
 
     /// Whether `seat` has a fault of this kind.
@@ -238,6 +307,7 @@ impl MatchRecord {
                 rejected: counts.rejected,
                 rejections: self.rejected_of(seat).cloned().collect(),
                 time: self.times[seat.index()],
+                sandbox: self.held[seat.index()].word(),
             }
         });
         MatchResult {
@@ -254,7 +324,7 @@ impl MatchRecord {
             replay,
             void: self.void_sentence(),
             notes: self.notes.clone(),
-            containment: CONTAINMENT,
+            containment: self.containment(),
         }
     }
 }

@@ -41,6 +41,7 @@ impl<W: Write> Recorder<W> {
             "times": record.times,
             "void": record.void_sentence(),
             "notes": record.notes,
+            "containment": record.containment(),
             "wall_us": record.wall_us,
         });
         let state = format!("{:016x}", session.hash());

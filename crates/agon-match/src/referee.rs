@@ -15,12 +15,14 @@ use rustix::time::Timespec;
 
 use crate::arrival::{self, Awaited};
 use crate::pulse::Pulse;
-use crate::record::{MatchRecord, SeatCounts, SeatTime, Void};
+use crate::record::{Held, MatchRecord, SeatCounts, SeatTime, Void};
 use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder, trace};
 
 mod asking;
 mod waiting;
 mod watching;
+
+use watching::excess_of;
 
 /// So long bots may take, all together, to read how it ended and to end by themselves.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -206,10 +208,15 @@ pub fn play_on(
         tell_end(session, players, &facts);
     }
     part(players);
+    let held = players.iter().map(Held::of).collect();
     for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
         if let Player::Program(program) = player {
             let used = program.end();
+            notes.extend(program.tree().take_remarks());
             if program.is_elsewhere() {
+                continue;
+            }
+            if program.cage().is_some() && used.memory.is_none() && used.cpu.is_zero() {
                 continue;
             }
             state.time.total_cpu_ms = Some(used.cpu.as_secs_f64() * 1e3);
@@ -228,6 +235,7 @@ pub fn play_on(
         began: has_begun,
         wall_us: wall.as_micros() as u64,
         notes,
+        held,
     }
 }
 
@@ -468,6 +476,14 @@ impl<'a> Referee<'a> {
         if crashed && self.terms.stop.load(Ordering::Relaxed) {
             return Err(Void::Stopped);
         }
+        // A quick bot may have run into a wall between two looks.
+        for seat in Seat::first(self.players.len() as u8) {
+            let Player::Program(program) = &mut self.players[seat.index()] else { continue };
+            let excess = if program.cage().is_some() { excess_of(program.tree()) } else { None };
+            if let Some(cause) = excess.filter(|_| self.seats[seat.index()].out.is_none()) {
+                self.fault(seat, &cause);
+            }
+        }
         for seat in Seat::first(self.players.len() as u8) {
             let unasked = self.seats[seat.index()].unasked;
             if unasked > 0 {
@@ -503,6 +519,12 @@ impl<'a> Referee<'a> {
             };
             program.listen_to_stderr();
             let (said, _) = program.take_said();
+            // What the counters say is the reason of which the end is the result.
+            let cause = match (cause, program.cage().is_some().then(|| excess_of(program.tree())).flatten()) {
+                (Cause::Gone { .. }, Some(greedy)) => greedy,
+                (cause, _) => cause,
+            };
+            let hidden = program.cage().and_then(|cage| cage.hidden(&said));
             program.end();
             // Who runs elsewhere may still send: its connection is dropped, so that it is told.
             let _ = program.hang_up(Duration::ZERO);
@@ -514,7 +536,7 @@ impl<'a> Referee<'a> {
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {
                     let last_words = trace::telling(&take.stderr, ending);
-                    let advice = advice::of_end(&take.stderr, ending);
+                    let advice = hidden.or_else(|| advice::of_end(&take.stderr, ending));
                     Cause::Gone { ending, unfinished, last_words, advice }
                 }
                 cause => cause,

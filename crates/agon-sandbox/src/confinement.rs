@@ -34,6 +34,8 @@ pub enum Network {
     None,
     /// Itself, on a loopback of its own.
     Loopback,
+    /// Who made the sandbox, at this port of a loopback of its own: the listener is handed out.
+    Port(u16),
 }
 
 /// What a program may have. All sizes in bytes.
@@ -43,6 +45,9 @@ pub struct Confinement {
     pub readable: Vec<Place>,
     /// What it may also change.
     pub writable: Vec<Place>,
+    /// Folders that it sees as a copy of its own, in memory, which it may change. What it changed is seen through
+    /// `Sandbox::copy` while the sandbox lives. Without a root of its own (level C) they are readable only.
+    pub copied: Vec<Place>,
     /// Memory of all its processes together, files in `/tmp` included.
     pub memory: u64,
     /// Processes and threads at a time.
@@ -69,6 +74,7 @@ impl Default for Confinement {
         Self {
             readable: Vec::new(),
             writable: Vec::new(),
+            copied: Vec::new(),
             memory: 256 << 20,
             processes: 64,
             cpu: 600,
@@ -105,17 +111,28 @@ pub enum Wrong {
     },
 }
 
+impl Network {
+    /// Whether the program may have sockets of the internet's families.
+    pub fn has_sockets(self) -> bool {
+        self != Self::None
+    }
+}
+
 impl Confinement {
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        self.readable.iter().chain(&self.writable).chain(&self.copied)
+    }
+
     /// Whether this can be made true on any machine.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self) -> Result<(), Wrong> {
-        let places = self.readable.len() + self.writable.len();
+        let places = self.places().count();
         if places > MOST_PLACES {
             return Err(Wrong::Places(places));
         }
-        for place in self.readable.iter().chain(&self.writable) {
+        for place in self.places() {
             let own = ["/proc", "/sys", "/dev", "/tmp", "/etc"];
             if !is_plain(&place.outside) {
                 return Err(Wrong::Place(place.outside.clone()));
@@ -145,7 +162,7 @@ impl Confinement {
 
     /// Where the program sees a path of outside; none where it does not. `own_root` as in [`Place::inside`].
     pub fn seen(&self, outside: &Path, own_root: bool) -> Option<PathBuf> {
-        self.readable.iter().chain(&self.writable).find_map(|place| {
+        self.places().find_map(|place| {
             let rest = outside.strip_prefix(&place.outside).ok()?;
             let start = if own_root { &place.inside } else { &place.outside };
             Some(if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) })

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -219,6 +219,7 @@ impl Launcher {
                     pid,
                     handle,
                     home,
+                    given: OnceLock::new(),
                 })
             }
             Some((Born::No(refusal), _)) => {
@@ -256,6 +257,15 @@ pub struct Sandbox {
     pid: Pid,
     handle: OwnedFd,
     home: Option<tempfile::TempDir>,
+    given: OnceLock<Given>,
+}
+
+/// What comes out of a sandbox that is built.
+#[derive(Debug, Default)]
+struct Given {
+    /// Its `/tmp`, then each folder that was copied, in the order of the confinement.
+    folders: Vec<OwnedFd>,
+    listener: Option<OwnedFd>,
 }
 
 /// How a program ended.
@@ -263,6 +273,8 @@ pub struct Sandbox {
 pub struct Exit {
     /// Its exit code, or 128 and the signal that ended it.
     pub code: i32,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
     /// CPU time of it and of those it waited for. [`Sandbox::charge`] knows the rest.
     pub cpu: Duration,
 }
@@ -276,24 +288,28 @@ pub struct Leftover {
 }
 
 impl Sandbox {
-    fn hear(&self, patience: Duration) -> Result<Option<Report>, Refusal> {
+    fn hear(&self, patience: Duration) -> Result<Option<(Report, Vec<OwnedFd>)>, Refusal> {
         let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
         let control = self.control.as_ref().ok_or_else(gone)?;
         if !readable(control, patience) {
             return Ok(None);
         }
         let report = message::receive::<Report>(control).step("the init")?;
-        report.map(|(report, _)| Some(report)).ok_or_else(gone)
+        report.map(Some).ok_or_else(gone)
     }
 
-    /// Waits until it is built. [`Sandbox::run`] does that itself.
+    /// Waits until it is built, before the first [`run`](Self::run).
     ///
     /// # Errors
     /// The step that failed.
     pub fn ready(&self) -> Result<(), Refusal> {
         match self.hear(PATIENCE)? {
-            Some(Report::Ready) => Ok(()),
-            Some(Report::Refused(refusal)) => Err(refusal),
+            Some((Report::Ready { listens }, mut folders)) => {
+                let listener = if listens { folders.pop() } else { None };
+                let _ = self.given.set(Given { folders, listener });
+                Ok(())
+            }
+            Some((Report::Refused(refusal), _)) => Err(refusal),
             _ => Err(Refusal { step: "the init".into(), why: "it does not answer".into(), errno: 0 }),
         }
     }
@@ -308,8 +324,8 @@ impl Sandbox {
         let control = self.control.as_ref().ok_or_else(gone)?;
         message::send(control, order, &stdio).step("the order")?;
         match self.hear(PATIENCE)? {
-            Some(Report::Started) => Ok(()),
-            Some(Report::Refused(refusal)) => Err(refusal),
+            Some((Report::Started, _)) => Ok(()),
+            Some((Report::Refused(refusal), _)) => Err(refusal),
             _ => Err(gone()),
         }
     }
@@ -317,7 +333,7 @@ impl Sandbox {
     /// Waits for the program's end; none when it still runs, or when everything was killed at once.
     pub fn wait(&self, patience: Duration) -> Option<Exit> {
         match self.hear(patience) {
-            Ok(Some(Report::Ended { code, cpu })) => Some(Exit { code, cpu }),
+            Ok(Some((Report::Ended { code, signal, cpu }, _))) => Some(Exit { code, signal, cpu }),
             _ => None,
         }
     }
@@ -342,9 +358,42 @@ impl Sandbox {
         self.home.as_ref().map(tempfile::TempDir::path)
     }
 
-    /// The first process of the sandbox, as seen from here.
+    /// The first process of the sandbox, as seen from here: the trusted one.
     pub fn pid(&self) -> Pid {
         self.pid
+    }
+
+    /// The program, as seen from here; none when it is gone. To be asked when it was just started: later the first
+    /// process may have taken in others.
+    pub fn program(&self) -> Option<Pid> {
+        let init = self.pid.as_raw_nonzero();
+        let text = fs::read_to_string(format!("/proc/{init}/task/{init}/children")).ok()?;
+        Pid::from_raw(text.split_ascii_whitespace().next()?.parse().ok()?)
+    }
+
+    /// Whether its `/tmp`, or a copied folder, has no room left, for bytes or for files.
+    pub fn is_full(&self) -> bool {
+        let full = |folder: &OwnedFd| {
+            rustix::fs::fstatfs(folder).is_ok_and(|room| room.f_bfree == 0 || room.f_ffree == 0)
+        };
+        self.given.get().is_some_and(|given| given.folders.iter().any(full))
+    }
+
+    /// The copy of a folder, by its place in [`Confinement::copied`]: what the program has made of it. It can be read
+    /// as long as it is held, also when the sandbox has ended. Nothing in it may be trusted, links least of all.
+    pub fn copy(&self, place: usize) -> Option<BorrowedFd<'_>> {
+        self.given.get()?.folders.get(place + 1).map(|folder| folder.as_fd())
+    }
+
+    /// The program's own `/tmp`, likewise.
+    pub fn tmp(&self) -> Option<BorrowedFd<'_>> {
+        self.given.get()?.folders.first().map(|folder| folder.as_fd())
+    }
+
+    /// Where the program dials in, with [`Network::Port`](crate::Network::Port): a listener in its own network, which
+    /// nobody else can reach.
+    pub fn listener(&self) -> Option<OwnedFd> {
+        self.given.get()?.listener.as_ref()?.try_clone().ok()
     }
 
     /// What all of it has had since it was made; none without a cgroup.

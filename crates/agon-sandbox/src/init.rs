@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, Signal};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -20,14 +21,19 @@ use crate::sys::{self, Arg, Forked, Reaped};
 
 /// The init's whole life, in the namespaces it was born into.
 pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
-    let ready = build(plan, trees, &control);
+    let ready = build(plan, trees, &control).and_then(|listener| Ok((folders(plan)?, listener)));
     let said = match &ready {
-        Ok(()) => message::send(&control, &Report::Ready, &[]),
+        Ok((folders, listener)) => {
+            let all: Vec<_> = folders.iter().chain(listener).map(|given| given.as_fd()).collect();
+            message::send(&control, &Report::Ready { listens: listener.is_some() }, &all)
+        }
         Err(refusal) => message::send(&control, &Report::Refused(refusal.clone()), &[]),
     };
     if ready.is_err() || said.is_err() {
         return;
     }
+    // The host has them now.
+    drop(ready);
     let Ok(Some((order, stdio))) = message::receive::<Order>(&control) else { return };
     match start(plan, &order, stdio) {
         Err(refusal) => {
@@ -45,8 +51,24 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
     }
 }
 
-/// Builds everything that the program does not have to do itself.
-fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<(), Refusal> {
+/// Handles of the folders in memory that the host may look into: `/tmp`, then those that were copied.
+fn folders(plan: &Plan) -> Result<Vec<OwnedFd>, Refusal> {
+    if !plan.has(Wall::Namespaces) {
+        return Ok(Vec::new());
+    }
+    let copied = plan.confinement.copied.iter().map(|place| place.inside.as_path());
+    let open = |path: &Path| {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::empty()).step("the folders in memory")
+    };
+    std::iter::once(Path::new("/tmp")).chain(copied).map(open).collect()
+}
+
+/// Builds everything that the program does not have to do itself; the listener where it dials in.
+fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Option<OwnedFd>, Refusal> {
+    let mut listener = None;
+    // The first to go when the machine itself runs out of memory.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "800");
     sys::ordinary_signals();
     sys::ignore_signal(libc::SIGPIPE);
     rustix::process::setsid().step("a session of its own")?;
@@ -59,8 +81,11 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<(), Ref
                 .step("a namespace of cgroups")?;
         }
         rustix::system::sethostname(b"bot").step("a name of the machine")?;
-        if plan.confinement.network == Network::Loopback {
+        if plan.confinement.network.has_sockets() {
             loopback_up().step("a loopback of its own")?;
+        }
+        if let Network::Port(port) = plan.confinement.network {
+            listener = Some(listen(port).step("the way to the referee")?);
         }
         root::enter(&plan.confinement, trees)?;
     } else if plan.has(Wall::End) {
@@ -74,7 +99,19 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<(), Ref
             .step("ending with the spawner")?;
     }
     // Nothing of the spawner's stays open but the connection with the host.
-    close_all_but(control.as_raw_fd()).step("closing what is not needed")
+    close_all_but(&[Some(control), listener.as_ref()]).step("closing what is not needed")?;
+    Ok(listener)
+}
+
+/// Listens at a port of this network, where nobody dials in but what will run here.
+fn listen(port: u16) -> rustix::io::Result<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, port))?;
+    listen(&socket, 64)?;
+    Ok(socket)
 }
 
 fn become_user(id: u32) -> rustix::io::Result<()> {
@@ -84,8 +121,8 @@ fn become_user(id: u32) -> rustix::io::Result<()> {
     rustix::thread::set_thread_res_uid(user, user, user)
 }
 
-/// Closes everything from `3` on but one descriptor.
-fn close_all_but(kept: i32) -> std::io::Result<()> {
+/// Closes everything from `3` on but these descriptors.
+fn close_all_but(kept: &[Option<&OwnedFd>]) -> std::io::Result<()> {
     let range = |from: u32, to: u32| {
         if from > to {
             return Ok(());
@@ -93,9 +130,14 @@ fn close_all_but(kept: i32) -> std::io::Result<()> {
         let arguments = &mut [Arg::Int(from.into()), Arg::Int(to.into()), Arg::Int(0)];
         sys::call(libc::SYS_close_range, arguments).map(|_| ())
     };
-    let kept = kept as u32;
-    range(3, kept - 1)?;
-    range(kept + 1, u32::MAX)
+    let mut kept: Vec<u32> = kept.iter().flatten().map(|kept| kept.as_raw_fd() as u32).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for kept in kept {
+        range(from, kept.saturating_sub(1))?;
+        from = kept + 1;
+    }
+    range(from, u32::MAX)
 }
 
 /// Brings up the loopback device of this network.
@@ -167,6 +209,12 @@ fn prepare(plan: &Plan, order: &Order, stdio: [OwnedFd; 3], fail: &OwnedFd) -> R
     if plan.has(Wall::Limits) {
         limits(plan)?;
     }
+    if !order.cpus.is_empty() {
+        let mut set = rustix::thread::CpuSet::new();
+        order.cpus.iter().filter(|cpu| **cpu < rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
+        // A CPU that went away is no reason not to run.
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
     capabilities(plan)?;
     if !apart {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).step("ending with its init")?;
@@ -175,7 +223,7 @@ fn prepare(plan: &Plan, order: &Order, stdio: [OwnedFd; 3], fail: &OwnedFd) -> R
     if plan.has(Wall::Landlock) {
         let readable = readable(confinement, apart);
         let writable = writable(confinement, apart, home);
-        let network = confinement.network == Network::Loopback;
+        let network = confinement.network.has_sockets();
         landlock::restrict(
             readable.iter().map(PathBuf::as_path),
             writable.iter().map(PathBuf::as_path),
@@ -198,13 +246,13 @@ fn prepare(plan: &Plan, order: &Order, stdio: [OwnedFd; 3], fail: &OwnedFd) -> R
     }
     if plan.has(Wall::Descriptors) {
         // The way to tell of a failure closes by itself when the program begins.
-        close_all_but(fail.as_raw_fd()).step("closing what is not its own")?;
+        close_all_but(&[Some(fail)]).step("closing what is not its own")?;
     } else {
         open_up();
     }
     if plan.has(Wall::Filter) {
         let strict = !plan.has(Wall::Group) || plan.group.is_none();
-        let shape = Shape { sockets: confinement.network == Network::Loopback, strict };
+        let shape = Shape { sockets: confinement.network.has_sockets(), strict };
         sys::install_filter(&filter::program(shape)).step("the filter of system calls")?;
     }
     Ok(command)
@@ -224,13 +272,16 @@ fn readable(confinement: &Confinement, apart: bool) -> Vec<PathBuf> {
         true => vec!["/etc".into(), "/proc".into(), "/tmp".into()],
         false => root::SETTINGS.iter().map(PathBuf::from).chain(["/proc/self".into()]).collect(),
     };
-    let own = confinement.readable.iter().map(|place| if apart { &place.inside } else { &place.outside });
+    let own = confinement.readable.iter().chain(&confinement.copied);
+    let own = own.map(|place| if apart { &place.inside } else { &place.outside });
     system.chain(settings).chain(own.cloned()).collect()
 }
 
 /// What Landlock lets it change.
 fn writable(confinement: &Confinement, apart: bool, home: &Path) -> Vec<PathBuf> {
-    let own = confinement.writable.iter().map(|place| if apart { &place.inside } else { &place.outside });
+    let copied = confinement.copied.iter().filter(|_| apart);
+    let own = confinement.writable.iter().chain(copied);
+    let own = own.map(|place| if apart { &place.inside } else { &place.outside });
     root::DEVICES.iter().map(PathBuf::from).chain(own.cloned()).chain([home.to_owned()]).collect()
 }
 
@@ -321,7 +372,7 @@ fn bury(program: Pid, signal: &OwnedFd, control: &OwnedFd) {
         let _ = rustix::io::read(signal, &mut [0_u8; 128]);
         while let Reaped::One(ended) = sys::reap() {
             if ended.pid == program {
-                let report = Report::Ended { code: ended.code, cpu: ended.cpu };
+                let report = Report::Ended { code: ended.code, signal: ended.signal, cpu: ended.cpu };
                 if message::send(control.as_fd(), &report, &[]).is_err() {
                     return;
                 }

@@ -14,6 +14,8 @@ pub mod attack;
 pub mod suite;
 
 #[cfg(target_os = "linux")]
+mod copy;
+#[cfg(target_os = "linux")]
 mod course;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -37,6 +39,8 @@ mod sys;
 pub use confinement::{Confinement, Network, Place, Wall, Wrong};
 pub use level::{Found, Level, Missing, probe};
 
+#[cfg(target_os = "linux")]
+pub use copy::{Bounds, Entry, What, walk};
 #[cfg(target_os = "linux")]
 pub use group::Charge;
 #[cfg(target_os = "linux")]

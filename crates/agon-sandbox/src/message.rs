@@ -21,7 +21,7 @@ use crate::group::Group;
 /// The longest message, in bytes.
 const LONGEST: usize = 128 << 10;
 /// The most descriptors with a message.
-const MOST: usize = 3;
+const MOST: usize = 8;
 
 /// A sandbox to be built. With it comes the init's end of its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,13 +66,19 @@ pub struct Order {
     pub arguments: Vec<String>,
     /// Further variables.
     pub variables: BTreeMap<String, String>,
+    /// The CPUs it stays on; all when empty.
+    pub cpus: Vec<usize>,
 }
 
 /// What the init reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// Built, and waiting for an order.
-    Ready,
+    /// Built, and waiting for an order. With it come handles of its `/tmp`, of each folder that was copied, and the
+    /// listener, where there are such.
+    Ready {
+        /// Whether the last of the descriptors is a listener.
+        listens: bool,
+    },
     /// A step failed; it ends.
     Refused(Refusal),
     /// The program runs.
@@ -81,6 +87,8 @@ pub enum Report {
     Ended {
         /// Its exit code, or 128 and the signal that ended it.
         code: i32,
+        /// The signal that ended it.
+        signal: Option<i32>,
         /// CPU time of it and of those it waited for.
         cpu: Duration,
     },

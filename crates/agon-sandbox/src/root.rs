@@ -13,6 +13,7 @@ use rustix::mount::{
 };
 
 use crate::confinement::{Confinement, Place};
+use crate::copy::Copied;
 use crate::message::{Refusal, Step as _};
 use crate::sys::{self, Arg};
 
@@ -22,12 +23,16 @@ pub const INSIDE: u32 = 1000;
 /// What every program sees of the system: folders, or links where the system has merged them into `/usr`.
 pub const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Parts of `/etc` that libraries look into.
-pub const SETTINGS: [&str; 6] = [
+pub const SETTINGS: [&str; 10] = [
     "/etc/ld.so.cache",
     "/etc/alternatives",
     "/etc/java-17-openjdk",
     "/etc/java-21-openjdk",
     "/etc/java-11-openjdk",
+    "/etc/mono",
+    "/etc/dotnet",
+    "/etc/php",
+    "/etc/perl",
     "/etc/localtime",
 ];
 /// The devices that are given.
@@ -47,7 +52,10 @@ struct Tree {
 }
 
 /// All that is to be shown, held before the root changes.
-pub struct Trees(Vec<Tree>);
+pub struct Trees {
+    shown: Vec<Tree>,
+    copies: Vec<Copied>,
+}
 
 impl Trees {
     /// Takes hold of all that the confinement shows and of the system's part.
@@ -75,12 +83,14 @@ impl Trees {
             let copy = open_tree(CWD, &place.outside, flags).map_err(|error| say(error.into()))?;
             Ok(Tree { copy, inside: place.inside, is_folder, attributes })
         };
-        all.into_iter().map(hold).collect::<io::Result<_>>().map(Self)
+        let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement));
+        let copies = copies.collect::<io::Result<_>>()?;
+        Ok(Self { shown: all.into_iter().map(hold).collect::<io::Result<_>>()?, copies })
     }
 
     /// Hangs all of it below `root`, with the attributes it is to have.
     fn show(self, root: &Path) -> Result<(), Refusal> {
-        for tree in self.0 {
+        for tree in self.shown {
             let name = format!("showing {}", tree.inside.display());
             let point = below(root, &tree.inside);
             if tree.is_folder {
@@ -92,11 +102,15 @@ impl Trees {
             set_attributes(&tree.copy, tree.attributes).step(&name)?;
             move_mount(&tree.copy, "", CWD, &point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).step(&name)?;
         }
+        for copied in self.copies {
+            copied.write(root)?;
+        }
         Ok(())
     }
 }
 
-fn below(root: &Path, path: &Path) -> PathBuf {
+/// A path as it is below another root.
+pub fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
@@ -138,7 +152,8 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
     write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
     write("group", "root:x:0:\nbot:x:1000:\n")?;
-    write("hosts", "127.0.0.1 localhost\n::1 localhost\n")?;
+    // One address only: who tries the other one first finds nobody there.
+    write("hosts", "127.0.0.1 localhost\n")?;
     write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
     let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
     for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2")]) {

@@ -32,6 +32,10 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     // Children that end are forgotten by the kernel, and so are those that nobody else waits for.
     sys::ignore_signal(libc::SIGCHLD);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // Who started it may be kept on one CPU; what is started here is kept where its order says.
+    let mut all = rustix::thread::CpuSet::new();
+    (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
+    let _ = rustix::thread::sched_setaffinity(None, &all);
     sys::ignore_signal(libc::SIGINT);
     sys::ignore_signal(libc::SIGTERM);
     sys::ignore_signal(libc::SIGPIPE);

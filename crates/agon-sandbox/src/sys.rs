@@ -120,6 +120,8 @@ pub struct Ended {
     pub pid: Pid,
     /// Its exit code, or 128 and the signal that ended it.
     pub code: i32,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
     /// CPU time of it and of all it waited for.
     pub cpu: Duration,
 }
@@ -142,9 +144,12 @@ pub fn reap() -> Reaped {
     // SAFETY: both places are valid for the answers.
     let pid = unsafe { libc::wait4(-1, &mut status, libc::WNOHANG, &mut usage) };
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
+    let signal = (!libc::WIFEXITED(status)).then(|| libc::WTERMSIG(status));
+    let code = signal.map_or(libc::WEXITSTATUS(status), |signal| 128 + signal);
     match Pid::from_raw(pid.max(0)) {
-        Some(pid) => Reaped::One(Ended { pid, code, cpu: time(usage.ru_utime) + time(usage.ru_stime) }),
+        Some(pid) => {
+            Reaped::One(Ended { pid, code, signal, cpu: time(usage.ru_utime) + time(usage.ru_stime) })
+        }
         None if pid == 0 => Reaped::NoneYet,
         None => Reaped::NoChildren,
     }

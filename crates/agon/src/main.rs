@@ -92,6 +92,7 @@ fn main() -> ExitCode {
             complete::register(shell, &mut std::io::stdout()).map_err(Into::into)
         }
     };
+    agon_bot::inside::close();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -110,6 +110,12 @@ impl Company {
         }
     }
 
+    /// A port that no other run can reach: that of a sandbox.
+    pub(super) fn alone(address: SocketAddr, listener: TcpListener) -> Self {
+        let role = Role::Host { meet: None, guests: Vec::new() };
+        Self { address, listener, role, took_over: None, in_hand: 0 }
+    }
+
     /// Where clients knock, if they are ours to let in.
     pub(super) fn listener(&self) -> Option<&TcpListener> {
         match self.role {

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::common::builds::{State, build};
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -30,6 +31,8 @@ pub struct BuildOptions {
     /// Builds also what has not changed
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// Prints what was done as JSON
     #[arg(long)]
     pub json: bool,
@@ -37,6 +40,7 @@ pub struct BuildOptions {
 
 /// Runs `agon build`.
 pub fn run(options: &BuildOptions) -> Done {
+    options.sandbox.apply();
     let screen = screen::output();
     let mut failed = false;
     let mut reports = Vec::new();

@@ -51,7 +51,11 @@ pub fn find(text: &str) -> Result<GitBot, String> {
     }
     let own = inside.file_name().or(Path::new(&top).file_name()).map(|name| name.to_string_lossy());
     let shown = if inside.as_os_str().is_empty() { ".".to_owned() } else { path.to_owned() };
-    let name = BotName { text: format!("{PREFIX}{short}:{shown}"), kind: Kind::Path(place) };
+    let name = BotName {
+        text: format!("{PREFIX}{short}:{shown}"),
+        kind: Kind::Path(place),
+        confined: agon_bot::Confined::No,
+    };
     Ok(GitBot { name, label: format!("{}@{revision}", own.unwrap_or_default()) })
 }
 

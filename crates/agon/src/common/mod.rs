@@ -6,6 +6,7 @@ pub mod disk;
 pub mod folders;
 pub mod git;
 pub mod here;
+pub mod sandbox;
 pub mod screen;
 pub mod seats;
 pub mod table;
@@ -300,9 +301,11 @@ pub fn bot(text: &str) -> Result<BotName, Failure> {
 /// The bot that `text` names, as it is.
 pub fn named(text: &str) -> Result<BotName, Failure> {
     if text.starts_with(git::PREFIX) {
-        return git::find(text).map(|found| found.name).map_err(Failure::Usage);
+        let name = git::find(text).map(|found| found.name).map_err(Failure::Usage)?;
+        return Ok(BotName { confined: sandbox::confined(&name, false), ..name });
     }
     let mut name = BotName::parse(text).map_err(Failure::Usage)?;
+    let mut archive = false;
     if let Kind::Path(path) = &mut name.kind {
         if !path.exists()
             && let Some(meant) = meant(text)
@@ -313,8 +316,10 @@ pub fn named(text: &str) -> Result<BotName, Failure> {
         }
         if let Some(folder) = archives::unpacked(path).map_err(Failure::Usage)? {
             *path = folder;
+            archive = true;
         }
     }
+    name.confined = sandbox::confined(&name, archive);
     Ok(name)
 }
 

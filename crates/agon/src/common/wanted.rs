@@ -5,6 +5,7 @@ use agon_spec::{MatchSpec, RulesSpec, SeatSpec};
 use clap::{Args, ValueEnum};
 
 use crate::common::here::About;
+use crate::common::sandbox::SandboxOptions;
 use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions};
 
@@ -25,6 +26,8 @@ pub struct MatchOptions {
     pub build: bool,
     #[command(flatten)]
     pub port: PortOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
     pub js: Option<JsKind>,

@@ -16,6 +16,7 @@ use agon_bot::{BotName, peer::Owner, sys};
 use agon_game::{Kit, RulesChoice, Seat, Setup};
 use clap::Args;
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, builds};
 
@@ -40,6 +41,8 @@ pub struct JoinOptions {
     /// The token that both sides have; nobody else may be able to read the file
     #[arg(long, value_name = "FILE")]
     pub token_file: PathBuf,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// The bot: a file, a folder, or a command with its arguments
     #[arg(last = true, required = true, value_name = "BOT")]
     pub bot: Vec<String>,
@@ -60,12 +63,13 @@ enum End {
 
 /// Runs `agon join`.
 pub fn run(options: &JoinOptions) -> Done {
+    options.sandbox.apply();
     let name = match &options.bot[..] {
         [one] => common::named(one)?,
         words => {
             let line = shlex::try_join(words.iter().map(String::as_str))
                 .map_err(|error| Failure::usage(error.to_string()))?;
-            BotName::parse(&format!("cmd:{line}")).map_err(Failure::Usage)?
+            common::named(&format!("cmd:{line}"))?
         }
     };
     builds::compile(&name)?;

@@ -98,6 +98,7 @@ pub fn run(options: &PlayOptions) -> Done {
         )));
     }
     options.wanted.port.apply();
+    options.wanted.sandbox.apply();
     let spec = options.wanted.spec(about)?;
     let (names, labels) = common::seated(&spec)?;
     if options.wanted.build {
@@ -325,7 +326,7 @@ fn report(
     }
     // Built-in bots are no programs that could do anything.
     let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
-    for note in result.notes.iter().map(String::as_str).chain(programs.then_some(result.containment)) {
+    for note in result.notes.iter().map(String::as_str).chain(programs.then_some(&*result.containment)) {
         writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {note}."))))?;
     }
     Ok(())

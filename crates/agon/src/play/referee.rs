@@ -13,6 +13,7 @@ use agon_match::{MatchRecord, Observer, StepReport, Terms};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, harmless, score};
 use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
@@ -65,6 +66,8 @@ pub struct RefereeOptions {
     pub clock: ClockOptions,
     #[command(flatten)]
     pub port: PortOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// The original's `-p1` is two letters after one dash; ours is `--p1`.
@@ -81,6 +84,8 @@ pub fn spell_out(arguments: &mut [OsString]) {
 
 /// Runs `agon referee`.
 pub fn run(options: &RefereeOptions) -> Done {
+    options.port.apply();
+    options.sandbox.apply();
     let game = common::game(&options.game)?;
     let commands = [Some(&options.p1), options.p2.as_ref(), options.p3.as_ref(), options.p4.as_ref()];
     let names = commands.into_iter().flatten().map(|command| name(command)).collect::<Result<Vec<_>, _>>()?;
@@ -98,7 +103,6 @@ pub fn run(options: &RefereeOptions) -> Done {
         seats: names.len() as u8,
         seed: seed(&options.params)?,
     };
-    options.port.apply();
     let (session, record, answers) = play(options, game, &setup, &names, &labels)?;
     let tell = |seat: Seat, turn: &str, message: &str| {
         let (label, message) = (harmless(&labels[seat.index()]), harmless(message));
@@ -180,7 +184,7 @@ fn name(command: &str) -> Result<BotName, Failure> {
     if prefixed || Path::new(command).exists() {
         return common::bot(command);
     }
-    BotName::parse(&format!("cmd:{command}")).map_err(Failure::Usage)
+    common::named(&format!("cmd:{command}"))
 }
 
 /// `seed=N` among the parameters; the current time in milliseconds without. A seed that was meant and is not

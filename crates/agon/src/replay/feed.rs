@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen, harmless, milliseconds};
 use crate::common::seats::game_of;
 use crate::common::{self, ClockOptions, Done, Failure};
@@ -38,6 +39,8 @@ pub struct FeedOptions {
     pub turn: Option<u32>,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// Prints every answer as JSON
     #[arg(long)]
     pub json: bool,
@@ -48,6 +51,7 @@ pub struct FeedOptions {
 /// Exit code 1 when the bot made a fault as a program; another answer than then is none. `wanted` is the game
 /// that it has to be a match of.
 pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
+    options.sandbox.apply();
     let replay = read(&options.file)?;
     let info = game_of(&replay.header)?.info();
     if let Some(wanted) = wanted.filter(|wanted| wanted.info().name != info.name) {

@@ -13,6 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
 use crate::common::seats::{self, ReplayFile, header, seat_all};
 use crate::common::{self, ClockOptions, Done, Failure};
@@ -54,6 +55,8 @@ pub struct ForkOptions {
     pub json: bool,
     #[command(flatten)]
     pub clock: ClockOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// A match whose clock was unfair is played again so often.
@@ -61,6 +64,7 @@ const TRIES: u32 = 3;
 
 /// Runs `agon replay fork`.
 pub fn run(options: &ForkOptions) -> Done {
+    options.sandbox.apply();
     let old = replay::read(&options.file)?;
     let shown = options.file.display();
     match verify::check(&old)? {

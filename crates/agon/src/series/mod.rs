@@ -36,6 +36,7 @@ use clap::{Args, ValueEnum};
 use crate::common::builds;
 use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
@@ -79,6 +80,8 @@ pub struct RunOptions {
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub port: PortOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// Goes on with a series that was interrupted
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
@@ -160,6 +163,7 @@ pub struct Ready {
 
 /// Makes everything ready, so that what can be wrong is known before the first match.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
+    wanted.options.run.sandbox.apply();
     let game = common::game(wanted.game)?;
     let info = game.info();
     let mut options = wanted.options.clone();
@@ -266,6 +270,7 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
     options.port.apply();
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
+    agon_bot::inside::build_ahead();
     if !ready.desk.wait(std::time::Duration::ZERO) {
         agon_contest::run(&ready.series, &ready.desk, ready.jobs, stop, |desk| show.tick(desk))?;
     }

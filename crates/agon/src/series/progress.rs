@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::common::Failure;
+use crate::common::sandbox;
 use crate::common::screen::{self, Screen};
 use crate::series::{Ready, RunOptions, origin, print_json};
 
@@ -50,7 +51,7 @@ impl Show {
             print_json(&json!({
                 "event": "start", "kind": header.kind, "game": header.game, "rules": header.rules.name,
                 "seats": header.seats, "seed": header.seed.to_string(), "clock": header.clock, "jobs": ready.jobs(),
-                "bots": header.bots, "copies": header.copies(), "maps": header.maps, "test": header.test,
+                "bots": header.bots, "containment": sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name))), "copies": header.copies(), "maps": header.maps, "test": header.test,
                 "journal": ready.desk.journal_path(),
                 "resumed": ready.desk.look(|progress| progress.resumed),
             }))?;
@@ -398,7 +399,8 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     for note in crate::series::changed_meanwhile(ready) {
         writeln!(out, "{} {note}", screen.bad("Warning:"))?;
     }
-    writeln!(out, "{}", screen.dim(&format!("Note: {}.", agon_match::record::CONTAINMENT)))
+    let bots = ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name));
+    writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {}.", sandbox::containment(bots)))))
 }
 
 /// So many matches that stayed void are listed.

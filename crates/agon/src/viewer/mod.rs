@@ -15,6 +15,7 @@ use agon_web::{Config, Handle, Host, Live, Server};
 use clap::Args;
 
 use crate::common::folders;
+use crate::common::sandbox::SandboxOptions;
 use crate::common::seats::{self, ReplayFile};
 use crate::common::{self, Done, Failure};
 use crate::viewer::door::Door;
@@ -51,10 +52,13 @@ pub struct WatchOptions {
     /// it [default: none; the printed link lets in, once]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// Runs `agon watch`.
 pub fn run(options: &WatchOptions) -> Done {
+    options.sandbox.apply();
     let key = options.token_file.as_deref().map(door::key).transpose()?;
     if let (Some(address), None) = (options.bind.filter(|address| !address.is_loopback()), &key) {
         return Err(Failure::usage(format!(

@@ -4,7 +4,6 @@ use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use agon_bot::BotName;
 use agon_game::session::Workload;
 use agon_game::{Session, Setup};
 use agon_match::{Clock, Observer, Player, Ponder, Recorder, StepReport};
@@ -12,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::seats::{header, seat_all};
 use crate::common::{self, Done, Failure, SetupOptions};
 
@@ -34,6 +34,8 @@ pub struct BenchOptions {
     pub seats: Option<u8>,
     #[command(flatten)]
     pub setup: SetupOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// The hidden subcommand by which this program becomes the quickest possible bot.
@@ -87,6 +89,7 @@ const SAMPLES: u32 = 9;
 
 /// Runs `agon bench`.
 pub fn run(options: &BenchOptions) -> Done {
+    options.sandbox.apply();
     if !(options.seconds > 0.0 && options.seconds <= 600.0) {
         return Err(Failure::usage("--seconds: a number above 0 and at most 600"));
     }
@@ -174,7 +177,7 @@ fn referee(options: &BenchOptions) -> Done {
     let game = common::game("cultist-wars")?;
     let own = std::env::current_exe().map_err(|error| Failure::own(error.to_string()))?;
     let own = format!("cmd:'{}' {WAITER}", own.display());
-    let bot = BotName::parse(options.bot.as_ref().unwrap_or(&own)).map_err(Failure::Usage)?;
+    let bot = common::named(options.bot.as_ref().unwrap_or(&own))?;
     let names = [bot.clone(), bot];
     let labels = ["a".to_owned(), "b".to_owned()];
     let stop = common::stop_on_ctrl_c();

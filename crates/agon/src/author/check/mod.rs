@@ -23,6 +23,7 @@ use serde_json::json;
 
 use crate::common::builds;
 use crate::common::here;
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
@@ -51,6 +52,8 @@ pub struct CheckOptions {
     pub bot: Option<String>,
     #[command(flatten)]
     pub setup: SetupOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
     /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
@@ -82,6 +85,7 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// Runs `agon check`.
 pub fn run(options: &CheckOptions) -> Done {
+    options.sandbox.apply();
     let (game, bot, setup) = who(options)?;
     let stop = common::stop_on_ctrl_c();
     if !options.watch {
@@ -148,6 +152,7 @@ fn check(
             turn: options.turn,
             clock: ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() },
             json: options.json,
+            sandbox: options.sandbox.clone(),
         };
         return feed::run(&feed, Some(game));
     }

@@ -1,0 +1,282 @@
+//! What a program needs of this machine's files beside its own folder: what runs it, and where that lives.
+//!
+//! A program is followed through its links, its `#!` line and what it calls by name, to the folders that hold
+//! interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK beside the system's. Of a stranger's program
+//! nothing is believed: it may name interpreters, and where those are is looked up here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::launch::Launch;
+use crate::{build, sys, tools};
+
+/// What every sandbox shows.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Where programs of one kind lie below the folder that belongs to them.
+const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
+/// No more files are followed.
+const MOST: usize = 256;
+/// More of a script is not read.
+const LARGEST: u64 = 64 << 10;
+/// Names of interpreters beside those of [`tools::TOOLS`].
+const ALSO: [&str; 12] =
+    ["python", "python2", "sh", "bash", "dash", "env", "mono", "deno", "bun", "kotlin", "pypy3", "ts-node"];
+/// Where tools look for what belongs to them, if not below the user's home.
+const HOMES: [(&str, &str); 7] = [
+    ("RUSTUP_HOME", ".rustup"),
+    ("CARGO_HOME", ".cargo"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("VOLTA_HOME", ".volta"),
+    ("ASDF_DATA_DIR", ".asdf"),
+    ("SDKMAN_DIR", ".sdkman"),
+    ("MISE_DATA_DIR", ".local/share/mise"),
+];
+
+/// What a program needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Files and folders, beside the system's and its own folder.
+    pub places: BTreeSet<PathBuf>,
+    /// Variables by which its tools find them; `PATH` is among them.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// The user, as far as it matters here.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// The folders in which programs are looked for.
+    pub path: Vec<PathBuf>,
+    /// The home, which is never shown as a whole.
+    pub home: Option<PathBuf>,
+}
+
+impl User {
+    /// Who runs this program.
+    pub fn own() -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+        let path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        Self { path, home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) }
+    }
+}
+
+/// What `program`, which is the file that `launch` means, needs. `foreign` is what strangers wrote.
+pub fn of(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
+    let folder = launch.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let mut search = Search { user, folder, foreign, seen: BTreeSet::new(), needs: Needs::default() };
+    search.file(program);
+    for word in &launch.arguments {
+        search.argument(Path::new(word));
+        for part in word.to_string_lossy().split(':').filter(|part| part.starts_with('/')) {
+            search.argument(Path::new(part));
+        }
+    }
+    if !foreign {
+        search.packages(program);
+    }
+    search.finish()
+}
+
+struct Search<'a> {
+    user: &'a User,
+    folder: PathBuf,
+    foreign: bool,
+    seen: BTreeSet<PathBuf>,
+    needs: Needs,
+}
+
+/// Whether every sandbox shows it.
+pub fn is_systems(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| path.starts_with(system))
+}
+
+/// A path without `.` and `..`, as text: links are not looked at.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+impl Search<'_> {
+    /// A word by which a program is called.
+    fn word(&mut self, word: &str) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let interpreter = tools::TOOLS.iter().any(|tool| tool.program == name) || ALSO.contains(&name);
+        if word.contains('/') && !self.foreign {
+            self.file(&plain(&self.folder.join(word)));
+        } else if interpreter || !self.foreign {
+            let found = self.user.path.iter().map(|folder| folder.join(name));
+            let mut found = found.filter(|file| file.is_file() && sys::may_execute(file));
+            if let Some(file) = found.next() {
+                self.file(&file);
+            }
+        }
+    }
+
+    /// A program and all it is run by.
+    fn file(&mut self, file: &Path) {
+        // A script names devices and folders, too.
+        if self.seen.len() >= MOST || !file.is_file() || !self.seen.insert(file.to_owned()) {
+            return;
+        }
+        // What strangers put into their folder may point anywhere.
+        let trusted = !(self.foreign && file.starts_with(&self.folder));
+        if trusted {
+            self.show(file);
+            if let Ok(target) = fs::read_link(file) {
+                self.file(&plain(&file.parent().unwrap_or(file).join(target)));
+            }
+            if let Ok(real) = file.canonicalize() {
+                self.file(&real);
+            }
+            self.environment(file);
+        }
+        let mut text = Vec::new();
+        let read = File::open(file).and_then(|file| file.take(LARGEST).read_to_end(&mut text));
+        if read.is_err() || !text.starts_with(b"#!") {
+            return;
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let (first, rest) = text[2..].split_once('\n').unwrap_or((&text[2..], ""));
+        let words: Vec<&str> = first.split_whitespace().filter(|word| !word.starts_with('-')).collect();
+        let runs_others = words.iter().any(|word| word.ends_with("sh"));
+        words.into_iter().take(3).for_each(|word| self.word(word));
+        if runs_others && !is_systems(file) {
+            let lines = rest.lines().filter(|line| !line.trim_start().starts_with('#'));
+            let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_between_words)).collect();
+            names.into_iter().filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
+                let runs = |file: &Path| file.is_absolute() && file.is_file() && sys::may_execute(file);
+                if !name.contains('/') || runs(Path::new(name)) {
+                    self.word(name);
+                }
+            });
+        }
+    }
+
+    /// Shows the folder that a program belongs to.
+    fn show(&mut self, file: &Path) {
+        if is_systems(file) || file.starts_with(&self.folder) {
+            return;
+        }
+        let Some(folder) = file.parent() else { return };
+        if file.starts_with("/nix/store") {
+            self.needs.places.insert("/nix/store".into());
+            return;
+        }
+        let is_bin = folder.file_name().is_some_and(|name| BINS.iter().any(|bin| name == *bin));
+        let whole = folder.parent().filter(|_| is_bin);
+        // Never a home, and never what holds more than programs.
+        let place = [whole, Some(folder)].into_iter().flatten().find(|place| !self.is_too_much(place));
+        self.needs.places.insert(place.unwrap_or(file).to_owned());
+        let Some(home) = &self.user.home else { return };
+        if file.starts_with(home.join(".local")) && home.join(".local/lib").is_dir() {
+            self.needs.places.insert(home.join(".local/lib"));
+        }
+        for (variable, name) in HOMES {
+            let own = std::env::var_os(variable).map_or_else(|| home.join(name), PathBuf::from);
+            let rustups = name == ".rustup" && file.starts_with(home.join(".cargo"));
+            if (file.starts_with(&own) || rustups) && own.is_dir() {
+                self.needs.places.insert(own.clone());
+                self.needs.variables.insert(variable.to_owned(), own.to_string_lossy().into_owned());
+            }
+        }
+    }
+
+    /// Whether a folder is a home, holds one, or is where users keep everything.
+    fn is_too_much(&self, folder: &Path) -> bool {
+        let home = self.user.home.as_deref();
+        let is_homes = home.is_some_and(|home| home.starts_with(folder) || folder == home.join(".local"));
+        is_homes || folder.components().count() < 3 && !folder.starts_with("/opt")
+    }
+
+    /// A virtual environment names the Python that it was made of.
+    fn environment(&mut self, file: &Path) {
+        let Some(prefix) = file.parent().and_then(Path::parent) else { return };
+        let Ok(text) = fs::read_to_string(prefix.join("pyvenv.cfg")) else { return };
+        let home = text.lines().find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == "home").then(|| PathBuf::from(value.trim()))
+        });
+        if let Some(home) = home.filter(|home| home.is_absolute()) {
+            self.file(&home.join("python3"));
+        }
+    }
+
+    /// An argument that names a file: of one's own, or what we have built.
+    fn argument(&mut self, word: &Path) {
+        let file = plain(&self.folder.join(word));
+        let built = file.starts_with(build::cache().join("built"));
+        if word.as_os_str().is_empty() || self.foreign && !built || !file.exists() {
+            return;
+        }
+        if is_systems(&file) || file.starts_with(&self.folder) {
+            return;
+        }
+        let place = if file.is_dir() { &*file } else { file.parent().unwrap_or(&file) };
+        let place = if self.is_too_much(place) { &*file } else { place };
+        if !self.is_too_much(place) || place.is_file() {
+            self.needs.places.insert(place.to_owned());
+        }
+    }
+
+    /// The packages that its user has installed for Python and Node.
+    fn packages(&mut self, program: &Path) {
+        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let seen: Vec<String> = self
+            .seen
+            .iter()
+            .filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned()))
+            .collect();
+        let calls = |what: &str| name.starts_with(what) || seen.iter().any(|name| name.starts_with(what));
+        let home = self.user.home.clone().unwrap_or_default();
+        let own = home.join(".local/lib");
+        if calls("python") && own.is_dir() {
+            self.needs.places.insert(own);
+            let base = home.join(".local").to_string_lossy().into_owned();
+            self.needs.variables.insert("PYTHONUSERBASE".to_owned(), base);
+        }
+        for (what, variable) in [("python", "PYTHONPATH"), ("node", "NODE_PATH"), ("java", "CLASSPATH")] {
+            let Some(value) = std::env::var_os(variable).filter(|_| calls(what)) else { continue };
+            for place in std::env::split_paths(&value).filter(|place| place.is_absolute()) {
+                self.argument(&place);
+            }
+            self.needs.variables.insert(variable.to_owned(), value.to_string_lossy().into_owned());
+        }
+    }
+
+    fn finish(mut self) -> Needs {
+        // What lies in another place that is shown needs none of its own.
+        let all = self.needs.places.clone();
+        self.needs.places.retain(|place| {
+            let covered = all.iter().any(|other| other != place && place.starts_with(other));
+            !covered && place.exists() && place.as_os_str() != "/"
+        });
+        let shown = |folder: &&PathBuf| {
+            let mut places = self.needs.places.iter();
+            is_systems(folder)
+                || folder.starts_with(&self.folder)
+                || places.any(|place| folder.starts_with(place))
+        };
+        let mut path: Vec<String> =
+            self.user.path.iter().filter(shown).map(|folder| folder.to_string_lossy().into_owned()).collect();
+        for usual in ["/usr/local/bin", "/usr/bin", "/bin"] {
+            if !path.iter().any(|folder| folder == usual) {
+                path.push(usual.to_owned());
+            }
+        }
+        self.needs.variables.insert("PATH".to_owned(), path.join(":"));
+        self.needs
+    }
+}
+
+/// What separates words in a script of the shell.
+fn is_between_words(letter: char) -> bool {
+    letter.is_whitespace() || "\"'`;|&()<>=${},".contains(letter)
+}

@@ -1,0 +1,270 @@
+//! Folders that are shown as a copy in memory: read by who may read them, written where the program may.
+//!
+//! The same walk brings files out of a sandbox. Links are never followed, nothing that is not a file, a folder or a
+//! link is looked at, and count, depth and bytes are bounded: what is walked may be a stranger's, and may change
+//! meanwhile.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
+use rustix::mount::{MountFlags, mount};
+
+use crate::confinement::{Confinement, Place};
+use crate::message::{Refusal, Step as _};
+use crate::root::{INSIDE, below};
+
+/// Folders are not followed deeper.
+const DEEPEST: usize = 32;
+
+/// An entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A folder.
+    Folder,
+    /// A file and its bytes.
+    File(Vec<u8>),
+    /// A link and where it leads.
+    Link(PathBuf),
+}
+
+/// Something in a folder that was walked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the folder.
+    pub path: PathBuf,
+    /// What it is.
+    pub what: What,
+    /// Whether it may be run.
+    pub runs: bool,
+    /// When it was changed: seconds and nanoseconds.
+    pub changed: (i64, u32),
+    /// Bytes of a file.
+    pub size: u64,
+}
+
+/// What is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of all files together.
+    pub bytes: u64,
+    /// Files, folders and links.
+    pub entries: usize,
+}
+
+/// Reads a folder. With `contents` files bring their bytes, else they are empty. What cannot be read is left out.
+///
+/// # Errors
+/// The folder itself cannot be read, or there is more in it than the bounds allow (`FileTooLarge`).
+pub fn walk(folder: impl AsFd, bounds: Bounds, contents: bool) -> io::Result<Vec<Entry>> {
+    let mut walk = Walk { bounds, contents, found: Vec::new() };
+    let top = open(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
+    walk.folder(&top, Path::new(""), 0)?;
+    Ok(walk.found)
+}
+
+/// Opens what lies in a folder, and nothing that a link leads to.
+fn open(folder: impl AsFd, name: &std::ffi::CStr, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    Ok(rustix::fs::openat2(folder, name, flags, Mode::empty(), within)?)
+}
+
+struct Walk {
+    bounds: Bounds,
+    contents: bool,
+    found: Vec<Entry>,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &OwnedFd, path: &Path, depth: usize) -> io::Result<()> {
+        let mut names: Vec<CString> = Vec::new();
+        for entry in Dir::read_from(folder)? {
+            let name = entry?.file_name().to_owned();
+            if name.as_bytes() != b"." && name.as_bytes() != b".." {
+                names.push(name);
+            }
+            if names.len() + self.found.len() > self.bounds.entries {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+        }
+        names.sort();
+        for name in names {
+            let path = path.join(OsStr::from_bytes(name.as_bytes()));
+            let Ok(found) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let mut entry = Entry {
+                path,
+                what: What::Folder,
+                runs: found.st_mode & 0o111 != 0,
+                changed: (found.st_mtime, found.st_mtime_nsec as u32),
+                size: 0,
+            };
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Directory => {
+                    let Ok(inner) = open(folder, &name, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
+                    if depth >= DEEPEST {
+                        return Err(io::ErrorKind::FileTooLarge.into());
+                    }
+                    let path = entry.path.clone();
+                    self.found.push(entry);
+                    self.folder(&inner, &path, depth + 1)?;
+                    continue;
+                }
+                FileType::Symlink => {
+                    let Ok(target) = rustix::fs::readlinkat(folder, &name, Vec::new()) else { continue };
+                    entry.what = What::Link(OsString::from_vec(target.into_bytes()).into());
+                }
+                FileType::RegularFile => {
+                    let Ok(file) = open(folder, &name, OFlags::RDONLY) else { continue };
+                    // What was opened, which need not be what was there a moment ago.
+                    let found = rustix::fs::fstat(&file)?;
+                    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+                        continue;
+                    }
+                    entry.size = found.st_size as u64;
+                    let mut bytes = Vec::new();
+                    if self.contents && entry.size <= self.bounds.bytes {
+                        File::from(file).take(self.bounds.bytes + 1).read_to_end(&mut bytes)?;
+                        entry.size = bytes.len() as u64;
+                    }
+                    entry.what = What::File(bytes);
+                }
+                _ => continue,
+            }
+            let room = self.bounds.bytes.checked_sub(entry.size).ok_or(io::ErrorKind::FileTooLarge)?;
+            self.bounds.bytes = room;
+            self.found.push(entry);
+        }
+        Ok(())
+    }
+}
+
+/// A folder that was read, to be written in a sandbox.
+pub struct Copied {
+    inside: PathBuf,
+    entries: Vec<Entry>,
+    size: u64,
+    files: u64,
+}
+
+impl Copied {
+    /// Reads a folder with the rights of who calls.
+    ///
+    /// # Errors
+    /// It cannot be read, or is larger than what the program may write.
+    pub fn read(place: &Place, confinement: &Confinement) -> io::Result<Self> {
+        let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
+        let say =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder =
+            rustix::fs::open(&place.outside, flags, Mode::empty()).map_err(|error| say(error.into()))?;
+        let entries = walk(&folder, bounds, true).map_err(say)?;
+        // Room for what it was, and for as much again as the program may write.
+        let used: u64 = entries.iter().map(|entry| entry.size.div_ceil(4096) * 4096 + 4096).sum();
+        let files = entries.len() as u64 + u64::from(confinement.files);
+        Ok(Self { inside: place.inside.clone(), entries, size: used + confinement.disk, files })
+    }
+
+    /// Writes it below `root`, as the program's own.
+    pub fn write(self, root: &Path) -> Result<(), Refusal> {
+        let name = format!("a copy of {}", self.inside.display());
+        let point = below(root, &self.inside);
+        std::fs::create_dir_all(&point).step(&name)?;
+        let owner = rustix::process::getuid().is_root().then_some(INSIDE);
+        let owned = owner.map_or_else(String::new, |owner| format!(",uid={owner},gid={owner}"));
+        let size = format!("size={},nr_inodes={},mode=755{owned}", self.size, self.files);
+        let size = CString::new(size).step(&name)?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        mount("agon", &point, "tmpfs", flags, size.as_c_str()).step(&name)?;
+        for entry in &self.entries {
+            entry.write(&point, owner).step(&format!("{name}: {}", entry.path.display()))?;
+        }
+        // Last, as what is put into a folder changes it.
+        for entry in self.entries.iter().filter(|entry| entry.what == What::Folder) {
+            entry.date(&point);
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Writes it into a folder that nobody else writes to, with the date it had.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(&self, folder: &Path, owner: Option<u32>) -> io::Result<()> {
+        let place = folder.join(&self.path);
+        match &self.what {
+            What::Folder => std::fs::create_dir(&place)?,
+            What::Link(target) => std::os::unix::fs::symlink(target, &place)?,
+            What::File(bytes) => {
+                use std::os::unix::fs::OpenOptionsExt as _;
+                let mode = if self.runs { 0o755 } else { 0o644 };
+                let mut options = File::options();
+                options.write(true).create_new(true).mode(mode).open(&place)?.write_all(bytes)?;
+            }
+        }
+        std::os::unix::fs::lchown(&place, owner, owner)?;
+        if self.what != What::Folder {
+            self.date(folder);
+        }
+        Ok(())
+    }
+
+    fn date(&self, folder: &Path) {
+        let time = Timespec { tv_sec: self.changed.0, tv_nsec: self.changed.1.into() };
+        let times = Timestamps { last_access: time, last_modification: time };
+        let _ = rustix::fs::utimensat(
+            rustix::fs::CWD,
+            folder.join(&self.path),
+            &times,
+            AtFlags::SYMLINK_NOFOLLOW,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_follows_no_link_and_is_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let secret = tempfile::tempdir().expect("a folder");
+        std::fs::write(secret.path().join("secret"), "x").expect("a file");
+        std::fs::create_dir(folder.path().join("inner")).expect("a folder");
+        std::fs::write(folder.path().join("inner/file"), "hello").expect("a file");
+        std::os::unix::fs::symlink(secret.path(), folder.path().join("link")).expect("a link");
+        rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), Mode::RUSR).expect("a pipe");
+        let open = || File::open(folder.path()).expect("a folder");
+        let bounds = Bounds { bytes: 5, entries: 4 };
+        let found = walk(open(), bounds, true).expect("it is read");
+        let names: Vec<_> = found.iter().map(|entry| entry.path.to_str().expect("a name")).collect();
+        assert_eq!(names, ["inner", "inner/file", "link"]);
+        assert_eq!(found[1].what, What::File(b"hello".to_vec()));
+        assert_eq!(found[2].what, What::Link(secret.path().to_owned()));
+        for small in [Bounds { bytes: 4, ..bounds }, Bounds { entries: 2, ..bounds }] {
+            let error = walk(open(), small, true).expect_err("too much");
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{small:?}");
+        }
+        let other = tempfile::tempdir().expect("a folder");
+        for entry in &found {
+            entry.write(other.path(), None).expect("it is written");
+        }
+        let again = walk(File::open(other.path()).expect("a folder"), bounds, true).expect("it is read");
+        assert_eq!(again[1], found[1], "with its date");
+    }
+
+    #[test]
+    fn a_folder_that_is_too_deep_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("d/".repeat(DEEPEST + 2))).expect("folders");
+        let bounds = Bounds { bytes: 0, entries: 1000 };
+        assert!(walk(File::open(folder.path()).expect("a folder"), bounds, true).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! `--sandbox`: which bots run behind walls.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use agon_bot::build::cache;
+use agon_bot::{BotName, Confined, Kind};
+use agon_match::record::{self, Held};
+use clap::{Args, ValueEnum};
+
+/// Options of the sandbox.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SandboxOptions {
+    /// Which bots run in a sandbox (`agon docs security`)
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Sandbox")]
+    sandbox: When,
+    /// Where files are kept that bots in a sandbox wrote in their folders: they write to a copy
+    #[arg(long, value_name = "FOLDER", help_heading = "Sandbox")]
+    keep_files: Option<PathBuf>,
+}
+
+/// When bots run in a sandbox.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum When {
+    /// Archives, downloads and what comes from a contest do; files and folders of yours do not
+    #[default]
+    Auto,
+    /// All do
+    On,
+    /// None does: they run with your rights
+    Off,
+}
+
+static CHOSEN: OnceLock<When> = OnceLock::new();
+
+impl SandboxOptions {
+    /// Bots that are named from now on are held like this.
+    pub fn apply(&self) {
+        let _ = CHOSEN.set(self.sandbox);
+        if let Some(folder) = &self.keep_files {
+            agon_bot::inside::keep_files(folder.clone());
+        }
+    }
+}
+
+/// Whether a bot runs in a sandbox; `archive` is one that was unpacked.
+pub fn confined(name: &BotName, archive: bool) -> Confined {
+    let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
+    match (CHOSEN.get().copied().unwrap_or_default(), foreign) {
+        (When::Off, _) | (When::Auto, false) => Confined::No,
+        (When::On, false) => Confined::Own,
+        (_, true) => Confined::Foreign,
+    }
+}
+
+/// How bots of a series are held, as a sentence.
+pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> String {
+    let held = |name: &BotName| match (&name.kind, name.confined) {
+        (Kind::Path(_) | Kind::Command(_), Confined::No) => Held::Free,
+        (Kind::Path(_) | Kind::Command(_), _) => {
+            agon_bot::inside::found().map_or(Held::NoProgram, |found| Held::Inside(found.level))
+        }
+        _ => Held::NoProgram,
+    };
+    let (labels, held): (Vec<&str>, Vec<Held>) = bots.map(|(label, name)| (label, held(name))).unzip();
+    record::containment(&held, |bot| labels[bot].to_owned())
+}
+
+/// Whether a file or folder came from somewhere else: what was unpacked from an archive, and downloads.
+fn is_strangers(path: &Path) -> bool {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let downloads =
+        [set("XDG_DOWNLOAD_DIR"), set("HOME").map(|home| home.join("Downloads"))].into_iter().flatten();
+    let places = downloads.chain([cache().join("unpacked")]);
+    places.filter_map(|place| place.canonicalize().ok()).any(|place| full.starts_with(place))
+}

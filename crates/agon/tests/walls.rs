@@ -1,0 +1,362 @@
+//! Matches of bots in a sandbox. Where this machine cannot hold them, a line says so and the test passes.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Output;
+
+use common::{WAITER, command, err, folder, out};
+use serde_json::Value;
+
+/// A match of Cultist Wars between `bot` and a built-in that waits, as JSON.
+fn play(at: &Path, bot: &str, more: &[&str]) -> Output {
+    let mut words = vec!["play", "cultist-wars", bot, "builtin:idle", "--seed", "7", "--no-replay", "--json"];
+    words.extend(more);
+    command(at, &words).env("HOME", at).output().expect("agon starts")
+}
+
+fn result(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", err(output)))
+}
+
+/// The level at which bots are held here; none where they are not.
+fn level() -> Option<String> {
+    let at = folder();
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let output = play(at.path(), "bot", &["--sandbox", "on"]);
+    let level = serde_json::from_slice::<Value>(&output.stdout)
+        .ok()
+        .and_then(|result| result["seats"][0]["sandbox"].as_str().map(str::to_owned))
+        .filter(|level| level == "A" || level == "B");
+    if level.is_none() {
+        println!("skipped: no namespaces here: {}", err(&output));
+    }
+    level
+}
+
+/// Writes a file that may be run.
+fn write(at: &Path, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = at.join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    std::fs::write(&file, text).expect("a file");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("our own file");
+}
+
+fn first_fault(result: &Value) -> String {
+    result["seats"][0]["faults"][0]["message"].as_str().unwrap_or_else(|| panic!("{result:#}")).to_owned()
+}
+
+/// A bot that does something first and then plays on.
+fn doing(what: &str) -> String {
+    WAITER.replace("#!/bin/sh\n", &format!("#!/bin/sh\n{what}\n"))
+}
+
+#[test]
+fn a_match_inside_ends_as_outside_and_says_how_its_bots_were_held() {
+    let Some(level) = level() else { return };
+    let at = folder();
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let inside = result(&play(at.path(), "bot", &["--sandbox", "on"]));
+    let outside = result(&play(at.path(), "bot", &["--sandbox", "off"]));
+    let auto = result(&play(at.path(), "bot", &[]));
+    for key in ["turns", "outcome", "seed"] {
+        assert_eq!(inside[key], outside[key], "{key}");
+    }
+    assert_eq!(inside["seats"][0]["score"], outside["seats"][0]["score"]);
+    assert_eq!(inside["seats"][0]["sandbox"], Value::from(level.clone()));
+    assert_eq!(inside["containment"], format!("bots ran in a sandbox of level {level}"));
+    for own in [outside, auto] {
+        assert_eq!(own["seats"][0]["sandbox"], "off");
+        assert_eq!(own["containment"], "bots ran with the rights of the user who started agon");
+    }
+    let words =
+        ["play", "cultist-wars", "bot", "builtin:idle", "--replay", "r.replay", "--sandbox", "on", "-q"];
+    let played = command(at.path(), &words).output().expect("agon starts");
+    let line = format!("Note: bots ran in a sandbox of level {level}.");
+    assert!(out(&played).contains(&line), "{}{}", out(&played), err(&played));
+    let replay = std::fs::read(at.path().join("r.replay")).expect("a replay");
+    assert!(!replay.is_empty());
+    let words = ["gauntlet", "cultist-wars", "bot", "builtin:idle", "--games", "2", "--journal", "j", "-q"];
+    let words = [&words[..], &["--sandbox", "on"]].concat();
+    let series = command(at.path(), &words).output().expect("agon starts");
+    assert!(out(&series).contains(&format!("sandbox of level {level}")), "{}{}", out(&series), err(&series));
+    let journal = std::fs::read_to_string(at.path().join("j")).expect("a journal");
+    assert_eq!(journal.matches(&format!("\"sandbox\":[\"{level}\",\"\"]")).count(), 1, "{journal}");
+}
+
+#[test]
+fn what_a_bot_runs_out_of_is_a_fault_read_from_the_counters() {
+    match level().as_deref() {
+        Some("A") => {}
+        Some(level) => return println!("skipped: nothing counts at level {level}"),
+        None => return,
+    }
+    let at = folder();
+    let bots = [
+        ("memory", "x=$(head -c 300000000 /dev/zero | tr '\\0' x)", "out of memory, 256 MB"),
+        (
+            "processes",
+            "i=0; while [ $i -lt 80 ]; do sleep 100 </dev/null >/dev/null 2>&1 & i=$((i+1)); done",
+            "out of processes, 64",
+        ),
+        ("disk", "head -c 90000000 /dev/zero | split -b 1000000 - /tmp/x; sync", "out of disk, 64 MB"),
+    ];
+    for (name, what, wanted) in bots {
+        write(at.path(), &format!("{name}/bot"), &doing(what));
+        write(at.path(), &format!("{name}/agon.toml"), "run = './bot'");
+        let played = play(at.path(), name, &["--sandbox", "on", "--no-timeouts"]);
+        let fault = first_fault(&result(&played));
+        assert!(fault.starts_with(wanted), "{name}: {fault}");
+    }
+}
+
+#[test]
+fn what_a_bot_writes_goes_to_a_copy_and_is_listed() {
+    if level().is_none() {
+        return;
+    }
+    let at = folder();
+    write(at.path(), "bot/bot", &doing("echo new > log; echo more >> data; mkdir sub; echo x > sub/y"));
+    write(at.path(), "bot/data", "old\n");
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let notes = |result: &Value| result["notes"].to_string();
+    let listed = notes(&result(&play(at.path(), "bot", &["--sandbox", "on"])));
+    assert!(listed.contains("seat 1 wrote files in its folder: data, log, sub/y"), "{listed}");
+    assert!(listed.contains("--keep-files"), "{listed}");
+    assert_eq!(std::fs::read_to_string(at.path().join("bot/data")).expect("a file"), "old\n");
+    assert!(!at.path().join("bot/log").exists());
+    let kept = notes(&result(&play(at.path(), "bot", &["--sandbox", "on", "--keep-files", "kept"])));
+    assert!(kept.contains("kept in kept/1-seat-1"), "{kept}");
+    let read =
+        |name: &str| std::fs::read_to_string(at.path().join("kept/1-seat-1").join(name)).expect("kept");
+    assert_eq!((read("data").as_str(), read("log").as_str()), ("old\nmore\n", "new\n"));
+    assert!(!at.path().join("kept/1-seat-1/bot").exists(), "what did not change is not kept");
+}
+
+#[test]
+fn what_is_not_shown_is_named_and_can_be_shown() {
+    if level().is_none() {
+        return;
+    }
+    // Not in the machine's /tmp, in whose place the bot has its own.
+    let (at, models) = (folder(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"));
+    let file = models.path().join("weights");
+    std::fs::write(&file, "1").expect("a file");
+    let what = format!("cat {} >&2 || exit 1", file.display());
+    write(at.path(), "bot/bot", &doing(&what));
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let fault = first_fault(&result(&play(at.path(), "bot", &["--sandbox", "on"])));
+    let told = format!("[sandbox] read = [\"{}\"]", models.path().display());
+    assert!(fault.contains(&file.display().to_string()), "{fault}");
+    assert!(fault.contains(&told), "{fault}");
+    let toml = format!("run = './bot'\n[sandbox]\nread = [\"{}\"]\n", models.path().display());
+    write(at.path(), "bot/agon.toml", &toml);
+    let shown = result(&play(at.path(), "bot", &["--sandbox", "on"]));
+    assert_eq!(shown["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{shown:#}");
+    write(at.path(), "bot/agon.toml", "run = './bot'\n[sandbox]\nread = [\"/no/such/place\"]\n");
+    let wrong = play(at.path(), "bot", &["--sandbox", "on"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(err(&wrong).contains("[sandbox] read: `/no/such/place`"), "{}", err(&wrong));
+}
+
+/// Twelve ways in which an interpreter lies beside the system's, made of stand-ins: each runs the bot's file.
+#[test]
+fn interpreters_beside_the_systems_are_found_and_shown() {
+    if level().is_none() {
+        return;
+    }
+    let at = folder();
+    let home = at.path().join("home");
+    // A stand-in for an interpreter: a copy of the shell, so that nothing of the system's stands in its place.
+    let shell = |name: &str| {
+        let file = home.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+        std::fs::copy("/bin/sh", file).expect("a copy");
+    };
+    let link = |target: &str, name: &str| {
+        let file = home.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+        std::os::unix::fs::symlink(target, file).expect("a link");
+    };
+    let script = |name: &str, text: &str| write(&home, name, text);
+    shell("python/3.12/bin/python3.12");
+    link("python3.12", "python/3.12/bin/python3");
+    link("../../../python/3.12/bin/python3", "work/venv/bin/python3");
+    script("work/venv/pyvenv.cfg", &format!("home = {}/python/3.12/bin\n", home.display()));
+    shell(".pyenv/versions/3.11/bin/python3");
+    script(".pyenv/shims/python3", "#!/bin/sh\nexec \"$PYENV_ROOT/versions/3.11/bin/python3\" \"$@\"\n");
+    shell(".nvm/versions/node/v20/bin/node");
+    shell("miniconda3/envs/bots/bin/python3");
+    shell(".rustup/toolchains/stable/bin/cargo");
+    script(".cargo/bin/cargo", "#!/bin/sh\nexec \"$RUSTUP_HOME/toolchains/stable/bin/cargo\" \"$@\"\n");
+    shell(".sdkman/candidates/java/21/bin/java");
+    link("21", ".sdkman/candidates/java/current");
+    shell(".volta/tools/node/bin/node");
+    script(".volta/bin/node", "#!/bin/sh\nexec \"$VOLTA_HOME/tools/node/bin/node\" \"$@\"\n");
+    shell("jdk-17/bin/java");
+    link(&format!("{}/jdk-17/bin/java", home.display()), "alternatives/java");
+    shell(".local/share/uv/python/cpython-3.13/bin/python3.13");
+    link("../share/uv/python/cpython-3.13/bin/python3.13", ".local/bin/python3");
+    shell(".deno/bin/deno");
+    shell("tools/bin/lua");
+    script("tools/bin/wrapped", "#!/usr/bin/env -S lua\n");
+    let line = |program: &str| format!("run = '{program} bot'");
+    let setups = [
+        ("a virtual environment", line(&home.join("work/venv/bin/python3").display().to_string()), ""),
+        ("pyenv", line("python3"), ".pyenv/shims"),
+        ("nvm", line("node"), ".nvm/versions/node/v20/bin"),
+        ("conda", line("python3"), "miniconda3/envs/bots/bin"),
+        ("rustup", line("cargo"), ".cargo/bin"),
+        ("sdkman", line("java"), ".sdkman/candidates/java/current/bin"),
+        ("volta", line("node"), ".volta/bin"),
+        ("a JDK behind a link", line(&home.join("alternatives/java").display().to_string()), ""),
+        ("uv", line("python3"), ".local/bin"),
+        ("deno", line("deno"), ".deno/bin"),
+        ("a #! line with env", "run = './bot'".to_owned(), "tools/bin"),
+        ("a script that calls it", "run = './run.sh'".to_owned(), "tools/bin"),
+    ];
+    let mut wrong = Vec::new();
+    for (number, (what, toml, path)) in setups.iter().enumerate() {
+        let bot = format!("bots/{number}");
+        write(at.path(), &format!("{bot}/agon.toml"), toml);
+        let with = if what.starts_with("a #!") { "#!/usr/bin/env lua\n" } else { "#!/bin/sh\n" };
+        write(at.path(), &format!("{bot}/bot"), &WAITER.replace("#!/bin/sh\n", with));
+        write(at.path(), &format!("{bot}/run.sh"), "#!/bin/sh\nexec lua bot\n");
+        let words =
+            ["play", "cultist-wars", &bot, "builtin:idle", "--no-replay", "--json", "--sandbox", "on"];
+        let path = format!("{}:/usr/bin:/bin", home.join(path).display());
+        let played = command(at.path(), &words).env("HOME", &home).env("PATH", path).output().expect("agon");
+        let all: Value = serde_json::from_slice(&played.stdout).unwrap_or_default();
+        let seat = all.pointer("/seats/0").cloned().unwrap_or_default();
+        if seat["faults"].as_array().map(Vec::len) != Some(0) || seat["sandbox"] == "off" {
+            wrong.push(format!("{what}: {seat:#} {}", err(&played)));
+        }
+    }
+    assert_eq!(setups.len(), 12);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn archives_are_held_unless_somebody_says_otherwise() {
+    let Some(level) = level() else { return };
+    let at = folder();
+    write(at.path(), "mine/bot", WAITER);
+    write(at.path(), "mine/agon.toml", "run = './bot'\n[sandbox]\nread = ['/etc']\n");
+    let mut tar = std::process::Command::new("tar");
+    tar.args(["czf", "mine.tar.gz", "mine"]).current_dir(at.path());
+    assert!(tar.status().expect("tar").success());
+    let cache = at.path().join("cache");
+    let of = |more: &[&str], without: &str| {
+        let mut words = vec!["play", "cultist-wars", "mine.tar.gz", "builtin:idle", "--no-replay", "--json"];
+        words.extend(more);
+        let mut agon = command(at.path(), &words);
+        agon.env("AGON_CACHE", &cache).env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
+    };
+    let held = |output: &Output| result(output)["seats"][0]["sandbox"].as_str().map(str::to_owned);
+    assert_eq!(held(&of(&[], "")), Some(level));
+    assert_eq!(held(&of(&["--sandbox", "off"], "")).as_deref(), Some("off"));
+    assert_eq!(held(&of(&[], "cgroup")).as_deref(), Some("B"), "without a cgroup");
+    for (means, level) in [("namespaces", "C"), ("filter", "D")] {
+        let refused = of(&[], means);
+        assert_eq!(refused.status.code(), Some(3), "{means}: {}", err(&refused));
+        let wanted = format!("cannot hold a stranger's bot (level {level}");
+        assert!(
+            err(&refused).contains(&wanted) && err(&refused).contains("--sandbox off"),
+            "{}",
+            err(&refused)
+        );
+    }
+    let own = play(at.path(), "mine", &["--sandbox", "on"]);
+    assert!(own.status.success(), "{}", err(&own));
+}
+
+/// Starters of every protocol: lines, WebSocket, TCP and scripts. Each plays itself inside and outside.
+#[test]
+fn starters_of_every_protocol_play_inside_as_outside() {
+    let Some(level) = level() else { return };
+    let at = folder();
+    for (game, language) in [
+        ("cultist-wars", "python"),
+        ("cultist-wars", "javascript"),
+        ("terminal", "python"),
+        ("jungle-blitz", "python"),
+        ("deerhunt", "python"),
+        ("ostibot", "javascript"),
+    ] {
+        let needs = if language == "python" { "python3" } else { "node" };
+        if !agon_bot::tools::is_installed(needs) {
+            println!("skipped: {needs} is not installed");
+            continue;
+        }
+        let bot = format!("{game}-{language}");
+        let made = command(at.path(), &["new", game, language, &bot]).output().expect("agon starts");
+        assert!(made.status.success(), "{}", err(&made));
+        let of = |sandbox: &str| {
+            let words =
+                ["play", game, &bot, &bot, "--seed", "3", "--no-replay", "--json", "--sandbox", sandbox];
+            let played = command(at.path(), &words).output().expect("agon starts");
+            result(&played)
+        };
+        let (inside, outside) = (of("on"), of("off"));
+        for key in ["turns", "outcome"] {
+            assert_eq!(inside[key], outside[key], "{bot}: {inside:#}");
+        }
+        for seat in 0..2 {
+            let [inside, outside] = [&inside, &outside].map(|result| &result["seats"][seat]);
+            assert_eq!(inside["score"], outside["score"], "{bot}");
+            assert_eq!(inside["faults"], outside["faults"], "{bot}");
+            assert_eq!(inside["sandbox"], Value::from(level.clone()), "{bot}");
+        }
+    }
+}
+
+/// Bots that breed, daemonise, hide and ignore signals: nothing of them is left when the match is over, nor when
+/// agon is killed outright.
+#[test]
+fn nothing_of_a_bot_outlives_a_match_or_agon() {
+    if level().is_none() {
+        return;
+    }
+    let at = folder();
+    let mark = format!("{}.{}", 900_000 + std::process::id() % 90_000, 7);
+    let breeds = format!(
+        "trap '' TERM INT HUP
+for i in 1 2 3 4 5 6; do
+  env -i setsid sleep {mark} </dev/null >/dev/null 2>&1 &
+  (env -i setsid sh -c 'trap \"\" TERM HUP; while true; do sleep {mark}; done' </dev/null >/dev/null 2>&1 &)
+done"
+    );
+    write(at.path(), "bot/bot", &doing(&breeds));
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let left = || {
+        let found = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output();
+        String::from_utf8_lossy(&found.expect("pgrep").stdout).lines().count()
+    };
+    let played = play(at.path(), "bot", &["--sandbox", "on"]);
+    assert!(played.status.success(), "{}", err(&played));
+    assert_eq!(left(), 0, "after a match");
+    write(at.path(), "bot/bot", &format!("#!/bin/sh\n{breeds}\nwhile true; do sleep {mark}; done\n"));
+    for _ in 0..3 {
+        let words = ["play", "cultist-wars", "bot", "builtin:idle", "--no-timeouts", "--no-replay"];
+        let mut agon = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat());
+        agon.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut agon = agon.spawn().expect("agon starts");
+        let begun = std::time::Instant::now();
+        let patience = std::time::Duration::from_secs(60);
+        while left() < 12 {
+            assert!(begun.elapsed() < patience, "its children run");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        agon.kill().expect("it runs");
+        agon.wait().expect("it ended");
+        let begun = std::time::Instant::now();
+        while left() > 0 {
+            assert!(begun.elapsed() < patience, "{} are left", left());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
