@@ -524,7 +524,6 @@ impl<'a> Referee<'a> {
                 (Cause::Gone { .. }, Some(greedy)) => greedy,
                 (cause, _) => cause,
             };
-            let hidden = program.cage().and_then(|cage| cage.hidden(&said));
             program.end();
             // Who runs elsewhere may still send: its connection is dropped, so that it is told.
             let _ = program.hang_up(Duration::ZERO);
@@ -533,6 +532,7 @@ impl<'a> Referee<'a> {
             let mut unasked = Take::default();
             let take = place.map_or(&mut unasked, |place| &mut takes[place]);
             take.stderr.extend_from_slice(&said);
+            let hidden = self.program(seat).cage().and_then(|cage| cage.hidden(&take.stderr));
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {
                     let last_words = trace::telling(&take.stderr, ending);

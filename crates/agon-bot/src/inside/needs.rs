@@ -180,9 +180,12 @@ impl Search<'_> {
             self.needs.places.insert(home.join(".local/lib"));
         }
         for (variable, name) in HOMES {
-            let own = std::env::var_os(variable).map_or_else(|| home.join(name), PathBuf::from);
+            let usual = home.join(name);
+            let set = std::env::var_os(variable).map(PathBuf::from);
+            // What cargo's folder holds is run by what lies in that of rustup.
             let rustups = name == ".rustup" && file.starts_with(home.join(".cargo"));
-            if (file.starts_with(&own) || rustups) && own.is_dir() {
+            let mut all = [Some(usual), set].into_iter().flatten().filter(|own| own.is_dir());
+            if let Some(own) = all.find(|own| file.starts_with(own) || rustups) {
                 self.needs.places.insert(own.clone());
                 self.needs.variables.insert(variable.to_owned(), own.to_string_lossy().into_owned());
             }
