@@ -1,7 +1,7 @@
 //! Many matches: which are played, on which CPU, and how none of them is lost.
 //!
 //! A [`Plan`] says which matches there are: **blocks**, each the same seed and map in every rotation of
-//! the seats. A [`Desk`] hands matches to workers, writes each finished one to the [`journal`] and only
+//! the seats. A [`Scheduler`] hands matches to workers, writes each finished one to the [`journal`] and only
 //! then counts it, always in the order of the seeds. [`run`] is the workers.
 //!
 //! What the numbers mean is `agon-stats`' matter; how a match is played is `agon-match`'s.
@@ -15,10 +15,10 @@ pub mod plan;
 pub mod format;
 
 pub mod course;
-pub mod desk;
 pub mod journal;
 pub mod origin;
 pub mod same;
+pub mod scheduler;
 pub mod standing;
 pub mod work;
 
@@ -29,10 +29,10 @@ mod whole;
 
 pub use config::ContestFile;
 pub use course::{Course, courses};
-pub use desk::{Desk, End, Faulty, Progress};
 pub use format::{Form, FormatId};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
 pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
+pub use scheduler::{End, Faulty, Progress, Scheduler};
 pub use standing::{Pairing, Standing};
 pub use work::{Entrant, Keep, Series, Trouble, run};

@@ -19,10 +19,10 @@ use agon_match::{
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 
-use crate::desk::{Desk, End, Job};
 use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
 use crate::plan::{BlockPlan, Kind};
 use crate::same::{Answers, start};
+use crate::scheduler::{End, Job, Scheduler};
 use crate::whole;
 
 /// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
@@ -108,11 +108,21 @@ impl fmt::Display for Trouble {
     }
 }
 
+/// A file that a series writes.
+#[derive(Clone, Copy)]
+pub(crate) enum Output {
+    Journal,
+    Replay,
+}
+
 impl Trouble {
     /// What the system says of a journal or a replay that cannot be written, after so many matches in the file.
-    pub(crate) fn unwritable(what: &str, path: &Path, error: &io::Error, matches: u64) -> Self {
+    pub(crate) fn unwritable(what: Output, path: &Path, error: &io::Error, matches: u64) -> Self {
         let shown = path.display();
-        let without = if what == "replay" { ", or play without replays: --replays none" } else { "" };
+        let (what, without) = match what {
+            Output::Journal => ("journal", ""),
+            Output::Replay => ("replay", ", or play without replays: --replays none"),
+        };
         Self::Journal(match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 let size = fs::metadata(path).map_or(0, |file| file.len());
@@ -150,50 +160,51 @@ fn places(cpus: &[usize], jobs: usize, each: usize) -> Vec<Vec<usize>> {
     (0..jobs).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
 }
 
-/// Plays the matches that the desk hands out, `jobs` at once, until the series ends or `stop` becomes
+/// Plays the matches that the scheduler hands out, `jobs` at once, until the series ends or `stop` becomes
 /// true. `show` is called ten times a second.
 ///
 /// # Errors
 /// Those of `show`; they end the series.
 pub fn run(
     series: &Series,
-    desk: &Desk,
+    scheduler: &Scheduler,
     jobs: usize,
     stop: &AtomicBool,
-    mut show: impl FnMut(&Desk) -> io::Result<()>,
+    mut show: impl FnMut(&Scheduler) -> io::Result<()>,
 ) -> io::Result<()> {
     let disturbed: Vec<AtomicU32> = series.bots.iter().map(|_| AtomicU32::new(0)).collect();
     let kept = AtomicU64::new(size_of_folder(&series.replays.0));
-    let each = series.cpus_a_match(desk.header().seats);
+    let each = series.cpus_a_match(scheduler.header().seats);
     // Claimed until the end: another run of this program takes other CPUs where there are.
     let claims = sys::claim_cpus(jobs.saturating_mul(each).min(sys::cpus().len()));
     let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
     let places = places(&cpus, jobs, each);
-    let file = desk.journal_file()?;
+    let file = scheduler.journal_file()?;
     std::thread::scope(|scope| {
         for cpus in &places {
-            let worker = Worker { series, desk, cpus, kept: &kept, disturbed: &disturbed };
+            let worker = Worker { series, scheduler, cpus, kept: &kept, disturbed: &disturbed };
             // What a bot is started by must outlive it: this thread plays whole matches.
             scope.spawn(move || worker.work());
         }
         let mut synced = (Instant::now(), 0);
         let mut shown = Ok(());
-        while !desk.wait(Duration::from_millis(100)) {
+        while !scheduler.wait(Duration::from_millis(100)) {
             if stop.load(Ordering::Relaxed) {
-                desk.end(End::Stopped);
+                scheduler.end(End::Stopped);
                 break;
             }
-            let games = desk.look(|progress| progress.games);
+            let games = scheduler.look(|progress| progress.games);
             if synced.0.elapsed() >= SYNC && games > synced.1 {
                 if let Err(error) = file.sync_data() {
-                    let failed = Trouble::unwritable("journal", &desk.journal_path(), &error, games);
-                    desk.end(End::Failed(failed));
+                    let failed =
+                        Trouble::unwritable(Output::Journal, &scheduler.journal_path(), &error, games);
+                    scheduler.end(End::Failed(failed));
                 }
                 synced = (Instant::now(), games);
             }
-            shown = show(desk);
+            shown = show(scheduler);
             if shown.is_err() {
-                desk.end(End::Stopped);
+                scheduler.end(End::Stopped);
                 break;
             }
         }
@@ -219,7 +230,7 @@ enum Played {
 
 struct Worker<'a> {
     series: &'a Series,
-    desk: &'a Desk,
+    scheduler: &'a Scheduler,
     cpus: &'a [usize],
     kept: &'a AtomicU64,
     /// How many matches each bot has made void.
@@ -229,30 +240,30 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn work(&self) {
         sys::stay_on(self.cpus);
-        while let Some(job) = self.desk.take() {
-            if job.tries > 1 && self.desk.wait(PAUSE * (job.tries - 1).min(4)) {
+        while let Some(job) = self.scheduler.take() {
+            if job.tries > 1 && self.scheduler.wait(PAUSE * (job.tries - 1).min(4)) {
                 return;
             }
             let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
             match played {
-                Ok(Ok(Played::Whole(entry))) => self.desk.finish(*entry),
-                Ok(Ok(Played::Unfair { why, culprit })) => self.desk.void(job, why, culprit),
+                Ok(Ok(Played::Whole(entry))) => self.scheduler.finish(*entry),
+                Ok(Ok(Played::Unfair { why, culprit })) => self.scheduler.void(job, why, culprit),
                 Ok(Ok(Played::Stopped)) => return,
-                Ok(Err(trouble)) => return self.desk.end(End::Failed(trouble)),
+                Ok(Err(trouble)) => return self.scheduler.end(End::Failed(trouble)),
                 Err(_) => {
                     let why = format!("a panic in the match with seed {}", job.block.seed);
-                    return self.desk.end(End::Failed(Trouble::Own(why)));
+                    return self.scheduler.end(End::Failed(Trouble::Own(why)));
                 }
             }
         }
     }
 
     fn play(&self, job: &Job) -> Result<Played, Trouble> {
-        let mut table = Table::new(self.series, self.desk.header(), job)?;
+        let mut table = Table::new(self.series, self.scheduler.header(), job)?;
         let bots = &job.block.games[job.game];
         let disturbed: Vec<u32> =
             bots.iter().map(|&bot| self.disturbed[bot].load(Ordering::Relaxed)).collect();
-        let record = table.play(self.cpus, self.desk.halt(), &disturbed)?;
+        let record = table.play(self.cpus, self.scheduler.halt(), &disturbed)?;
         match record.void.clone() {
             None => {}
             Some(Void::Stopped) => return Ok(Played::Stopped),
@@ -271,7 +282,7 @@ impl Worker<'_> {
     /// A bot that cannot even be started is a slip of the user's and no result; only a tournament goes on
     /// without it, and it loses as the rulebook says.
     fn check_started(&self, table: &Table<'_>, record: &MatchRecord) -> Result<(), Trouble> {
-        if self.desk.header().kind == Kind::Tournament {
+        if self.scheduler.header().kind == Kind::Tournament {
             return Ok(());
         }
         match record.faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted) {
@@ -407,7 +418,7 @@ impl<'a> Table<'a> {
         }
         let name = format!("{}-{}-seed{}.replay", self.block.number, self.game + 1, self.block.seed);
         let (folder, relative) = &self.series.replays;
-        let failed = |error: io::Error| Trouble::unwritable("replay", &folder.join(&name), &error, 0);
+        let failed = |error: io::Error| Trouble::unwritable(Output::Replay, &folder.join(&name), &error, 0);
         let bytes = recorder.finish(self.session.as_mut(), record).map_err(failed)?;
         if let Err(error) = whole::write(&folder.join(&name), &bytes) {
             if error.kind() != io::ErrorKind::NotFound {
@@ -491,10 +502,10 @@ mod tests {
         let said = |what, kind: io::ErrorKind, matches| {
             Trouble::unwritable(what, file.path(), &kind.into(), matches).to_string()
         };
-        let full = said("journal", io::ErrorKind::StorageFull, 4);
+        let full = said(Output::Journal, io::ErrorKind::StorageFull, 4);
         assert!(full.contains("disk is full") && full.contains("about 250 bytes"), "{full}");
         assert!(full.contains(&file.path().display().to_string()), "{full}");
-        assert!(said("journal", io::ErrorKind::StorageFull, 0).ends_with("make room"));
-        assert!(said("replay", io::ErrorKind::PermissionDenied, 0).contains("--replays none"));
+        assert!(said(Output::Journal, io::ErrorKind::StorageFull, 0).ends_with("make room"));
+        assert!(said(Output::Replay, io::ErrorKind::PermissionDenied, 0).contains("--replays none"));
     }
 }

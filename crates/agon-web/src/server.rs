@@ -67,12 +67,12 @@ pub trait Host: Send + Sync + 'static {
 /// A server that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
-    desk: Arc<Desk>,
+    app: Arc<AppState>,
 }
 
 /// A way to a server that answers already, on another thread.
 #[derive(Clone)]
-pub struct Handle(Arc<Desk>);
+pub struct Handle(Arc<AppState>);
 
 impl Handle {
     /// A fresh address to open, good for one opening. `place` is what to show there: `replay=...`.
@@ -97,7 +97,7 @@ impl Handle {
 }
 
 /// What all requests share.
-struct Desk {
+struct AppState {
     key: String,
     /// Links nobody has opened yet, and where they lead; the oldest first.
     links: Mutex<VecDeque<(String, String)>>,
@@ -126,7 +126,7 @@ impl Server {
         let listener = TcpListener::bind((config.address, config.port))?;
         let address = listener.local_addr()?;
         let shelf = Shelf { named: config.files, folder: config.folder, series: config.series };
-        let desk = Desk {
+        let app = AppState {
             key: config.key.unwrap_or_else(fresh_secret),
             links: Mutex::default(),
             patience: config.patience,
@@ -136,12 +136,12 @@ impl Server {
             running: Mutex::default(),
             views: Mutex::default(),
         };
-        Ok(Self { listener, desk: Arc::new(desk) })
+        Ok(Self { listener, app: Arc::new(app) })
     }
 
     /// A way to this server for other threads.
     pub fn handle(&self) -> Handle {
-        Handle(self.desk.clone())
+        Handle(self.app.clone())
     }
 
     /// Answers until `stop` is set.
@@ -158,9 +158,9 @@ impl Server {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             };
-            let patience = self.desk.patience;
+            let patience = self.app.patience;
             tokio::select! {
-                () = socket::serve(listener, answers::routes(self.desk), patience) => {}
+                () = socket::serve(listener, answers::routes(self.app), patience) => {}
                 () = stopped => {}
             }
             Ok(())
@@ -170,7 +170,7 @@ impl Server {
     }
 }
 
-impl Desk {
+impl AppState {
     fn add(&self, live: Live) -> String {
         let name = fresh_secret()[..12].to_owned();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,14 +20,14 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Desk, gate};
+use super::{AppState, gate};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
 
 /// All that can be asked. Whatever is below `/api` is for who has the key; the rest holds nothing private.
-pub fn routes(desk: Arc<Desk>) -> Router {
+pub fn routes(app: Arc<AppState>) -> Router {
     let private = Router::new()
         .route("/start", get(start))
         .route("/view", get(view_of_name).post(view_of_bytes))
@@ -38,7 +38,7 @@ pub fn routes(desk: Arc<Desk>) -> Router {
         .route("/message", get(message_of_name).post(message_of_bytes))
         .route("/play", post(play))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
-        .layer(middleware::from_fn_with_state(desk.clone(), gate::private));
+        .layer(middleware::from_fn_with_state(app.clone(), gate::private));
     Router::new()
         .route("/", get(page))
         .route("/start", get(gate::start))
@@ -50,8 +50,8 @@ pub fn routes(desk: Arc<Desk>) -> Router {
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
         .route(&format!("/{}", agon_module::NAME), get(engine))
         .nest("/api", private)
-        .layer(middleware::from_fn_with_state(desk.clone(), gate::all))
-        .with_state(desk)
+        .layer(middleware::from_fn_with_state(app.clone(), gate::all))
+        .with_state(app)
 }
 
 async fn page() -> Response {
@@ -98,13 +98,13 @@ pub fn problem(code: StatusCode, why: &str) -> Response {
 }
 
 /// What the start page shows.
-async fn start(State(desk): State<Arc<Desk>>) -> Response {
+async fn start(State(app): State<Arc<AppState>>) -> Response {
     let listed = tokio::task::spawn_blocking(move || Listing {
         version: env!("CARGO_PKG_VERSION"),
-        named: desk.shelf.named.iter().map(|path| path.display().to_string()).collect(),
-        folder: desk.shelf.folder.display().to_string(),
-        recent: desk.shelf.recent(),
-        series: desk.shelf.recent_series(),
+        named: app.shelf.named.iter().map(|path| path.display().to_string()).collect(),
+        folder: app.shelf.folder.display().to_string(),
+        recent: app.shelf.recent(),
+        series: app.shelf.recent_series(),
         games: agon_games::ALL.iter().map(|game| describe(game.info())).collect(),
     });
     match listed.await {
@@ -151,15 +151,15 @@ impl Which {
     }
 }
 
-async fn view_of_name(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
-    let shelf = desk.clone();
-    view(desk, move || which.read(&shelf.shelf).map_err(Refusal::from)).await
+async fn view_of_name(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
+    let shelf = app.clone();
+    view(app, move || which.read(&shelf.shelf).map_err(Refusal::from)).await
 }
 
-async fn view_of_bytes(State(desk): State<Arc<Desk>>, bytes: Bytes) -> Response {
+async fn view_of_bytes(State(app): State<Arc<AppState>>, bytes: Bytes) -> Response {
     let refuse =
         |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
-    view(desk, move || Replay::read(&bytes).map_err(refuse)).await
+    view(app, move || Replay::read(&bytes).map_err(refuse)).await
 }
 
 /// Why there is nothing to see.
@@ -176,8 +176,8 @@ impl From<ShelfError> for Refusal {
 }
 
 /// A file as it is, for pages that compute their matches by themselves.
-async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
-    match tokio::task::spawn_blocking(move || which.bytes(&desk.shelf)).await {
+async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
+    match tokio::task::spawn_blocking(move || which.bytes(&app.shelf)).await {
         Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this file; please report it"),
@@ -185,9 +185,9 @@ async fn file(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Resp
 }
 
 /// A journal with its matches.
-async fn journal(State(desk): State<Arc<Desk>>, Query(which): Query<Which>) -> Response {
+async fn journal(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
     let name = which.journal.unwrap_or_default();
-    match tokio::task::spawn_blocking(move || desk.shelf.journal(&name)).await {
+    match tokio::task::spawn_blocking(move || app.shelf.journal(&name)).await {
         Ok(Ok(journal)) => Json(journal).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
@@ -203,12 +203,15 @@ struct Opened<'a> {
 }
 
 /// Opens a replay, and keeps it open for the steps that will be asked for.
-async fn view(desk: Arc<Desk>, read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static) -> Response {
+async fn view(
+    app: Arc<AppState>,
+    read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static,
+) -> Response {
     let opened = tokio::task::spawn_blocking(move || {
         let view = View::open(read()?, Privacy::Private)
             .map_err(|error| Refusal { why: error.to_string(), foreign: false })?;
         let head = view.head().clone();
-        let opened = Opened { id: desk.open(view), head: &head };
+        let opened = Opened { id: app.open(view), head: &head };
         serde_json::to_vec(&opened).map_err(|error| Refusal { why: error.to_string(), foreign: false })
     });
     match opened.await {
@@ -232,8 +235,8 @@ struct Steps {
 const ENOUGH: usize = 512 << 10;
 
 /// The lines of steps: the first at least, when there is such a step.
-async fn steps(State(desk): State<Arc<Desk>>, Query(Steps { id, from, to }): Query<Steps>) -> Response {
-    let Some(view) = desk.opened(&id) else {
+async fn steps(State(app): State<Arc<AppState>>, Query(Steps { id, from, to }): Query<Steps>) -> Response {
+    let Some(view) = app.opened(&id) else {
         return problem(StatusCode::GONE, "this replay was put away; open it again");
     };
     let made = tokio::task::spawn_blocking(move || {
@@ -262,8 +265,8 @@ struct Played {
 }
 
 /// A match as it is played: its head, its lines, its end.
-async fn live_of_name(State(desk): State<Arc<Desk>>, Query(Played { name }): Query<Played>) -> Response {
-    let live = desk.running.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+async fn live_of_name(State(app): State<Arc<AppState>>, Query(Played { name }): Query<Played>) -> Response {
+    let live = app.running.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
     match live {
         Some(live) => stream_live(live),
         None => problem(StatusCode::NOT_FOUND, "this match was played in another run of agon"),
@@ -303,11 +306,11 @@ struct Asked {
 }
 
 async fn message_of_name(
-    State(desk): State<Arc<Desk>>,
+    State(app): State<Arc<AppState>>,
     Query(asked): Query<Asked>,
     Query(which): Query<Which>,
 ) -> Response {
-    message(asked, move || which.read(&desk.shelf).map_err(|error| error.to_string())).await
+    message(asked, move || which.read(&app.shelf).map_err(|error| error.to_string())).await
 }
 
 async fn message_of_bytes(Query(asked): Query<Asked>, bytes: Bytes) -> Response {
@@ -331,7 +334,10 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
 }
 
 /// Starts a match. The body is JSON, which no plain form of another site can send.
-async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, JsonRejection>) -> Response {
+async fn play(
+    State(app): State<Arc<AppState>>,
+    wanted: Result<Json<PlayRequest>, JsonRejection>,
+) -> Response {
     let wanted = match wanted {
         Ok(Json(wanted)) => wanted,
         Err(JsonRejection::MissingJsonContentType(_)) => {
@@ -341,7 +347,7 @@ async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, J
     };
     let live = Live::default();
     let shown = live.clone();
-    let host = desk.clone();
+    let host = app.clone();
     let started = tokio::task::spawn_blocking(move || {
         let spec = match wanted {
             PlayRequest::Again { journal, block, game } => {
@@ -353,7 +359,7 @@ async fn play(State(desk): State<Arc<Desk>>, wanted: Result<Json<PlayRequest>, J
     });
     match started.await {
         Ok(Ok(())) => {
-            let name = desk.add(live);
+            let name = app.add(live);
             Json(Started { live: name }).into_response()
         }
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tokio_stream::StreamExt as _;
 
-use super::{Desk, answers, fresh_secret};
+use super::{AppState, answers, fresh_secret};
 use crate::app;
 use crate::shelf::LARGEST;
 
@@ -30,8 +30,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       'none'; frame-ancestors 'none'";
 
 /// Around every answer: only who means this server gets one, and nothing of it is kept or framed.
-pub async fn all(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    let mut answer = if host_is_ours(request.headers(), desk.address) {
+pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    let mut answer = if host_is_ours(request.headers(), app.address) {
         next.run(request).await
     } else {
         let text = "This server answers only to its own address, the one agon printed.";
@@ -51,10 +51,10 @@ pub async fn all(State(desk): State<Arc<Desk>>, request: Request, next: Next) ->
 }
 
 /// Around what is private: only who has the key, and comes from our own page.
-pub async fn private(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let key = headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
-    if !same(key, &desk.key) {
+    if !same(key, &app.key) {
         let why = "this page has no key to this viewer, or an old one";
         return answers::problem(StatusCode::FORBIDDEN, why);
     }
@@ -62,7 +62,7 @@ pub async fn private(State(desk): State<Arc<Desk>>, request: Request, next: Next
     if !origin_is_ours(headers, changes) {
         return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
     }
-    match whole(request, desk.patience).await {
+    match whole(request, app.patience).await {
         Ok(request) => next.run(request).await,
         Err(refused) => refused,
     }
@@ -97,7 +97,7 @@ pub struct Link {
 
 /// Gives the key to who opens a link for the first time, and goes on to an address without it.
 pub async fn start(
-    State(desk): State<Arc<Desk>>,
+    State(app): State<Arc<AppState>>,
     method: Method,
     Query(Link { link }): Query<Link>,
 ) -> Response {
@@ -105,7 +105,7 @@ pub async fn start(
     if method != Method::GET {
         return StatusCode::NO_CONTENT.into_response();
     }
-    let Some(place) = desk.take_link(&link) else {
+    let Some(place) = app.take_link(&link) else {
         let text = "This link was opened before, or belongs to another run of agon. Press Enter in the console \
                     where agon runs: it prints another one.";
         return refuse(StatusCode::FORBIDDEN, "This link is used up", text);
@@ -120,7 +120,7 @@ pub async fn start(
          sessionStorage.setItem({}, {})\nlocation.replace({})\n</script>\n\
          <noscript>The viewer needs JavaScript.</noscript>\n",
         text(KEY),
-        text(&desk.key),
+        text(&app.key),
         text(&if place.is_empty() { "/".to_owned() } else { format!("/#{place}") }),
     );
     let html = HeaderValue::from_static("text/html; charset=utf-8");

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 
 use agon_bot::Build;
 use clap::Args;
-use serde_json::json;
 
+use crate::author::json::{self, BuildState};
 use crate::common::builds::{State, build};
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
@@ -51,18 +51,24 @@ pub fn run(options: &BuildOptions) -> Done {
         failed |= matches!(state, State::Failed(_));
         let how = Build::of(&name).map_err(Failure::Usage)?;
         if options.json {
-            let (word, why) = match &state {
-                State::Nothing => ("nothing to build", None),
-                State::Current => ("up to date", None),
-                State::Built(_) => ("built", None),
-                State::Failed(why) => ("not built", Some(why)),
+            let (command, made) = how.map(|how| (how.command, how.made)).unzip();
+            let mut report = json::Built {
+                bot: text,
+                state: BuildState::Nothing,
+                error: None,
+                ms: None,
+                command,
+                runs: made.flatten().map(|made| made.run),
             };
-            let took = if let State::Built(took) = &state { Some(took.as_secs_f64() * 1e3) } else { None };
-            reports.push(json!({
-                "bot": text, "state": word, "error": why, "ms": took,
-                "command": how.as_ref().map(|how| &how.command),
-                "runs": how.as_ref().and_then(|how| how.made.as_ref()).map(|made| &made.run),
-            }));
+            match state {
+                State::Nothing => {}
+                State::Current => report.state = BuildState::Current,
+                State::Built(took) => {
+                    (report.state, report.ms) = (BuildState::Built, Some(took.as_secs_f64() * 1e3));
+                }
+                State::Failed(why) => (report.state, report.error) = (BuildState::Failed, Some(why)),
+            }
+            reports.push(report);
             continue;
         }
         let line = match state {

@@ -12,10 +12,10 @@ use agon_bot::{build, sys};
 use agon_sandbox::{Level, Missing};
 use clap::Args;
 use serde::Serialize;
-use serde_json::json;
 
+use crate::author::json;
 use crate::common::screen;
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -50,7 +50,7 @@ use State::{Bad, Good, Note, Warning};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
-struct Finding {
+pub struct Finding {
     group: &'static str,
     what: String,
     state: State,
@@ -89,8 +89,7 @@ pub fn run(options: &DoctorOptions) -> Done {
     let bad = findings.iter().any(|finding| finding.state == Bad);
     let mut out = io::stdout().lock();
     if options.json {
-        let text = json!({ "program": agon_replay::data::PROGRAM, "findings": findings });
-        writeln!(out, "{text:#}")?;
+        common::print_json(&mut out, &json::Doctor { program: agon_replay::data::PROGRAM, findings })?;
         return if bad { Err(Failure::Check) } else { Ok(()) };
     }
     let screen = screen::output();

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod check;
 pub mod doctor;
+pub mod json;
 pub mod new;
 pub mod pack;
 pub mod sandbox;

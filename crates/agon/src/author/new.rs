@@ -9,8 +9,8 @@ use agon_bot::manifest::{self, Command, Manifest};
 use agon_game::setup::nearest;
 use agon_game::{GameInfo, Language, Starter};
 use clap::Args;
-use serde_json::{Value, json};
 
+use crate::author::json;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -101,8 +101,8 @@ pub fn run(options: &NewOptions) -> Done {
     };
     write_all(starter, folder)?;
     if *json {
-        let made = json!({ "folder": folder, "starter": offer.json(), "missing": missing(starter.language) });
-        writeln!(io::stdout(), "{made:#}")?;
+        let made = json::Made { folder, starter: offer.json(), missing: missing(starter.language) };
+        common::print_json(&mut io::stdout(), &made)?;
     } else {
         report(offer, folder)?;
     }
@@ -240,9 +240,7 @@ fn missing(language: Language) -> Option<String> {
 fn list(offers: impl Iterator<Item = Offer>, as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     if as_json {
-        let all: Vec<Value> = offers.map(Offer::json).collect();
-        writeln!(out, "{:#}", json!(all))?;
-        return Ok(());
+        return common::print_json(&mut out, &offers.map(Offer::json).collect::<Vec<_>>());
     }
     let screen = screen::output();
     writeln!(out, "agon new GAME LANGUAGE DIR\n")?;
@@ -265,18 +263,23 @@ impl Offer {
         Manifest::parse(text).expect("a test reads every manifest")
     }
 
-    fn json(self) -> Value {
+    fn json(self) -> json::Starter {
         let (manifest, starter) = (self.manifest(), self.starter);
         let line = |command: Option<Command>| match command {
             Some(Command::Line(line)) => Some(line),
             _ => None,
         };
-        json!({
-            "game": self.game.name, "language": starter.language.name(), "needs": tool(starter.language).program,
-            "build": line(manifest.build), "run": line(manifest.run), "test": starter.test,
-            "opponents": manifest.defaults.opponents, "strategy": starter.strategy,
-            "files": starter.files.iter().map(|file| file.0).collect::<Vec<_>>(),
-        })
+        json::Starter {
+            game: self.game.name,
+            language: starter.language.name(),
+            needs: tool(starter.language).program,
+            build: line(manifest.build),
+            run: line(manifest.run),
+            test: starter.test,
+            opponents: manifest.defaults.opponents,
+            strategy: starter.strategy,
+            files: starter.files.iter().map(|file| file.0).collect(),
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use agon_bot::manifest::Manifest;
 use agon_game::HandIn;
 use clap::Args;
-use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+use crate::author::json;
 use crate::common::builds::{self, SOURCES};
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
@@ -73,10 +73,8 @@ pub fn run(options: &PackOptions) -> Done {
     }
     let mut out = io::stdout().lock();
     if options.json {
-        let made =
-            json!({ "game": info.name, "file": packed.file, "bytes": packed.bytes, "files": packed.files });
-        writeln!(out, "{made:#}")?;
-        return Ok(());
+        let Packed { file, bytes, files, .. } = &packed;
+        return common::print_json(&mut out, &json::Packed { game: info.name, file, bytes: *bytes, files });
     }
     let screen = screen::output();
     let file = screen.strong(&packed.file.display().to_string());

@@ -6,11 +6,11 @@ use std::time::Instant;
 use agon_sandbox::Level;
 use agon_sandbox::suite::{self, Outcome, Wanted};
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
 
+use crate::author::json;
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 
 /// Examples for the help of `agon sandbox test`.
 pub const EXAMPLES: &str = "Each attack is a small program that tries what a hostile bot would try, and each has a control in which it must win:
@@ -89,8 +89,8 @@ pub fn run(command: &SandboxCommand) -> Done {
     let bad = results.attacks.iter().filter(|outcome| outcome.is_bad()).count();
     let mut out = io::stdout().lock();
     if options.json {
-        let attacks: Vec<Value> = results.attacks.iter().map(as_json).collect();
-        writeln!(out, "{:#}", json!({ "attacks": attacks }))?;
+        let attacks = results.attacks.iter().map(as_json).collect();
+        common::print_json(&mut out, &json::SandboxTest { attacks })?;
         return if bad > 0 { Err(Failure::Check) } else { Ok(()) };
     }
     let screen = screen::output();
@@ -116,19 +116,20 @@ pub fn run(command: &SandboxCommand) -> Done {
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-fn as_json(outcome: &Outcome) -> Value {
-    let mut value = json!({
-        "name": outcome.name,
-        "attempt": outcome.attempt,
-        "expected": outcome.expected,
-        "got": if outcome.won { "won" } else { "held" },
-        "detail": outcome.got,
-        "enforced_by": outcome.enforced_by,
-    });
-    if let Some(control) = &outcome.control {
-        value["control"] = json!({ "place": control.place, "won": control.won, "detail": control.got });
+fn as_json(outcome: &Outcome) -> json::Attack {
+    json::Attack {
+        name: outcome.name.to_string(),
+        attempt: outcome.attempt.to_string(),
+        expected: outcome.expected.to_string(),
+        got: if outcome.won { json::AttackEnd::Won } else { json::AttackEnd::Held },
+        detail: outcome.got.clone(),
+        enforced_by: outcome.enforced_by.to_string(),
+        control: outcome.control.as_ref().map(|control| json::Control {
+            place: control.place.to_string(),
+            won: control.won,
+            detail: control.got.clone(),
+        }),
     }
-    value
 }
 
 fn table(outcomes: &[Outcome], screen: Screen) -> Table {

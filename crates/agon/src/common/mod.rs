@@ -103,6 +103,12 @@ pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
     Ok(writeln!(out, "{text}")?)
 }
 
+/// Prints a value as JSON in one line.
+pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
+    let text = serde_json::to_string(value).map_err(|error| Failure::own(error.to_string()))?;
+    Ok(writeln!(out, "{text}")?)
+}
+
 /// The game called `name`.
 pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
     agon_games::find(name).ok_or_else(|| {

@@ -2,6 +2,7 @@
 
 pub mod follow;
 pub mod join;
+pub mod json;
 pub mod patience;
 pub mod referee;
 

@@ -11,7 +11,6 @@ use agon_match::arrival::Awaited;
 use agon_match::record::Void;
 use agon_match::{MatchRecord, Observer, StepReport, Terms};
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, harmless, score};
@@ -19,6 +18,7 @@ use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
 use crate::common::waiting::Waiting;
 use crate::common::{self, ClockOptions, Done, Failure};
+use crate::play::json::{LoggedAnswer, RefereeLine, RefereeLog};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -115,7 +115,8 @@ pub fn run(options: &RefereeOptions) -> Done {
     record.rejected.iter().for_each(|order| tell(order.seat, &order.turn, &order.message));
     if let (Some(path), Some(answers)) = (&options.log, answers) {
         let result = record.result(session.as_ref(), &labels, None);
-        let text = json!({ "result": result, "answers": answers }).to_string();
+        let log = RefereeLog { result, answers };
+        let text = serde_json::to_vec(&log).map_err(|error| Failure::own(error.to_string()))?;
         std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
     }
     let Some(outcome) = &record.outcome else {
@@ -124,15 +125,14 @@ pub fn run(options: &RefereeOptions) -> Done {
     let mut out = io::stdout().lock();
     if options.json {
         let erred = |seat: Seat| u8::from(record.faults_of(seat).any(|fault| fault.kind.breaks()));
-        let line = json!({
-            "scores": outcome.scores,
-            "errors": Seat::first(names.len() as u8).map(erred).collect::<Vec<_>>(),
-            "seed": setup.seed,
-            "turns": record.steps,
-            "reason": outcome.reason,
-        });
-        writeln!(out, "{line}")?;
-        return Ok(());
+        let line = RefereeLine {
+            scores: &outcome.scores,
+            errors: Seat::first(names.len() as u8).map(erred).collect(),
+            seed: setup.seed,
+            turns: record.steps,
+            reason: &outcome.reason,
+        };
+        return common::print_json_line(&mut out, &line);
     }
     for value in &outcome.scores {
         writeln!(out, "{}", score(*value))?;
@@ -142,7 +142,7 @@ pub fn run(options: &RefereeOptions) -> Done {
 }
 
 /// A match that was played, and every answer where they are wanted.
-type Played = (Box<dyn Session>, MatchRecord, Option<Vec<Value>>);
+type Played = (Box<dyn Session>, MatchRecord, Option<Vec<LoggedAnswer>>);
 
 /// Plays the match, again where this machine was too busy to be fair, or a bot disturbed another one: who calls us takes
 /// every result for one.
@@ -215,7 +215,7 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
 
 /// Keeps every answer for the log.
 struct Log {
-    answers: Option<Vec<Value>>,
+    answers: Option<Vec<LoggedAnswer>>,
     waiting: Waiting,
 }
 
@@ -228,13 +228,13 @@ impl Observer for Log {
         self.waiting.done();
         let Some(answers) = &mut self.answers else { return Ok(()) };
         for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
-            answers.push(json!({
-                "turn": step.step,
-                "player": seat.index(),
-                "answer": text(session, *seat, answer.order()),
-                "ms": take.wall.as_secs_f64() * 1e3,
-                "stderr": String::from_utf8_lossy(&take.stderr),
-            }));
+            answers.push(LoggedAnswer {
+                turn: step.step,
+                player: seat.index(),
+                answer: text(session, *seat, answer.order()),
+                ms: take.wall.as_secs_f64() * 1e3,
+                stderr: String::from_utf8_lossy(&take.stderr).into_owned(),
+            });
         }
         Ok(())
     }

@@ -9,11 +9,10 @@ use agon_replay::Replay;
 use agon_replay::asked::Asked;
 use agon_replay::data::note;
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::common::seats::game_of;
 use crate::common::{Done, Failure};
-use crate::replay::{import, open, read};
+use crate::replay::{import, json, open, read};
 
 /// Options of `agon replay export`.
 #[derive(Args, Debug)]
@@ -136,38 +135,44 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     for (number, step) in replay.steps.iter().enumerate() {
         let number_u32 = number as u32;
         let moment = session.moment();
-        let answers: Vec<Value> = step
+        let answers = step
             .answers
             .iter()
             .map(|(seat, answer)| {
                 let mut text = Vec::new();
                 let known = answer.order().is_some_and(|order| session.say(*seat, order, &mut text));
                 let timing = replay.timing.get(&(number_u32, *seat));
-                json!({
-                    "seat": seat.number(),
-                    "answer": known.then(|| String::from_utf8_lossy(&text).into_owned()),
-                    "missing": match answer {
+                json::Answer {
+                    seat: seat.number(),
+                    answer: known.then(|| String::from_utf8_lossy(&text).into_owned()),
+                    missing: match answer {
                         Answer::Missing(absence) => Some(format!("{absence:?}")),
                         Answer::Malformed { why, .. } => Some(format!("malformed: {why}")),
                         Answer::Given { .. } => None,
                     },
-                    "raw": replay.notes_of(*seat, number_u32, note::RAW).collect::<Vec<_>>().first(),
-                    "stderr": replay.notes_of(*seat, number_u32, note::STDERR).collect::<String>(),
-                    "wall_us": timing.map(|timing| timing.wall_us),
-                    "cpu_us": timing.and_then(|timing| timing.cpu_us),
-                })
+                    raw: replay.notes_of(*seat, number_u32, note::RAW).next().map(str::to_owned),
+                    stderr: replay.notes_of(*seat, number_u32, note::STDERR).collect(),
+                    wall_us: timing.map(|timing| timing.wall_us),
+                    cpu_us: timing.and_then(|timing| timing.cpu_us),
+                }
             })
             .collect();
         session.play(&step.answers).map_err(Failure::Usage)?;
-        let rejected: Vec<Value> = session
-            .rejections()
-            .iter()
-            .map(|one| json!({ "seat": one.seat.number(), "order": one.index, "rule": one.rule, "why": one.why }))
-            .collect();
-        let line = json!({
-            "step": number, "moment": moment, "answers": answers, "rejected": rejected,
-            "events": session.events(), "state": session.scene(),
+        let rejected = session.rejections().iter().map(|one| json::Rejected {
+            seat: one.seat.number(),
+            order: one.index,
+            rule: one.rule,
+            why: one.why.clone(),
         });
+        let line = json::Step {
+            step: number,
+            moment,
+            answers,
+            rejected: rejected.collect(),
+            events: session.events(),
+            state: session.scene(),
+        };
+        let line = serde_json::to_string(&line).map_err(fail)?;
         write!(out, "{}\n{line}", if number > 0 { "," } else { "" })?;
     }
     let end = serde_json::to_string(&replay.end).map_err(fail)?;

@@ -14,14 +14,15 @@ use agon_game::{
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::{Replay, Step};
 use clap::Args;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen, harmless, milliseconds};
 use crate::common::seats::game_of;
 use crate::common::{self, ClockOptions, Done, Failure};
+use crate::replay::json::{Fed, FedTurn};
 use crate::replay::{open, read};
 
 /// Options of `agon replay feed`.
@@ -106,11 +107,17 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     let faults = &record.faults;
     let mut out = io::stdout().lock();
     if let Some(turns) = json {
-        let text = json!({
-            "game": info.name, "seat": seat.number(), "bot": options.bot, "turns": turns,
-            "same": counts.same, "differ": counts.differ, "faults": faults, "void": record.void_sentence(),
-        });
-        writeln!(out, "{text}")?;
+        let fed = Fed {
+            game: info.name,
+            seat: seat.number(),
+            bot: &options.bot,
+            turns,
+            same: counts.same,
+            differ: counts.differ,
+            faults,
+            void: record.void_sentence(),
+        };
+        common::print_json_line(&mut out, &fed)?;
     } else {
         let Counts { same, differ } = counts;
         let more = match faults.len() {
@@ -318,7 +325,7 @@ struct Beside<'a> {
     only: Option<u32>,
     screen: Screen,
     /// The turns so far, when JSON is wanted.
-    json: Option<Vec<Value>>,
+    json: Option<Vec<FedTurn>>,
     counts: Counts,
     /// Where the match was before this step.
     moment: String,
@@ -343,10 +350,16 @@ impl Observer for Beside<'_> {
         let ms = take.timed.then_some(take.wall.as_secs_f64() * 1e3);
         let stderr = String::from_utf8_lossy(&take.stderr);
         if let Some(turns) = &mut self.json {
-            turns.push(json!({
-                "step": report.step, "moment": moment, "same": same, "then": then, "now": now, "ms": ms,
-                "faults": report.faults, "stderr": stderr,
-            }));
+            turns.push(FedTurn {
+                step: report.step,
+                moment,
+                same,
+                then,
+                now,
+                ms,
+                faults: report.faults.to_vec(),
+                stderr: stderr.into_owned(),
+            });
             return Ok(());
         }
         let screen = self.screen;

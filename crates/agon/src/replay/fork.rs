@@ -10,8 +10,6 @@ use agon_game::{PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
 use agon_replay::Replay;
 use clap::Args;
-use serde::Serialize;
-use serde_json::json;
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
@@ -19,6 +17,7 @@ use crate::common::seats::{self, ReplayFile, header, seat_all};
 use crate::common::{self, ClockOptions, Done, Failure};
 use crate::replay;
 use crate::replay::import::UNKNOWN_BOT;
+use crate::replay::json::{Fork, OtherAnswer};
 use crate::replay::verify::{self, Finding};
 
 /// Examples for the help.
@@ -168,27 +167,16 @@ struct Compare<'a, W: io::Write> {
     /// How often it answered as recorded.
     same: u32,
     /// Where it first answered otherwise on the way.
-    first: Option<Difference>,
+    first: Option<OtherAnswer>,
     /// Its first answer that was played.
-    chosen: Option<Difference>,
-}
-
-/// Two answers to one question.
-#[derive(Clone, Debug, Serialize)]
-struct Difference {
-    /// The step, from 0.
-    step: u32,
-    /// What was recorded.
-    recorded: String,
-    /// What the bot answered now.
-    now: String,
+    chosen: Option<OtherAnswer>,
 }
 
 struct Seen {
     asked: u32,
     same: u32,
-    first: Option<Difference>,
-    chosen: Option<Difference>,
+    first: Option<OtherAnswer>,
+    chosen: Option<OtherAnswer>,
 }
 
 impl<W: io::Write> Observer for Compare<'_, W> {
@@ -200,7 +188,7 @@ impl<W: io::Write> Observer for Compare<'_, W> {
         let now = own(step.instead_of.unwrap_or(step.answers));
         if let (Some(recorded), Some(now)) = (recorded, now) {
             let same = recorded.order().is_some() && recorded.order() == now.order();
-            let difference = || Difference {
+            let difference = || OtherAnswer {
                 step: step.step,
                 recorded: text(session, self.seat, &recorded),
                 now: text(session, self.seat, &now),
@@ -244,11 +232,16 @@ fn report(
     let before = old.end.as_ref().and_then(|end| end.outcome.as_ref());
     let result = record.result(session, labels, Some(replay.display().to_string()));
     if options.json {
-        let text = json!({
-            "turn": turn, "asked": seen.asked, "same": seen.same, "first_difference": seen.first,
-            "first_choice": seen.chosen, "recorded": before, "result": result,
-        });
-        common::print_json(&mut out, &text)?;
+        let fork = Fork {
+            turn,
+            asked: seen.asked,
+            same: seen.same,
+            first_difference: seen.first.as_ref(),
+            first_choice: seen.chosen.as_ref(),
+            recorded: before,
+            result,
+        };
+        common::print_json(&mut out, &fork)?;
     } else {
         let word = session.info().step;
         let bot = screen
@@ -262,10 +255,10 @@ fn report(
                 seen.asked
             )?;
         }
-        if let Some(Difference { step, recorded, now }) = &seen.first {
+        if let Some(OtherAnswer { step, recorded, now }) = &seen.first {
             writeln!(out, "  first other answer at {word} {}: `{now}` instead of `{recorded}`", step + 1)?;
         }
-        if let Some(Difference { step, recorded, now }) = &seen.chosen {
+        if let Some(OtherAnswer { step, recorded, now }) = &seen.chosen {
             let other =
                 if now == recorded { "as recorded".to_owned() } else { format!("recorded was `{recorded}`") };
             writeln!(out, "  its first own answer, at {word} {}: `{now}` ({other})", step + 1)?;

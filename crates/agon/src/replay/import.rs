@@ -9,13 +9,13 @@ use agon_game::{AnyGame, Facts, Seat};
 use agon_replay::Replay;
 use agon_view::record::{self, Record};
 use clap::Args;
-use serde_json::json;
 
 use crate::common::folders;
 use crate::common::screen::{self, Screen, score};
 use crate::common::seats::game_of;
-use crate::common::{Done, Failure};
-use crate::replay::open;
+use crate::common::{self, Done, Failure};
+use crate::replay::{json, open};
+use crate::workshop::json::Difference;
 
 pub use agon_view::record::UNKNOWN_BOT;
 
@@ -95,15 +95,18 @@ pub fn run(options: &ImportOptions) -> Done {
     file.write_all(&imported.bytes).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
     let mut out = io::stdout().lock();
     if options.json {
-        let text = json!({
-            "game": imported.game.info().name, "replay": path, "rules": replay.header.recipe.rules_name,
-            "steps": replay.steps.len(), "outcome": replay.end.as_ref().and_then(|end| end.outcome.as_ref()),
-            "notes": imported.notes, "compared": imported.compared(), "differ": imported.report.differ(),
-            "differences": imported.report.differences.iter().map(|one| json!({
-                "kind": one.kind, "place": one.place, "expected": one.expected, "got": one.got,
-            })).collect::<Vec<_>>(),
-        });
-        writeln!(out, "{text}")?;
+        let text = json::Imported {
+            game: imported.game.info().name,
+            replay: &path,
+            rules: &replay.header.recipe.rules_name,
+            steps: replay.steps.len(),
+            outcome: replay.end.as_ref().and_then(|end| end.outcome.as_ref()),
+            notes: &imported.notes,
+            compared: imported.compared(),
+            differ: imported.report.differ(),
+            differences: imported.report.differences.iter().map(Difference::from).collect(),
+        };
+        common::print_json_line(&mut out, &text)?;
     } else {
         let screen = screen::output();
         let (info, steps) = (imported.game.info(), replay.steps.len());

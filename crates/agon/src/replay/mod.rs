@@ -4,6 +4,7 @@ pub mod export;
 pub mod feed;
 pub mod fork;
 pub mod import;
+pub mod json;
 pub mod redact;
 mod show;
 pub mod verify;
@@ -14,7 +15,6 @@ use std::path::{Path, PathBuf};
 use agon_game::{Seat, Session};
 use agon_replay::{Replay, ReplayError, SeatInfo};
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::common::screen::{self, harmless, score};
 use crate::common::seats::game_of;
@@ -143,9 +143,8 @@ fn info(file: &Path, as_json: bool) -> Done {
     let header = &replay.header;
     let mut out = io::stdout().lock();
     if as_json {
-        let text = json!({ "header": header, "steps": replay.steps.len(), "end": replay.end });
-        common::print_json(&mut out, &text)?;
-        return Ok(());
+        let info = json::Info { header, steps: replay.steps.len(), end: replay.end.as_ref() };
+        return common::print_json(&mut out, &info);
     }
     let screen = screen::output();
     let title = game_of(header).map_or(header.game.as_str(), |game| game.info().title);

@@ -4,11 +4,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_replay::Replay;
-use serde_json::{Value, json};
 
-use crate::common::screen::{self, harmless};
-use crate::common::{Done, Failure};
+use crate::common::screen::{self, Screen, harmless};
+use crate::common::{self, Done, Failure};
 use crate::replay::import::Imported;
+use crate::replay::json::{Verified, Word};
 use crate::replay::{load, open};
 
 /// What verifying found.
@@ -51,13 +51,13 @@ fn against_record(imported: &Imported) -> Finding {
 
 impl Finding {
     /// The word for it.
-    fn word(&self) -> &'static str {
+    fn word(&self) -> Word {
         match self {
-            Self::Good => "verified",
-            Self::Cut => "cut off",
-            Self::Differs(_) => "differs from the original",
-            Self::Broken(..) => "altered",
-            Self::Unreadable(_) => "unreadable",
+            Self::Good => Word::Verified,
+            Self::Cut => Word::CutOff,
+            Self::Differs(_) => Word::Differs,
+            Self::Broken(..) => Word::Altered,
+            Self::Unreadable(_) => Word::Unreadable,
         }
     }
 
@@ -89,7 +89,7 @@ pub fn run(files: &[PathBuf], as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     let mut findings = Vec::new();
     // By word, the good ones first.
-    let mut counts: Vec<(&str, usize)> = vec![(Finding::Good.word(), 0)];
+    let mut counts: Vec<(Word, usize)> = vec![(Word::Verified, 0)];
     for file in files {
         let (finding, steps) = match judge(file) {
             Ok(judged) => judged,
@@ -107,16 +107,18 @@ pub fn run(files: &[PathBuf], as_json: bool) -> Done {
             None => counts.push((word, 1)),
         }
         if as_json {
-            findings.push(json!({ "file": file, "finding": word, "text": text, "steps": steps }));
+            findings.push(Verified { file, finding: word, text, steps });
         } else {
-            let word = if matches!(finding, Finding::Good) { screen.good(word) } else { screen.bad(word) };
+            let paint = if word == Word::Verified { Screen::good } else { Screen::bad };
+            let word = paint(screen, word.text());
             writeln!(out, "{}: {word}: {}", harmless(&file.display().to_string()), harmless(&text))?;
         }
     }
     if as_json {
-        writeln!(out, "{}", Value::from(findings))?;
+        common::print_json_line(&mut out, &findings)?;
     } else if files.len() > 1 {
-        let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        let counts: Vec<String> =
+            counts.iter().map(|(word, count)| format!("{count} {}", word.text())).collect();
         writeln!(out, "\n{} files: {}", files.len(), counts.join(", "))?;
     }
     if counts[0].1 == files.len() { Ok(()) } else { Err(Failure::Check) }

@@ -4,12 +4,12 @@ use std::io::{self, Write as _};
 
 use agon_contest::{Entry, Kind, TestId, journal, standing};
 use agon_stats::{Estimate, Shape, Sprt, Tally};
-use serde_json::json;
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
-use crate::series::progress::{decision_word, elo_interval, elo_point, thousands};
+use crate::series::json::CountsResult;
+use crate::series::progress::{elo_interval, elo_point, thousands};
 use crate::series::sprt::{SprtOptions, USUAL};
 
 /// Runs `agon sprt --counts`, `--from` and `--plan`.
@@ -34,11 +34,20 @@ pub fn run(options: &SprtOptions) -> Done {
     let games = tally.blocks() * u64::from(tally.shape().games);
     let mut out = io::stdout().lock();
     if options.series.run.json {
-        let result = json!({
-            "llr": llr, "decision": decision_word(decision), "lower": lower, "upper": upper,
-            "model": test.model, "elo0": test.elo0, "elo1": test.elo1, "alpha": test.alpha, "beta": test.beta,
-            "games": games, "counts": tally.counts(), "estimate": estimate,
-        });
+        let result = CountsResult {
+            llr,
+            decision: decision.into(),
+            lower,
+            upper,
+            model: test.model,
+            elo0: test.elo0,
+            elo1: test.elo1,
+            alpha: test.alpha,
+            beta: test.beta,
+            games,
+            counts: tally.counts(),
+            estimate,
+        };
         return common::print_json(&mut out, &result);
     }
     let accepted = match decision {

@@ -8,13 +8,12 @@ use agon_contest::format::Schedule;
 use agon_contest::{Form, FormatId};
 use agon_pairing::{FormatError, Swiss};
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 
 use crate::common::Failure;
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
-use crate::series::{Ready, USUAL_GAMES, newcomer, rate};
+use crate::series::{Ready, USUAL_GAMES, json, newcomer, rate};
 
 /// Blocks of an encounter unless told otherwise.
 const USUAL_BEST_OF: u32 = 3;
@@ -228,8 +227,8 @@ fn top(form: &Form, bots: usize) -> usize {
 
 /// Prints the final table of a format.
 pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
-    let header = ready.desk.header();
-    let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return Ok(()) };
+    let header = ready.scheduler.header();
+    let (Some(format), Some(places)) = (&header.format, ready.scheduler.table()) else { return Ok(()) };
     if let Form::Placement { within, .. } = format.form {
         return newcomer::show(out, screen, ready, within);
     }
@@ -248,7 +247,7 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
     }
     writeln!(out, "{}\n{}", screen.strong(&name(&format.form)), table.text(screen::room()))?;
     let top = top(&format.form, header.bots.len());
-    if let Some(certainty) = ready.desk.certainty(top) {
+    if let Some(certainty) = ready.scheduler.certainty(top) {
         writeln!(out, "The order of the best {top} is certain to {:.1} %.\n", certainty * 100.0)?;
     }
     Ok(())
@@ -267,18 +266,18 @@ fn name(form: &Form) -> String {
     }
 }
 
-/// Adds format, places and certainty to a result; nothing for a round robin.
-pub fn add_json(result: &mut Value, ready: &Ready) {
-    let header = ready.desk.header();
-    let (Some(format), Some(places)) = (&header.format, ready.desk.table()) else { return };
-    if let Form::Placement { within, .. } = format.form {
-        result["placed"] = newcomer::json(ready, within);
-    }
+/// Format, places and certainty for a result; none for a round robin.
+pub fn json(ready: &Ready) -> Option<json::FormatResult<'_>> {
+    let header = ready.scheduler.header();
+    let format = header.format.as_ref()?;
+    let places = ready.scheduler.table()?;
+    let placed = match format.form {
+        Form::Placement { within, .. } => newcomer::json(ready, within),
+        _ => None,
+    };
     let top = top(&format.form, header.bots.len());
-    result["format"] = json!(format);
-    result["places"] = json!(places);
-    let certainty = ready.desk.certainty(top);
-    result["certainty"] = json!(certainty.map(|certainty| json!({ "top": top, "certainty": certainty })));
+    let certainty = ready.scheduler.certainty(top).map(|certainty| json::Certainty { top, certainty });
+    Some(json::FormatResult { format, places, certainty, placed })
 }
 
 #[cfg(test)]

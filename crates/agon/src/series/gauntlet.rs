@@ -11,7 +11,7 @@ use crate::common::screen;
 use crate::common::table::{Cell, Table};
 use crate::common::{Done, Failure};
 use crate::series::progress::{self, elo_interval, elo_point, thousands};
-use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
+use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -64,10 +64,9 @@ pub fn run(options: &GauntletOptions) -> Done {
     })?;
     let end = series::run(&ready, &options.series.run)?;
     if options.series.run.json {
-        let mut result =
-            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
-        result["complete"] = (end == End::Complete).into();
-        series::print_json(&result)?;
+        let header = ready.scheduler.header();
+        let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
+        series::print_json(&json::GauntletResult { state, complete: end == End::Complete })?;
     } else {
         report(&ready)?;
     }
@@ -98,8 +97,8 @@ pub fn conclude(ready: &Ready, end: &End) -> Done {
 }
 
 fn report(ready: &Ready) -> Done {
-    let (screen, header) = (screen::output(), ready.desk.header());
-    let state = ready.desk.look(Clone::clone);
+    let (screen, header) = (screen::output(), ready.scheduler.header());
+    let state = ready.scheduler.look(Clone::clone);
     let mut out = io::stdout().lock();
     let many_seats = header.seats > 2;
     let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };

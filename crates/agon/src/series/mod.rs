@@ -1,4 +1,4 @@
-//! What `agon gauntlet`, `tournament` and `sprt` share: from options to a desk with a journal, and the run.
+//! What `agon gauntlet`, `tournament` and `sprt` share: from options to a scheduler with a journal, and the run.
 //!
 //! Longer than 500 lines: options and preparation of all series; each command has its own file.
 
@@ -7,6 +7,7 @@ pub mod counts;
 pub mod cross;
 pub mod formats;
 pub mod gauntlet;
+pub mod json;
 pub mod newcomer;
 pub mod origin;
 pub mod picture;
@@ -25,8 +26,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, Desk, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Series, TestId,
-    content,
+    BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series,
+    TestId, content,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
@@ -155,7 +156,7 @@ pub struct Ready {
     /// What is played.
     pub series: Series,
     /// Who hands it out and counts.
-    pub desk: Desk,
+    pub scheduler: Scheduler,
     jobs: usize,
     usual_limit: bool,
     chosen: bool,
@@ -258,7 +259,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     Ok(Ready {
         info,
         series,
-        desk: Desk::new(header, rounds, sprt, journal, past),
+        scheduler: Scheduler::new(header, rounds, sprt, journal, past),
         jobs,
         usual_limit,
         chosen: wanted.chosen,
@@ -271,11 +272,13 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
     agon_bot::inside::build_ahead();
-    if !ready.desk.wait(std::time::Duration::ZERO) {
-        agon_contest::run(&ready.series, &ready.desk, ready.jobs, stop, |desk| show.tick(desk))?;
+    if !ready.scheduler.wait(std::time::Duration::ZERO) {
+        agon_contest::run(&ready.series, &ready.scheduler, ready.jobs, stop, |scheduler| {
+            show.tick(scheduler)
+        })?;
     }
     show.close();
-    let end = ready.desk.look(|progress| progress.end.clone()).unwrap_or(End::Stopped);
+    let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(End::Stopped);
     match end {
         End::Failed(trouble) => {
             let message = format!("{trouble}\n  {}", go_on(ready));
@@ -309,11 +312,14 @@ impl Ready {
 
 /// Says how to go on with a series that did not come to its end.
 pub fn go_on(ready: &Ready) -> String {
-    let games = ready.desk.look(|progress| progress.games);
+    let games = ready.scheduler.look(|progress| progress.games);
     let again = std::env::args().filter(|word| word != "--resume").chain(["--resume".to_owned()]);
     let words: Vec<String> = again.collect();
     let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
-    format!("{games} finished matches are in {}; go on with\n  {line}", ready.desk.journal_path().display())
+    format!(
+        "{games} finished matches are in {}; go on with\n  {line}",
+        ready.scheduler.journal_path().display()
+    )
 }
 
 /// Warns when a bot's files were changed while it played.
@@ -564,6 +570,6 @@ fn number_of(path: &Path) -> u64 {
 }
 
 /// One JSON object a line.
-pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    Ok(writeln!(io::stdout(), "{value}")?)
+pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
+    writeln!(io::stdout(), "{}", serde_json::to_string(value)?)
 }

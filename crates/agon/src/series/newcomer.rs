@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use agon_contest::{BotId, End, Form, Header, Kind};
 use clap::{Args, Parser};
-use serde_json::{Value, json};
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::{ClockOptions, Done, Failure};
 use crate::series::formats::Seeded;
+use crate::series::json::Reason;
 use crate::series::progress::thousands;
 use crate::series::tournament::TournamentOptions;
-use crate::series::{self, Ready, SeriesOptions, Wanted, rate};
+use crate::series::{self, Ready, SeriesOptions, Wanted, json, rate};
 
 /// The most matches of a newcomer unless told otherwise.
 const USUAL_BUDGET: u64 = 400;
@@ -175,34 +175,38 @@ pub fn check_conditions(was: &Header, now: &Header) -> Done {
 
 /// Where the newcomer stands, in a sentence.
 pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready, within: u32) -> io::Result<()> {
-    let Some(placed) = ready.desk.placed() else { return Ok(()) };
-    let label = screen::harmless(&ready.desk.header().bots[0].label);
-    let matches = thousands(u64::from(placed.blocks) * u64::from(ready.desk.header().seats));
+    let Some(placed) = ready.scheduler.placed() else { return Ok(()) };
+    let label = screen::harmless(&ready.scheduler.header().bots[0].label);
+    let matches = thousands(u64::from(placed.blocks) * u64::from(ready.scheduler.header().seats));
     let stands = match (placed.elo, placed.half) {
         (Some(elo), Some(half)) => format!("{elo:.1} ± {half:.1}"),
         _ => "no finite rating yet".to_owned(),
     };
     let why = match reason(ready, placed.narrow) {
-        "narrow" => format!("its interval is narrow enough (± {within})"),
-        "budget" => format!("its matches are used up, and ± {within} was wanted (-n N allows more)"),
-        _ => format!("it is not placed yet (± {within} is wanted)"),
+        Reason::Narrow => format!("its interval is narrow enough (± {within})"),
+        Reason::Budget => format!("its matches are used up, and ± {within} was wanted (-n N allows more)"),
+        Reason::Stopped => format!("it is not placed yet (± {within} is wanted)"),
     };
     writeln!(out, "{}\n", screen.strong(&format!("{label} after {matches} matches: {stands}; {why}.")))
 }
 
-fn reason(ready: &Ready, narrow: bool) -> &'static str {
-    match ready.desk.look(|progress| progress.end.clone()) {
-        _ if narrow => "narrow",
-        Some(End::Complete) => "budget",
-        _ => "stopped",
+fn reason(ready: &Ready, narrow: bool) -> Reason {
+    match ready.scheduler.look(|progress| progress.end.clone()) {
+        _ if narrow => Reason::Narrow,
+        Some(End::Complete) => Reason::Budget,
+        _ => Reason::Stopped,
     }
 }
 
 /// The same as JSON.
-pub fn json(ready: &Ready, within: u32) -> Value {
-    let Some(placed) = ready.desk.placed() else { return Value::Null };
-    json!({
-        "bot": ready.desk.header().bots[0].label, "elo": placed.elo, "half": placed.half, "blocks": placed.blocks,
-        "within": within, "reason": reason(ready, placed.narrow),
+pub fn json(ready: &Ready, within: u32) -> Option<json::Newcomer<'_>> {
+    let placed = ready.scheduler.placed()?;
+    Some(json::Newcomer {
+        bot: &ready.scheduler.header().bots[0].label,
+        elo: placed.elo,
+        half: placed.half,
+        blocks: placed.blocks,
+        within,
+        reason: reason(ready, placed.narrow),
     })
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io;
 
 use agon_contest::{Header, Kind, Mean, Origin};
-use serde_json::{Value, json};
 
 use crate::common::screen::{self, Screen};
+use crate::series::json;
 use crate::series::progress::thousands;
 
 /// So many maps and opponents are listed, those with the lowest scores first.
@@ -87,32 +87,17 @@ pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &
 }
 
 /// The same as JSON.
-pub fn json(origin: &Origin, header: &Header) -> Value {
-    let of = |mean: &Mean| json!({ "score": mean.mean(), "error": mean.error(), "count": mean.count });
-    let maps: serde_json::Map<String, Value> =
-        origin.maps.iter().map(|(map, mean)| (map.clone(), of(mean))).collect();
-    let opponents: Vec<Value> = origin
-        .opponents
-        .iter()
-        .map(|(&bot, mean)| {
-            let mut value = of(mean);
-            value["bot"] = bot.into();
-            value
-        })
-        .collect();
-    let endings: Vec<Value> = origin
-        .endings
-        .iter()
-        .map(|(ending, mean)| {
-            let mut value = of(mean);
-            value["ending"] = json!(ending);
-            value
-        })
-        .collect();
-    json!({
-        "seats": origin.seats.iter().map(of).collect::<Vec<_>>(), "maps": maps, "opponents": opponents,
-        "endings": endings, "note": (header.kind != Kind::Tournament).then(|| rests_on_faults(origin, header)).flatten(),
-    })
+pub fn json(origin: &Origin, header: &Header) -> json::Origin {
+    let opponents = origin.opponents.iter().map(|(&bot, mean)| json::OfOpponent { bot, mean: mean.into() });
+    let endings = origin.endings.iter().map(|(&ending, mean)| json::OfEnding { ending, mean: mean.into() });
+    let note = (header.kind != Kind::Tournament).then(|| rests_on_faults(origin, header)).flatten();
+    json::Origin {
+        seats: origin.seats.iter().map(json::Mean::from).collect(),
+        maps: origin.maps.iter().map(|(map, mean)| (map.clone(), mean.into())).collect(),
+        opponents: opponents.collect(),
+        endings: endings.collect(),
+        note,
+    }
 }
 
 /// The same as a part of a page; what `escape` gives is safe in it.

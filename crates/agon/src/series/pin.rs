@@ -9,6 +9,7 @@ use agon_contest::content;
 use clap::Args;
 
 use crate::common::{self, Done, Failure};
+use crate::series::json::Pinned;
 
 /// Where frozen bots lie.
 const FOLDER: &str = "agon-bots";
@@ -73,8 +74,7 @@ pub fn run(options: &PinOptions) -> Done {
     }
     let files = copied?;
     if *json {
-        let frozen = serde_json::json!({ "bot": bot, "frozen": place, "files": files });
-        return common::print_json(&mut io::stdout(), &frozen);
+        return common::print_json(&mut io::stdout(), &Pinned { bot, frozen: &place, files });
     }
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     writeln!(io::stdout(), "{}: {files} of {bot}, frozen", place.display())?;

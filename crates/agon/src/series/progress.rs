@@ -4,18 +4,17 @@
 //! Longer than 500 lines: the ways in which a series is shown stand side by side, to say the same.
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use agon_contest::{Desk, End, Faulty, Header, Kind, Pairing, Progress, journal::Void, journal::count};
-use agon_stats::{Decision, Estimate};
+use agon_contest::{End, Faulty, Header, Kind, Pairing, Progress, Scheduler, journal::Void, journal::count};
+use agon_stats::Estimate;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
 
 use crate::common::Failure;
 use crate::common::sandbox;
 use crate::common::screen::{self, Screen};
-use crate::series::{Ready, RunOptions, origin, print_json};
+use crate::series::{Ready, RunOptions, json, origin, print_json};
 
 /// So many blocks and matches show how long a series takes.
 const FIRST_BLOCKS: u64 = 2;
@@ -46,21 +45,19 @@ impl Show {
     /// Before the first match.
     pub fn new(ready: &Ready, options: &RunOptions) -> Result<Self, Failure> {
         let began = Instant::now();
-        let header = ready.desk.header();
+        let header = ready.scheduler.header();
         if options.json {
-            print_json(&json!({
-                "event": "start", "kind": header.kind, "game": header.game, "rules": header.rules.name,
-                "seats": header.seats, "seed": header.seed.to_string(), "clock": header.clock, "jobs": ready.jobs(),
-                "bots": header.bots, "containment": sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name))), "copies": header.copies(), "maps": header.maps, "test": header.test,
-                "journal": ready.desk.journal_path(),
-                "resumed": ready.desk.look(|progress| progress.resumed),
-            }))?;
+            let containment =
+                sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name)));
+            let resumed = ready.scheduler.look(|progress| progress.resumed);
+            let journal = ready.scheduler.journal_path();
+            print_json(&json::Start::new(header, &journal, ready.jobs(), resumed, containment))?;
         } else if !options.quiet {
             announce(ready)?;
         }
         let terminal = io::stderr().is_terminal() && !options.json && !options.quiet;
         let bar = terminal.then(|| {
-            let all = ready.desk.look(|progress| progress.all_games);
+            let all = ready.scheduler.look(|progress| progress.all_games);
             let bar = ProgressBar::with_draw_target(all, ProgressDrawTarget::stderr_with_hz(10));
             let template = if all.is_some() { "{bar:20} {msg}" } else { "{spinner} {msg}" };
             bar.set_style(ProgressStyle::with_template(template).expect("a template of ours"));
@@ -76,17 +73,17 @@ impl Show {
     ///
     /// # Errors
     /// When nobody reads our output any more.
-    pub fn tick(&mut self, desk: &Desk) -> io::Result<()> {
+    pub fn tick(&mut self, scheduler: &Scheduler) -> io::Result<()> {
         if self.untold
             && let Some((per_hour, hours)) =
-                desk.look(|progress| expected(progress, desk.header(), self.began))
+                scheduler.look(|progress| expected(progress, scheduler.header(), self.began))
         {
             self.untold = false;
-            self.tell(desk, per_hour, hours)?;
+            self.tell(scheduler, per_hour, hours)?;
         }
         if let Some(bar) = &self.bar {
             let (games, text) =
-                desk.look(|progress| (progress.games, line(progress, desk.header(), self.began)));
+                scheduler.look(|progress| (progress.games, line(progress, scheduler.header(), self.began)));
             bar.set_position(games);
             bar.set_message(text);
             bar.tick();
@@ -96,10 +93,11 @@ impl Show {
             return Ok(());
         }
         if self.json {
-            let event = desk.look(|progress| event("progress", progress, desk.header(), self.began));
-            writeln!(io::stdout(), "{event}")?;
+            let event =
+                scheduler.look(|progress| state("progress", progress, scheduler.header(), self.began));
+            print_json(&event)?;
         } else {
-            eprintln!("{}", desk.look(|progress| line(progress, desk.header(), self.began)));
+            eprintln!("{}", scheduler.look(|progress| line(progress, scheduler.header(), self.began)));
             self.pause = (self.pause * 2).min(LINE);
         }
         self.next = Instant::now() + self.pause;
@@ -107,10 +105,10 @@ impl Show {
     }
 
     /// Says how long it takes; past an hour it asks whether to go on.
-    fn tell(&self, desk: &Desk, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
+    fn tell(&self, scheduler: &Scheduler, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
         if self.json {
-            let event = json!({ "event": "estimate", "matches_per_hour": per_hour, "hours": hours });
-            return writeln!(io::stdout(), "{event}");
+            let event = json::HowLong { event: "estimate", matches_per_hour: per_hour, hours };
+            return print_json(&event);
         }
         let text = how_long(per_hour, hours);
         match &self.bar {
@@ -120,7 +118,7 @@ impl Show {
         }
         let is_long = hours.is_some_and(|hours| hours > LONG);
         if self.asks && is_long && !self.bar.as_ref().map_or_else(goes_on, |bar| bar.suspend(goes_on)) {
-            desk.end(End::Stopped);
+            scheduler.end(End::Stopped);
         }
         Ok(())
     }
@@ -135,7 +133,7 @@ impl Show {
 
 /// What is going to be played.
 fn announce(ready: &Ready) -> Result<(), Failure> {
-    let (header, screen) = (ready.desk.header(), screen::errors());
+    let (header, screen) = (ready.scheduler.header(), screen::errors());
     let names: Vec<String> = header.bots.iter().map(|bot| screen::harmless(&bot.label)).collect();
     let who = match header.kind {
         Kind::Gauntlet => format!("{} against {}", names[0], names[1..].join(", ")),
@@ -153,7 +151,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
         );
     }
     let title = format!("{} · {} · {who}", ready.info.title, screen::harmless(&header.rules.name));
-    let (resumed, jobs) = (ready.desk.look(|progress| progress.resumed), ready.jobs());
+    let (resumed, jobs) = (ready.scheduler.look(|progress| progress.resumed), ready.jobs());
     let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
     eprintln!("{}", screen.strong(&title));
     let at_once =
@@ -163,7 +161,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
         let note = format!("an answer may take {limit:?}, as usual in a series; --time-limit changes that");
         eprintln!("{}", screen.dim(&note));
     }
-    eprintln!("{}", screen.dim(&format!("journal {}", ready.desk.journal_path().display())));
+    eprintln!("{}", screen.dim(&format!("journal {}", ready.scheduler.journal_path().display())));
     Ok(())
 }
 
@@ -274,47 +272,50 @@ pub fn counted(progress: &Progress) -> (u64, u64) {
 }
 
 /// The progress, or the result, as JSON.
-pub fn event(name: &str, progress: &Progress, header: &Header, began: Instant) -> Value {
+pub fn state(event: &'static str, progress: &Progress, header: &Header, began: Instant) -> json::State {
     let pairings = header.plan(None).pairings();
-    let pairings = progress.standing.pairings.iter().zip(&pairings).map(|(pairing, bots)| {
-        json!({
-            "bots": bots, "blocks": pairing.blocks, "counted": pairing.counted(),
-            "repeated_starts": pairing.repeated_starts(),
-            "games": pairing.games(), "estimate": pairing.estimate(),
-        })
+    let pairings =
+        progress.standing.pairings.iter().zip(pairings).map(|(pairing, bots)| json::PairingState {
+            bots,
+            blocks: pairing.blocks,
+            counted: pairing.counted(),
+            repeated_starts: pairing.repeated_starts(),
+            games: pairing.games(),
+            estimate: pairing.estimate(),
+        });
+    let faults = progress.faults.values().map(|faulty| json::Faults {
+        bot: faulty.bot,
+        kind: faulty.kind.clone(),
+        count: faulty.count,
+        matches: faulty.matches,
+        first: header.command(&faulty.first),
     });
-    // A tournament of many bots has more pairings than anybody wants every second.
-    let pairings: Option<Vec<Value>> = (header.kind != Kind::Tournament).then(|| pairings.collect());
-    let faults: Vec<Value> = progress
-        .faults
-        .values()
-        .map(|faulty| {
-            json!({
-                "bot": faulty.bot, "kind": faulty.kind, "count": faulty.count, "matches": faulty.matches,
-                "first": header.command(&faulty.first),
-            })
-        })
-        .collect();
-    let rejected: Vec<Value> = progress
-        .rejected
-        .values()
-        .map(|faulty| {
-            json!({
-                "bot": faulty.bot, "count": faulty.count, "matches": faulty.matches,
-                "first": header.command(&faulty.first),
-            })
-        })
-        .collect();
-    let standings: Vec<Value> =
-        standings(progress).into_iter().map(|(bot, share)| json!({ "bot": bot, "score": share })).collect();
-    json!({
-        "event": name, "games": progress.games, "all_games": progress.all_games, "resumed": progress.resumed,
-        "games_per_second": speed(progress, began), "seconds_left": left(progress, header, began),
-        "late": progress.late, "first_late": progress.first_late,
-        "void": progress.voids.iter().map(|void| void_json(void, header)).collect::<Vec<_>>(), "waiting": progress.waiting, "pairings": pairings, "standings": standings,
-        "test": progress.standing.test.as_ref().map(agon_stats::Sequential::status), "faults": faults,
-        "rejected": rejected, "origin": origin::json(&progress.standing.origin, header),
-    })
+    let rejected = progress.rejected.values().map(|faulty| json::RejectedOrders {
+        bot: faulty.bot,
+        count: faulty.count,
+        matches: faulty.matches,
+        first: header.command(&faulty.first),
+    });
+    let standings = standings(progress).into_iter().map(|(bot, score)| json::BotScore { bot, score });
+    json::State {
+        event,
+        games: progress.games,
+        all_games: progress.all_games,
+        resumed: progress.resumed,
+        games_per_second: speed(progress, began),
+        seconds_left: left(progress, header, began),
+        late: progress.late,
+        first_late: progress.first_late.clone(),
+        void: progress.voids.iter().map(|void| void_json(void, header)).collect(),
+        waiting: progress.waiting,
+        // A tournament of many bots has more pairings than anybody wants every second.
+        pairings: (header.kind != Kind::Tournament).then(|| pairings.collect()),
+        standings: standings.collect(),
+        test: progress.standing.test.as_ref().map(agon_stats::Sequential::status),
+        faults: faults.collect(),
+        rejected: rejected.collect(),
+        origin: origin::json(&progress.standing.origin, header),
+    }
 }
 
 /// What went wrong with bots, with the command that plays the first such match again; and how many of their
@@ -359,9 +360,9 @@ pub fn faults(
 
 /// The notes with which every series closes.
 pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
-    let progress = ready.desk.look(Clone::clone);
-    let path = ready.desk.journal_path();
-    origin::show(out, screen, &progress.standing.origin, ready.desk.header())?;
+    let progress = ready.scheduler.look(Clone::clone);
+    let path = ready.scheduler.journal_path();
+    origin::show(out, screen, &progress.standing.origin, ready.scheduler.header())?;
     writeln!(out, "Journal: {}", path.display())?;
     if progress.replays > 0 {
         let folder = ready.series.replays.0.display();
@@ -379,7 +380,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
             count(starts as usize, "start", "starts")
         )?;
     }
-    voids(out, screen, &progress, ready.desk.header())?;
+    voids(out, screen, &progress, ready.scheduler.header())?;
     if progress.late > 0 {
         let matches = if progress.late == 1 { "match was" } else { "matches were" };
         let first = progress.first_late.iter().map(|why| format!(" (first: {why})")).collect::<String>();
@@ -438,12 +439,17 @@ fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: 
 }
 
 /// A match that stayed void, as JSON.
-fn void_json(void: &Void, header: &Header) -> Value {
-    json!({
-        "block": void.block, "game": void.game, "seed": void.seed.to_string(), "bots": void.bots, "why": void.why,
-        "culprit": void.culprit, "tries": void.tries,
-        "command": header.command_of(void.block, void.seed, &void.bots),
-    })
+fn void_json(void: &Void, header: &Header) -> json::VoidMatch {
+    json::VoidMatch {
+        block: void.block,
+        game: void.game,
+        seed: void.seed.to_string(),
+        bots: void.bots.clone(),
+        why: void.why.clone(),
+        culprit: void.culprit,
+        tries: void.tries,
+        command: header.command_of(void.block, void.seed, &void.bots),
+    }
 }
 
 /// `Elo +43 (+21 to +65)`.
@@ -472,16 +478,6 @@ pub fn whole(elo: f64) -> String {
     match elo.round() {
         0.0 => "0".to_owned(),
         elo => format!("{elo:+.0}"),
-    }
-}
-
-/// A test's decision, as a key for JSON and in words.
-pub fn decision_word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Continue => "undecided",
-        Decision::AcceptH0 => "accept_h0",
-        Decision::AcceptH1 => "accept_h1",
-        Decision::OutOfGames { .. } => "out_of_games",
     }
 }
 

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use agon_contest::{BotId, Entry, Header, journal, standing};
 use agon_stats::{CrossTable, Interval, Match, MatchBlock, Options, RatingTable, Results, TableKey};
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::series::cross;
+use crate::series::json;
 use crate::series::progress::thousands;
 
 /// Examples for the help.
@@ -125,7 +125,7 @@ pub fn run(options: &RateOptions) -> Done {
     }
     let mut out = io::stdout().lock();
     if options.json {
-        let tables: Vec<Value> = tables.iter().map(json).collect();
+        let tables: Vec<_> = tables.iter().map(json).collect();
         common::print_json(&mut out, &tables)?;
     } else if options.csv {
         csv(&mut out, &tables)?;
@@ -282,8 +282,8 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
 }
 
 /// A table as JSON.
-pub fn json(rated: &Rated) -> Value {
-    json!({ "rules": rated.rules, "ratings": rated.ratings, "cross_table": rated.cross })
+pub fn json(rated: &Rated) -> json::Table<'_> {
+    json::Table { rules: &rated.rules, ratings: &rated.ratings, cross_table: &rated.cross }
 }
 
 /// Prints a table for people.

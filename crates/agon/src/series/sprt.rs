@@ -14,8 +14,8 @@ use crate::common::{Done, Failure};
 use crate::series::counts;
 use crate::series::gauntlet::conclude;
 use crate::series::pin;
-use crate::series::progress::{self, decision_word, elo_interval, elo_point, thousands, whole};
-use crate::series::{self, Ready, SeriesOptions, Wanted};
+use crate::series::progress::{self, elo_interval, elo_point, thousands, whole};
+use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "The test stops as soon as the evidence is enough: at H1, the difference is rather elo1 than elo0, or at H0,
@@ -127,13 +127,13 @@ pub fn run(options: &SprtOptions) -> Done {
         options: &series,
     })?;
     let end = series::run(&ready, &options.series.run)?;
-    let decision = ready.desk.look(|state| state.standing.test.as_ref().map(|test| test.status().decision));
+    let decision =
+        ready.scheduler.look(|state| state.standing.test.as_ref().map(|test| test.status().decision));
     let decision = decision.unwrap_or(Decision::Continue);
     if options.series.run.json {
-        let mut result =
-            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
-        result["decision"] = decision_word(decision).into();
-        result["complete"] = (end != End::Stopped).into();
+        let header = ready.scheduler.header();
+        let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
+        let result = json::SprtResult { state, decision: decision.into(), complete: end != End::Stopped };
         series::print_json(&result)?;
     } else {
         report(options, &ready, decision)?;
@@ -170,8 +170,8 @@ fn who(options: &SprtOptions) -> Result<(About, SeriesOptions), Failure> {
 }
 
 fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
-    let (screen, header) = (screen::output(), ready.desk.header());
-    let state = ready.desk.look(Clone::clone);
+    let (screen, header) = (screen::output(), ready.scheduler.header());
+    let state = ready.scheduler.look(Clone::clone);
     let Some(status) = state.standing.test.as_ref().map(agon_stats::Sequential::status) else {
         return Ok(());
     };

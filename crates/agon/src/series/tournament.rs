@@ -16,7 +16,7 @@ use crate::series::newcomer::{self, NewcomerOptions};
 use crate::series::progress;
 use crate::series::rate;
 use crate::series::site;
-use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted};
+use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Every pairing plays the same seeds, each in every rotation of the seats; with --seats N, every N bots meet.
@@ -94,7 +94,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         }
         None => prepare(options, &how)?,
     };
-    journals.push(ready.desk.journal_path());
+    journals.push(ready.scheduler.journal_path());
     // A series that was interrupted may have no match of an anchor yet.
     let how = how.lenient();
     let run = &options.series.run;
@@ -105,11 +105,13 @@ pub fn run(options: &TournamentOptions) -> Done {
         site::write(folder, &tables, &journals)?;
     }
     if run.json {
-        let mut result =
-            ready.desk.look(|state| progress::event("result", state, ready.desk.header(), began));
-        result["complete"] = (end == End::Complete).into();
-        formats::add_json(&mut result, &ready);
-        result["tables"] = tables.iter().map(rate::json).collect();
+        let header = ready.scheduler.header();
+        let result = json::TournamentResult {
+            state: ready.scheduler.look(|state| progress::state("result", state, header, began)),
+            complete: end == End::Complete,
+            format: formats::json(&ready),
+            tables: tables.iter().map(rate::json).collect(),
+        };
         series::print_json(&result)?;
     } else {
         report(&ready, &tables)?;
@@ -166,8 +168,8 @@ fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
     for table in tables {
         rate::show(&mut out, screen, table)?;
     }
-    let state = ready.desk.look(Clone::clone);
-    progress::faults(&mut out, screen, &state, ready.desk.header())?;
+    let state = ready.scheduler.look(Clone::clone);
+    progress::faults(&mut out, screen, &state, ready.scheduler.header())?;
     progress::notes(&mut out, screen, ready)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `agon watch`: matches in the browser.
 
-mod door;
+mod opener;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::common::folders;
 use crate::common::sandbox::SandboxOptions;
 use crate::common::seats::{self, ReplayFile};
 use crate::common::{self, Done, Failure};
-use crate::viewer::door::Door;
+use crate::viewer::opener::Opener;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
@@ -59,7 +59,7 @@ pub struct WatchOptions {
 /// Runs `agon watch`.
 pub fn run(options: &WatchOptions) -> Done {
     options.sandbox.apply();
-    let key = options.token_file.as_deref().map(door::key).transpose()?;
+    let key = options.token_file.as_deref().map(opener::key).transpose()?;
     if let (Some(address), None) = (options.bind.filter(|address| !address.is_loopback()), &key) {
         return Err(Failure::usage(format!(
             "--bind {address} lets others in, who could start programs here; choose a token they must know, and write \
@@ -100,8 +100,8 @@ pub fn run(options: &WatchOptions) -> Done {
     if !agon_web::app::is_built() {
         eprintln!("note: this agon was built without its web app: {}", agon_web::app::MISSING.trim());
     }
-    let mut door = Door::new(handle);
-    door.open(&place, options.no_open);
+    let mut opener = Opener::new(handle);
+    opener.open(&place, options.no_open);
     server.run(common::stop_on_ctrl_c())?;
     Ok(())
 }
@@ -126,7 +126,7 @@ fn bind(config: Config) -> Result<Server, Failure> {
 /// The viewer of `agon play --live` and `--open`: it answers on a thread of its own.
 pub struct Viewer {
     handle: Handle,
-    door: Door,
+    opener: Opener,
     thread: JoinHandle<io::Result<()>>,
 }
 
@@ -143,20 +143,20 @@ impl Viewer {
         let handle = server.handle();
         let stop = common::stop_on_ctrl_c();
         let thread = std::thread::spawn(move || server.run(stop));
-        Ok(Self { door: Door::new(handle.clone()), handle, thread })
+        Ok(Self { opener: Opener::new(handle.clone()), handle, thread })
     }
 
     /// Shows a match that is about to be played.
     pub fn film(&mut self, header: &Header) -> Result<Camera, Failure> {
         let live = Live::default();
         let camera = live.camera(header).map_err(|error| Failure::own(error.to_string()))?;
-        self.door.open(&self.handle.add(live), false);
+        self.opener.open(&self.handle.add(live), false);
         Ok(camera)
     }
 
     /// Shows a replay.
     pub fn show(&mut self, file: &Path) {
-        self.door.open(&format!("replay={}", encode(&file.display().to_string())), false);
+        self.opener.open(&format!("replay={}", encode(&file.display().to_string())), false);
     }
 
     /// Goes on answering until Ctrl-C.

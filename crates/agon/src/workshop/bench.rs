@@ -8,12 +8,11 @@ use agon_game::session::Workload;
 use agon_game::{Session, Setup};
 use agon_match::{Clock, Observer, Player, Ponder, Recorder, StepReport};
 use clap::Args;
-use serde::Serialize;
-use serde_json::json;
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::seats::{header, seat_all};
 use crate::common::{self, Done, Failure, SetupOptions};
+use crate::workshop::json::{self, Figure};
 
 /// Options of `agon bench`.
 #[derive(Args, Debug)]
@@ -68,14 +67,6 @@ pub fn wait_for_ever() -> ExitCode {
     }
 }
 
-/// A figure with its spread.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Figure {
-    least: f64,
-    median: f64,
-    most: f64,
-}
-
 impl Figure {
     fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
@@ -106,7 +97,7 @@ pub fn run(options: &BenchOptions) -> Done {
     let setup: Setup = setup_options.setup(game, usize::from(seats))?;
     let Workload { state_bytes, scenes } = game.workload(&setup)?;
     let mut out = io::stdout().lock();
-    let mut figures = serde_json::Map::new();
+    let mut figures = json::Figures::default();
     if !options.json {
         writeln!(out, "{} · {seats} seats · one core\n", info.title)?;
         writeln!(out, "{:<16} {state_bytes} bytes", "state")?;
@@ -114,7 +105,7 @@ pub fn run(options: &BenchOptions) -> Done {
     for mut scene in scenes {
         let (figure, units) = measure(&mut scene.run, options.seconds);
         if options.json {
-            figures.insert(scene.name.to_owned(), json!({ "ns": figure, "about": scene.about }));
+            figures.scenes.insert(scene.name, json::Measured { ns: figure, about: scene.about });
         } else {
             let Figure { least, median, most } = figure;
             writeln!(
@@ -126,17 +117,15 @@ pub fn run(options: &BenchOptions) -> Done {
         if scene.name == "playout" {
             let per_second = 1e9 / (figure.median * units);
             if options.json {
-                figures.insert("games_per_second".to_owned(), json!(per_second));
-                figures.insert("steps_per_game".to_owned(), json!(units));
+                figures.games_per_second = Some(per_second);
+                figures.steps_per_game = Some(units);
             } else {
                 writeln!(out, "{:<16} {per_second:>10.0} games/s ({units:.1} {}s a game)", "", info.step)?;
             }
         }
     }
     if options.json {
-        let text =
-            json!({ "game": info.name, "seats": seats, "state_bytes": state_bytes, "figures": figures });
-        common::print_json(&mut out, &text)?;
+        common::print_json(&mut out, &json::Bench { game: info.name, seats, state_bytes, figures })?;
     }
     Ok(())
 }
@@ -235,13 +224,16 @@ fn referee(options: &BenchOptions) -> Done {
     let cost = 100.0 * (recorded - bare) / (bare + bots);
     let mut out = io::stdout().lock();
     if options.json {
-        let text = json!({
-            "matches": matches, "matches_per_second": per_second, "matches_per_second_spread": Figure::of(times),
-            "answer_us": { "median": at(0.5), "p99": at(0.99) },
-            "referee_cpu_us_per_turn": per_turn, "bots_cpu_us_per_turn": bots_per_turn, "recording_cpu_percent": cost,
-        });
-        common::print_json(&mut out, &text)?;
-        return Ok(());
+        let figures = json::RefereeBench {
+            matches,
+            matches_per_second: per_second,
+            matches_per_second_spread: Figure::of(times),
+            answer_us: json::Answer { median: at(0.5), p99: at(0.99) },
+            referee_cpu_us_per_turn: per_turn,
+            bots_cpu_us_per_turn: bots_per_turn,
+            recording_cpu_percent: cost,
+        };
+        return common::print_json(&mut out, &figures);
     }
     let spread = Figure::of(times);
     writeln!(out, "Referee · Cultist Wars, 150 turns, two fresh native processes a match, one CPU\n")?;

@@ -3,14 +3,14 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{Recognised, Report, Tally};
 use agon_testkit::golden;
 use clap::Args;
 use rayon::prelude::*;
-use serde_json::json;
 
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
+use crate::workshop::json;
 
 /// Options of `agon conform`.
 #[derive(Args, Debug)]
@@ -81,20 +81,18 @@ pub fn run(options: &ConformOptions) -> Done {
     let good = records > 0 && report.differ() == 0 && damaged.is_empty();
     let mut out = io::stdout().lock();
     if options.json {
-        let kinds: serde_json::Map<_, _> = report
-            .kinds
-            .iter()
-            .map(|(kind, tally)| {
-                ((*kind).to_owned(), json!({ "compared": tally.compared, "differ": tally.differ }))
-            })
-            .collect();
-        let first = report.differences.first().map(|first| {
-            json!({ "kind": first.kind, "place": first.place, "expected": first.expected, "got": first.got })
-        });
-        let text = json!({
-            "game": game.info().name, "records": records, "cut": cut, "foreign": foreign, "damaged": damaged,
-            "kinds": kinds, "differ": report.differ(), "first_difference": first, "good": good,
-        });
+        let compared = |tally: &Tally| json::Compared { compared: tally.compared, differ: tally.differ };
+        let text = json::Conformance {
+            game: game.info().name,
+            records,
+            cut,
+            foreign,
+            damaged,
+            kinds: report.kinds.iter().map(|(kind, tally)| (*kind, compared(tally))).collect(),
+            differ: report.differ(),
+            first_difference: report.differences.first().map(json::Difference::from),
+            good,
+        };
         common::print_json(&mut out, &text)?;
         return if good { Ok(()) } else { Err(Failure::Check) };
     }

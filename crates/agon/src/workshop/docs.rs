@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use agon_game::setup::nearest;
 use clap::Args;
-use serde_json::json;
 
 use crate::common::screen::{self, Screen};
-use crate::common::{Done, Failure};
+use crate::common::{Done, Failure, print_json};
+use crate::workshop::json;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Examples:
@@ -63,10 +63,9 @@ pub fn run(options: &DocsOptions) -> Done {
     }
     let Some(wanted) = &options.page else {
         if options.json {
-            let list: Vec<_> =
-                pages.iter().map(|page| json!({ "page": page.name, "title": page.title })).collect();
-            writeln!(out, "{:#}", json!(list))?;
-            return Ok(());
+            let list: Vec<json::PageName> =
+                pages.iter().map(|page| json::PageName { page: page.name, title: page.title }).collect();
+            return print_json(&mut out, &list);
         }
         writeln!(out, "agon docs PAGE\n")?;
         let width = pages.iter().map(|page| page.name.len() + 2 * page.depth).max().unwrap_or(0);
@@ -85,8 +84,8 @@ pub fn run(options: &DocsOptions) -> Done {
     })?;
     let text = whole(page.text);
     if options.json {
-        writeln!(out, "{:#}", json!({ "page": page.name, "title": page.title, "markdown": text }))?;
-        return Ok(());
+        let page = json::PageName { page: page.name, title: page.title };
+        return print_json(&mut out, &json::Page { page, markdown: text });
     }
     match io::stdout().is_terminal() {
         true => show(&text, screen, &mut out)?,

@@ -6,10 +6,10 @@ use std::io::{self, Write as _};
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_rulebook::Place;
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
+use crate::workshop::json;
 use crate::workshop::maps::{self, MapsCommand, MapsOptions};
 
 /// Options of `agon games`.
@@ -56,21 +56,8 @@ pub fn games(options: &GamesOptions) -> Done {
         None => agon_games::ALL.iter().map(|game| game.info()).collect(),
     };
     if options.json {
-        let list: Vec<_> = chosen
-            .iter()
-            .map(|info| {
-                json!({
-                    "name": info.name, "title": info.title, "summary": info.summary,
-                    "seats": { "least": info.seats.0, "most": info.seats.1 },
-                    "presets": info.presets.iter().map(|preset| preset.name).collect::<Vec<_>>(),
-                    "cpus": info.presets.iter().map(|preset| preset.cpus.word()).collect::<Vec<_>>(),
-                    "maps": info.maps.iter().map(|map| map.name).collect::<Vec<_>>(),
-                    "builtins": info.builtins.iter().map(|bot| bot.name).collect::<Vec<_>>(),
-                })
-            })
-            .collect();
-        common::print_json(&mut out, &list)?;
-        return Ok(());
+        let list: Vec<json::Game> = chosen.into_iter().map(json::Game::from).collect();
+        return common::print_json(&mut out, &list);
     }
     for info in chosen {
         writeln!(out, "{}  {}", screen.strong(info.name), info.summary)?;
@@ -143,22 +130,29 @@ pub fn rules(options: &RulesOptions) -> Done {
 }
 
 /// What `agon rules` shows, for programs.
-fn rules_json(game: &dyn AnyGame, options: &RulesOptions) -> Result<Value, Failure> {
+fn rules_json(game: &dyn AnyGame, options: &RulesOptions) -> Result<json::Rules, Failure> {
     let name = game.info().name;
     if let Some(preset) = &options.preset {
         let rules = numbers(&complete(game, preset)?);
-        return Ok(json!({ "game": name, "preset": preset, "rules": rules }));
+        return Ok(json::Rules::Preset { game: name, preset: preset.clone(), rules });
     }
     if let Some([a, b]) = options.diff.as_deref() {
         let (before, after) = (numbers(&complete(game, a)?), numbers(&complete(game, b)?));
         let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let differ = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
-        let list = differ.map(|name| json!({ "rule": name, a: before.get(name), b: after.get(name) }));
-        return Ok(json!({ "game": name, "differences": list.collect::<Vec<_>>() }));
+        let value = |rules: &BTreeMap<String, String>, rule| rules.get(rule).cloned();
+        let list = differ.map(|rule| json::RuleDiffers {
+            rule: rule.clone(),
+            values: [(a.clone(), value(&before, rule)), (b.clone(), value(&after, rule))].into(),
+        });
+        return Ok(json::Rules::Differences { game: name, differences: list.collect() });
     }
     let rules = agon_rulebook::rules(game.info().rulebook);
-    let list = rules.iter().map(|rule| json!({ "id": rule.id, "heading": rule.heading, "text": rule.text }));
-    Ok(json!({ "game": name, "rules": list.collect::<Vec<_>>() }))
+    Ok(json::Rules::Rulebook { game: name, rules: rules.iter().map(rule_json).collect() })
+}
+
+fn rule_json(rule: &agon_rulebook::Rule) -> json::Rule {
+    json::Rule { id: rule.id.clone(), heading: rule.heading.clone(), text: rule.text.clone() }
 }
 
 /// The complete text of a preset or rules file.
@@ -222,14 +216,13 @@ pub fn maps(options: &MapsOptions) -> Done {
     let mut out = io::stdout().lock();
     let Some(name) = &options.map else {
         if options.json {
-            let maps = info.maps.iter().map(|map| {
-                json!({ "name": map.name, "seats": { "least": map.seats.0, "most": map.seats.1 }, "text": map.text })
+            let maps = info.maps.iter().map(|map| json::KnownMap {
+                name: map.name,
+                seats: map.seats.into(),
+                text: map.text,
             });
-            let (maps, generates) = (maps.collect::<Vec<_>>(), info.generates_maps);
-            return common::print_json(
-                &mut out,
-                &json!({ "game": info.name, "generates": generates, "maps": maps }),
-            );
+            let list = json::Maps { game: info.name, generates: info.generates_maps, maps: maps.collect() };
+            return common::print_json(&mut out, &list);
         }
         if info.maps.is_empty() {
             match info.generates_maps {
@@ -295,7 +288,10 @@ fn draw(out: &mut impl io::Write, game: &dyn AnyGame, map: MapChoice, seed: i64,
 /// One map, as its file or as JSON.
 fn show_map(out: &mut impl io::Write, options: &MapsOptions, name: &str, text: &str) -> Done {
     if options.json {
-        return common::print_json(out, &json!({ "game": options.game, "name": name, "text": text }));
+        return common::print_json(
+            out,
+            &json::Map { game: options.game.as_deref().unwrap_or_default(), name, text },
+        );
     }
     Ok(write!(out, "{text}")?)
 }
@@ -310,14 +306,19 @@ pub fn explain(options: &ExplainOptions) -> Done {
         let Some(found) = agon_rulebook::explain(info, &wanted) else { continue };
         if options.json {
             let places = |places: &[Place]| {
-                let file = |place: &Place| format!("games/{}/{}", info.name, place.path);
-                let one = |place| json!({ "file": file(place), "line": place.line, "item": place.item });
-                places.iter().map(one).collect::<Vec<_>>()
+                let one = |place: &Place| json::Place {
+                    file: format!("games/{}/{}", info.name, place.path),
+                    line: place.line,
+                    item: place.item.to_string(),
+                };
+                places.iter().map(one).collect()
             };
-            let rule = json!({
-                "id": found.rule.id, "game": info.name, "heading": found.rule.heading, "text": found.rule.text,
-                "decided": places(&found.decided), "tested": places(&found.tested),
-            });
+            let rule = json::Explained {
+                game: info.name,
+                rule: rule_json(&found.rule),
+                decided: places(&found.decided),
+                tested: places(&found.tested),
+            };
             return common::print_json(&mut out, &rule);
         }
         writeln!(out, "{}  {} · {}\n", screen.strong(&found.rule.id), info.title, found.rule.heading)?;

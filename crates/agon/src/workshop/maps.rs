@@ -5,11 +5,11 @@ use std::path::Path;
 
 use agon_game::{AnyGame, MapFindings, SetupError};
 use clap::{Args, Subcommand};
-use serde_json::json;
 use std::path::PathBuf;
 
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
+use crate::workshop::json;
 
 /// Options of `agon maps`.
 #[derive(Args, Debug)]
@@ -77,10 +77,14 @@ pub fn check(options: &MapsCheckOptions) -> Done {
         bad += usize::from(!findings.good());
         let title = game.info().title;
         if options.json {
-            reports.push(json!({
-                "file": shown, "game": game.info().name, "good": findings.good(), "facts": findings.facts,
-                "errors": findings.errors, "warnings": findings.warnings,
-            }));
+            reports.push(json::CheckedMap {
+                file: shown,
+                game: game.info().name,
+                good: findings.good(),
+                facts: findings.facts,
+                errors: findings.errors,
+                warnings: findings.warnings,
+            });
             continue;
         }
         writeln!(out, "{}, a map of {title}", screen.strong(&harmless(&shown)))?;

@@ -3,5 +3,6 @@
 pub mod bench;
 pub mod conform;
 pub mod docs;
+pub mod json;
 pub mod library;
 pub mod maps;

@@ -19,15 +19,16 @@ use agon_contest::content;
 use agon_game::AnyGame;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
 
+use crate::author::json;
 use crate::common::builds;
 use crate::common::here;
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
-use finding::{Finding, Status};
+pub use finding::Finding;
+use finding::Status;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -209,13 +210,21 @@ fn report(
     let (passed, failed, warned) = (count(Status::Passed), count(Status::Failed), count(Status::Warning));
     let mut out = io::stdout().lock();
     if options.json {
-        let text = json!({
-            "bot": name.text, "game": game.info().name, "matches": matches, "findings": findings,
-            "passed": passed, "failed": failed, "warnings": warned, "seconds": took.as_secs_f64(),
-        });
+        let checked = json::Checked {
+            bot: &name.text,
+            game: game.info().name,
+            matches,
+            findings,
+            passed,
+            failed,
+            warnings: warned,
+            seconds: took.as_secs_f64(),
+        };
         // One line when there will be more.
-        let text = if options.watch { text.to_string() } else { format!("{text:#}") };
-        writeln!(out, "{text}")?;
+        match options.watch {
+            true => common::print_json_line(&mut out, &checked)?,
+            false => common::print_json(&mut out, &checked)?,
+        }
     } else {
         let screen = screen::output();
         let title = format!("{} · {}", game.info().title, screen::harmless(&name.label()));

@@ -1,4 +1,4 @@
-//! The desk: it hands out matches, writes each finished one to the journal, and only then counts it.
+//! The scheduler: it hands out matches, writes each finished one to the journal, and only then counts it.
 //!
 //! Longer than 500 lines: all that happens under the one lock, to be read as one.
 //!
@@ -15,10 +15,10 @@ use crate::format::Schedule;
 use crate::journal::{Entry, Header, Journal, Void};
 use crate::plan::{BlockPlan, Plan};
 use crate::standing::Standing;
-use crate::work::Trouble;
+use crate::work::{Output, Trouble};
 
 /// Hands out matches and counts them.
-pub struct Desk {
+pub struct Scheduler {
     inside: Mutex<Inside>,
     ended: Condvar,
     halt: AtomicBool,
@@ -138,8 +138,8 @@ struct Inside {
     progress: Progress,
 }
 
-impl Desk {
-    /// A desk for the series of `header`, whose journal may already hold matches: `past`.
+impl Scheduler {
+    /// A scheduler for the series of `header`, whose journal may already hold matches: `past`.
     pub fn new(
         header: Header,
         rounds: Option<u64>,
@@ -350,7 +350,7 @@ impl Inside {
     fn is_written(&mut self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written {
             let (path, games) = (self.journal.path().to_owned(), self.progress.games);
-            self.end(End::Failed(Trouble::unwritable("journal", &path, error, games)));
+            self.end(End::Failed(Trouble::unwritable(Output::Journal, &path, error, games)));
         }
         written.is_ok()
     }
@@ -491,33 +491,33 @@ mod tests {
     use crate::journal::tests::{entry, header};
     use crate::plan::Kind;
 
-    fn desk(folder: &std::path::Path, rounds: Option<u64>) -> Desk {
+    fn scheduler(folder: &std::path::Path, rounds: Option<u64>) -> Scheduler {
         let header = header(Kind::Gauntlet);
         let journal = Journal::create(&folder.join("journal.jsonl"), &header).expect("a journal");
-        Desk::new(header, rounds, None, journal, Vec::new())
+        Scheduler::new(header, rounds, None, journal, Vec::new())
     }
 
-    fn finish(desk: &Desk, job: &Job) {
+    fn finish(scheduler: &Scheduler, job: &Job) {
         let played = Entry { tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
-        desk.finish(Entry { bots: job.block.games[job.game].clone(), ..played });
+        scheduler.finish(Entry { bots: job.block.games[job.game].clone(), ..played });
     }
 
     #[test]
     fn a_void_match_is_put_back_and_the_rest_is_a_result() {
         let folder = tempfile::tempdir().expect("a folder");
-        let desk = desk(folder.path(), Some(3));
+        let scheduler = scheduler(folder.path(), Some(3));
         let mut order = Vec::new();
-        while let Some(job) = desk.take() {
+        while let Some(job) = scheduler.take() {
             order.push((job.block.number, job.game, job.tries));
             match (job.block.number, job.game, job.tries) {
-                (1, 1, _) | (2, 0, 1) => desk.void(job, "a compiler".to_owned(), None),
-                _ => finish(&desk, &job),
+                (1, 1, _) | (2, 0, 1) => scheduler.void(job, "a compiler".to_owned(), None),
+                _ => finish(&scheduler, &job),
             }
         }
         let first = [(1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 1), (3, 0, 1), (3, 1, 1)];
         assert_eq!(order[..6], first);
         assert_eq!(order[6..], [(1, 1, 2), (2, 0, 2), (1, 1, 3)], "at the end, in the order of their going");
-        desk.look(|progress| {
+        scheduler.look(|progress| {
             assert_eq!(progress.end, Some(End::Complete));
             assert_eq!((progress.games, progress.late, progress.waiting), (5, 3, 1));
             assert_eq!(progress.standing.pairings[0].blocks, 2, "the other two blocks count");
@@ -526,15 +526,15 @@ mod tests {
         });
         // The journal says so, and going on tries it again.
         let path = folder.path().join("journal.jsonl");
-        drop(desk);
+        drop(scheduler);
         let mut past = Vec::new();
         let (journal, found) = Journal::reopen(&path, |entry| past.push(entry)).expect("a journal");
         assert_eq!((found.entries, found.voids.len()), (5, 1));
-        let desk = Desk::new(header(Kind::Gauntlet), Some(3), None, journal, past);
-        let job = desk.take().expect("the void match");
+        let scheduler = Scheduler::new(header(Kind::Gauntlet), Some(3), None, journal, past);
+        let job = scheduler.take().expect("the void match");
         assert_eq!((job.block.number, job.game, job.tries), (1, 1, 1));
-        finish(&desk, &job);
-        desk.look(|progress| {
+        finish(&scheduler, &job);
+        scheduler.look(|progress| {
             assert_eq!((progress.standing.pairings[0].blocks, progress.voids.len()), (3, 0))
         });
         assert_eq!(crate::journal::read(&path, |_| {}).expect("a journal").voids, []);
@@ -543,27 +543,28 @@ mod tests {
     #[test]
     fn a_series_without_end_comes_back_to_a_void_match() {
         let folder = tempfile::tempdir().expect("a folder");
-        let desk = desk(folder.path(), None);
-        let first = desk.take().expect("a match");
-        desk.void(first, "a compiler".to_owned(), None);
+        let scheduler = scheduler(folder.path(), None);
+        let first = scheduler.take().expect("a match");
+        scheduler.void(first, "a compiler".to_owned(), None);
         for _ in 0..100 {
-            let job = desk.take().expect("a match");
-            finish(&desk, &job);
+            let job = scheduler.take().expect("a match");
+            finish(&scheduler, &job);
         }
-        desk.look(|progress| assert!(progress.standing.pairings[0].blocks > 45 && progress.voids.is_empty()));
+        scheduler
+            .look(|progress| assert!(progress.standing.pairings[0].blocks > 45 && progress.voids.is_empty()));
     }
 
     #[test]
     fn many_voids_in_a_row_end_the_series() {
         let folder = tempfile::tempdir().expect("a folder");
-        let desk = desk(folder.path(), None);
+        let scheduler = scheduler(folder.path(), None);
         let mut voids = 0;
-        while let Some(job) = desk.take() {
-            desk.void(job, "a compiler".to_owned(), None);
+        while let Some(job) = scheduler.take() {
+            scheduler.void(job, "a compiler".to_owned(), None);
             voids += 1;
         }
         assert_eq!(voids, VOIDS_IN_A_ROW);
-        let end = desk.look(|progress| progress.end.clone());
+        let end = scheduler.look(|progress| progress.end.clone());
         assert_eq!(end, Some(End::Failed(Trouble::Late("a compiler".to_owned()))));
     }
 }

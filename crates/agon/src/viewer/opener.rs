@@ -18,16 +18,16 @@ use rustix::time::Timespec;
 
 use crate::common::{Failure, screen};
 
-/// The door to a viewer; what it left lying about goes with it.
-pub struct Door {
+/// Opens the viewer in a browser; removes the files it made for that when dropped.
+pub struct Opener {
     handle: Handle,
     redirect: Option<Redirect>,
     /// Where further links lead; none before somebody may ask for one.
     place: Option<Arc<Mutex<String>>>,
 }
 
-impl Door {
-    /// The door to the viewer behind `handle`.
+impl Opener {
+    /// An opener of the viewer behind `handle`.
     pub fn new(handle: Handle) -> Self {
         Self { handle, redirect: None, place: None }
     }

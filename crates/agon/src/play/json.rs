@@ -1,0 +1,43 @@
+//! What `agon referee` prints with `--json` and writes with `--log`. (`agon play` prints a `MatchResult`.)
+
+use agon_match::MatchResult;
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// The line that psyleague reads.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RefereeLine<'a> {
+    /// Of each player.
+    pub scores: &'a [f64],
+    /// Of each player: 1 when it crashed, was late or answered what is none, else 0.
+    pub errors: Vec<u8>,
+    pub seed: i64,
+    pub turns: u32,
+    pub reason: &'a str,
+}
+
+/// The file of `--log`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RefereeLog {
+    #[cfg_attr(test, ts(type = "MatchResult"))]
+    pub result: MatchResult,
+    pub answers: Vec<LoggedAnswer>,
+}
+
+/// One answer.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct LoggedAnswer {
+    /// From 0.
+    pub turn: u32,
+    /// From 0, as brutaltester counts.
+    pub player: usize,
+    /// As a tidy bot would have sent it; null when there was none.
+    pub answer: Option<String>,
+    /// How long it took.
+    pub ms: f64,
+    pub stderr: String,
+}

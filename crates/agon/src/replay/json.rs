@@ -1,0 +1,199 @@
+//! What this room's commands print with `--json`, where it is more than a file's own header.
+
+use std::path::Path;
+
+use agon_game::Outcome;
+use agon_match::{Fault, MatchResult};
+use agon_replay::{End, Header};
+use serde::Serialize;
+use serde_json::Value;
+#[cfg(test)]
+use ts_rs::TS;
+
+use crate::workshop::json::Difference;
+
+/// What `agon replay info --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Info<'a> {
+    /// As in the file (docs/replay-format.md).
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
+    pub header: &'a Header,
+    /// How many there are.
+    pub steps: usize,
+    /// As in the file; null when the recording was cut off.
+    #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
+    pub end: Option<&'a End>,
+}
+
+/// What became of one file: `agon replay verify --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Verified<'a> {
+    #[cfg_attr(test, ts(type = "string"))]
+    pub file: &'a Path,
+    pub finding: Word,
+    pub text: String,
+    /// How many were read.
+    pub steps: usize,
+}
+
+/// What verifying found, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub enum Word {
+    #[serde(rename = "verified")]
+    Verified,
+    #[serde(rename = "cut off")]
+    CutOff,
+    #[serde(rename = "differs from the original")]
+    Differs,
+    #[serde(rename = "altered")]
+    Altered,
+    #[serde(rename = "unreadable")]
+    Unreadable,
+}
+
+impl Word {
+    /// As people read it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::CutOff => "cut off",
+            Self::Differs => "differs from the original",
+            Self::Altered => "altered",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// What `agon replay import --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Imported<'a> {
+    pub game: &'static str,
+    /// The new file.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub replay: &'a Path,
+    pub rules: &'a str,
+    pub steps: usize,
+    #[cfg_attr(test, ts(type = "Outcome | null"))]
+    pub outcome: Option<&'a Outcome>,
+    /// What the record does not say, or says twice.
+    pub notes: &'a [String],
+    /// How many values were compared with the record, and how many of them differ.
+    pub compared: u64,
+    pub differ: u64,
+    /// The first of them.
+    pub differences: Vec<Difference>,
+}
+
+/// A step in `agon replay export --format json`, one a line.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Step {
+    /// From 0.
+    pub step: usize,
+    /// In the game's words: `turn 3`.
+    pub moment: String,
+    pub answers: Vec<Answer>,
+    pub rejected: Vec<Rejected>,
+    /// In the game's own form.
+    #[cfg_attr(test, ts(type = "unknown[]"))]
+    pub events: Vec<Value>,
+    /// After the step, in the game's own form.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub state: Value,
+}
+
+/// An answer of a seat.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Answer {
+    pub seat: u8,
+    /// As a tidy bot would have sent it.
+    pub answer: Option<String>,
+    /// Why there is none.
+    pub missing: Option<String>,
+    /// The bytes that were no answer, where they were kept.
+    pub raw: Option<String>,
+    pub stderr: String,
+    pub wall_us: Option<u64>,
+    pub cpu_us: Option<u64>,
+}
+
+/// An order that the rules did not allow.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Rejected {
+    pub seat: u8,
+    /// Which of its orders, from 0.
+    pub order: usize,
+    pub rule: &'static str,
+    pub why: String,
+}
+
+/// What `agon replay feed --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Fed<'a> {
+    pub game: &'static str,
+    pub seat: u8,
+    pub bot: &'a str,
+    pub turns: Vec<FedTurn>,
+    /// How many answers are those of then, and how many are not.
+    pub same: u32,
+    pub differ: u32,
+    #[cfg_attr(test, ts(type = "Fault[]"))]
+    pub faults: &'a [Fault],
+    /// Why it does not count, if it does not.
+    pub void: Option<String>,
+}
+
+/// An answer beside the one of then.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FedTurn {
+    /// From 0.
+    pub step: u32,
+    pub moment: String,
+    pub same: bool,
+    pub then: String,
+    pub now: String,
+    /// How long it took; null when that was not measured.
+    pub ms: Option<f64>,
+    #[cfg_attr(test, ts(type = "Fault[]"))]
+    pub faults: Vec<Fault>,
+    pub stderr: String,
+}
+
+/// What `agon replay fork --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Fork<'a> {
+    /// From where the match goes on, from 0.
+    pub turn: usize,
+    /// How many recorded answers before it were asked for again, and how many the bot gave again.
+    pub asked: u32,
+    pub same: u32,
+    /// The first answer that it did not give again.
+    pub first_difference: Option<&'a OtherAnswer>,
+    /// Its first answer after `turn` that is not the recorded one.
+    pub first_choice: Option<&'a OtherAnswer>,
+    /// How the recorded match ended.
+    #[cfg_attr(test, ts(type = "Outcome | null"))]
+    pub recorded: Option<&'a Outcome>,
+    /// How this one ended.
+    #[cfg_attr(test, ts(type = "MatchResult"))]
+    pub result: MatchResult,
+}
+
+/// An answer that differs from the recorded one.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct OtherAnswer {
+    /// From 0.
+    pub step: u32,
+    pub recorded: String,
+    pub now: String,
+}

@@ -1,0 +1,401 @@
+//! What this room's commands print with `--json`: an event a line while a series runs, the last of them its result.
+//!
+//! Bots are named by their place in `bots` of the first event, from 0.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use agon_contest::origin::Ending;
+use agon_contest::{BotId, FormatId, Header, Kind, MapId, TestId};
+use agon_pairing::Standing;
+use agon_spec::RecordedClock;
+use agon_stats::sequential::Status;
+use agon_stats::{CrossTable, Decision, Estimate, Model, RatingTable};
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// The first event.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Start<'a> {
+    /// `start`.
+    pub event: &'static str,
+    #[cfg_attr(test, ts(type = "\"gauntlet\" | \"tournament\" | \"sprt\""))]
+    pub kind: Kind,
+    pub game: &'a str,
+    /// The name of the rules.
+    pub rules: &'a str,
+    /// Of a match.
+    pub seats: u8,
+    /// Of the first block.
+    pub seed: String,
+    #[cfg_attr(test, ts(type = "string"))]
+    pub clock: &'a RecordedClock,
+    /// How many matches are played at once.
+    pub jobs: usize,
+    #[cfg_attr(test, ts(type = "BotId[]"))]
+    pub bots: &'a [BotId],
+    /// Bots that are the same program.
+    pub copies: Vec<Vec<usize>>,
+    #[cfg_attr(test, ts(type = "MapId[]"))]
+    pub maps: &'a [MapId],
+    #[cfg_attr(test, ts(type = "TestId | null"))]
+    pub test: Option<&'a TestId>,
+    #[cfg_attr(test, ts(type = "string"))]
+    pub journal: &'a Path,
+    /// How many matches earlier runs had finished.
+    pub resumed: u64,
+    /// How well the bots were held back, as a sentence.
+    pub containment: String,
+}
+
+impl<'a> Start<'a> {
+    /// The first event of the series of `header`.
+    pub fn new(
+        header: &'a Header,
+        journal: &'a Path,
+        jobs: usize,
+        resumed: u64,
+        containment: String,
+    ) -> Self {
+        Self {
+            event: "start",
+            kind: header.kind,
+            game: &header.game,
+            rules: &header.rules.name,
+            seats: header.seats,
+            seed: header.seed.to_string(),
+            clock: &header.clock,
+            jobs,
+            bots: &header.bots,
+            copies: header.copies(),
+            maps: &header.maps,
+            test: header.test.as_ref(),
+            journal,
+            resumed,
+            containment,
+        }
+    }
+}
+
+/// Once, when the first blocks show how long matches take.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct HowLong {
+    /// `estimate`.
+    pub event: &'static str,
+    pub matches_per_hour: f64,
+    /// Until the end; null when it is not known how many matches there will be.
+    pub hours: Option<f64>,
+}
+
+/// How a series stands: an event every second, and all of its result but what its command adds.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct State {
+    /// `progress` or `result`.
+    pub event: &'static str,
+    /// Finished matches, those of earlier runs included.
+    pub games: u64,
+    /// How many there will be; null when that is not fixed.
+    pub all_games: Option<u64>,
+    /// Of earlier runs.
+    pub resumed: u64,
+    pub games_per_second: f64,
+    pub seconds_left: Option<f64>,
+    /// How often a match was unfair, as the machine was late, and was put back.
+    pub late: u64,
+    pub first_late: Option<String>,
+    /// Matches that stayed void, however often they were tried.
+    pub void: Vec<VoidMatch>,
+    /// Finished matches whose block is not finished or stands behind one that is not.
+    pub waiting: u64,
+    /// Null in a tournament.
+    pub pairings: Option<Vec<PairingState>>,
+    /// The best first.
+    pub standings: Vec<BotScore>,
+    #[cfg_attr(test, ts(type = "TestStatus | null"))]
+    pub test: Option<Status>,
+    pub faults: Vec<Faults>,
+    pub rejected: Vec<RejectedOrders>,
+    pub origin: Origin,
+}
+
+/// A match that could not be played fairly.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct VoidMatch {
+    /// From 1.
+    pub block: u64,
+    /// In its block, from 1.
+    pub game: u32,
+    pub seed: String,
+    /// In the order of the seats.
+    pub bots: Vec<usize>,
+    /// What happened the last time.
+    pub why: String,
+    /// The bot that kept the others from being asked fairly; null when it was other load.
+    pub culprit: Option<usize>,
+    pub tries: u32,
+    /// Plays it.
+    pub command: String,
+}
+
+/// How bots that meet stand.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PairingState {
+    pub bots: Vec<usize>,
+    pub blocks: u64,
+    /// Blocks that are evidence: not those that only repeat others.
+    pub counted: u64,
+    /// Starts of which only one block counts, as the bots play them all alike.
+    pub repeated_starts: u64,
+    /// Won, drawn, lost by the first bot, of blocks that count.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub games: agon_stats::WinDrawLoss,
+    /// Null before the first block.
+    #[cfg_attr(test, ts(type = "Estimate | null"))]
+    pub estimate: Option<Estimate>,
+}
+
+/// A bot's share of the points.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct BotScore {
+    pub bot: usize,
+    /// From 0 to 1.
+    pub score: f64,
+}
+
+/// What a bot did wrong as a program.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Faults {
+    pub bot: usize,
+    /// In words.
+    pub kind: String,
+    pub count: u64,
+    /// In how many matches.
+    pub matches: u64,
+    /// Plays the first of these matches again.
+    pub first: String,
+}
+
+/// Orders of a bot that the rules did not allow.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RejectedOrders {
+    pub bot: usize,
+    pub count: u64,
+    /// In how many matches.
+    pub matches: u64,
+    /// Plays the first of these matches again.
+    pub first: String,
+}
+
+/// Where the points came from.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Origin {
+    /// By seat, in their order.
+    pub seats: Vec<Mean>,
+    pub maps: BTreeMap<String, Mean>,
+    pub opponents: Vec<OfOpponent>,
+    pub endings: Vec<OfEnding>,
+    /// Said when the result rests on faults of opponents.
+    pub note: Option<String>,
+}
+
+/// The mean of scores from 0 to 1.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Mean {
+    pub score: Option<f64>,
+    /// How far the mean may be from the truth to each side (95 %); null for fewer than two.
+    pub error: Option<f64>,
+    pub count: u64,
+}
+
+impl From<&agon_contest::Mean> for Mean {
+    fn from(mean: &agon_contest::Mean) -> Self {
+        Self { score: mean.mean(), error: mean.error(), count: mean.count }
+    }
+}
+
+/// The points against one opponent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct OfOpponent {
+    pub bot: usize,
+    #[serde(flatten)]
+    pub mean: Mean,
+}
+
+/// The points of matches that ended in one way.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct OfEnding {
+    #[cfg_attr(
+        test,
+        ts(type = "\"rules\" | \"others_fault\" | \"others_timeout\" | \"own_fault\" | \"own_timeout\"")
+    )]
+    pub ending: Ending,
+    #[serde(flatten)]
+    pub mean: Mean,
+}
+
+/// The last event of `agon gauntlet --json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct GauntletResult {
+    #[serde(flatten)]
+    pub state: State,
+    /// Whether every match was played.
+    pub complete: bool,
+}
+
+/// The last event of `agon sprt --json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SprtResult {
+    #[serde(flatten)]
+    pub state: State,
+    pub decision: DecisionWord,
+    /// Whether it was not stopped.
+    pub complete: bool,
+}
+
+/// What a test came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(TS))]
+pub enum DecisionWord {
+    Undecided,
+    AcceptH0,
+    AcceptH1,
+    OutOfGames,
+}
+
+impl From<Decision> for DecisionWord {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Continue => Self::Undecided,
+            Decision::AcceptH0 => Self::AcceptH0,
+            Decision::AcceptH1 => Self::AcceptH1,
+            Decision::OutOfGames { .. } => Self::OutOfGames,
+        }
+    }
+}
+
+/// The last event of `agon tournament --json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct TournamentResult<'a> {
+    #[serde(flatten)]
+    pub state: State,
+    /// Whether every match was played.
+    pub complete: bool,
+    #[serde(flatten)]
+    pub format: Option<FormatResult<'a>>,
+    pub tables: Vec<Table<'a>>,
+}
+
+/// What a format that is no round robin adds.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FormatResult<'a> {
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
+    pub format: &'a FormatId,
+    #[cfg_attr(test, ts(type = "Place[]"))]
+    pub places: Vec<Standing>,
+    /// How sure the order of the best is, in a ladder.
+    pub certainty: Option<Certainty>,
+    /// With `--add`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub placed: Option<Newcomer<'a>>,
+}
+
+/// How sure the order of the best bots is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Certainty {
+    /// Of how many.
+    pub top: usize,
+    /// From 0 to 1.
+    pub certainty: f64,
+}
+
+/// Where a newcomer stands.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Newcomer<'a> {
+    pub bot: &'a str,
+    /// Null while no finite rating fits.
+    pub elo: Option<f64>,
+    /// Half of its interval.
+    pub half: Option<f64>,
+    pub blocks: u32,
+    /// What was wanted of `half`.
+    pub within: u32,
+    pub reason: Reason,
+}
+
+/// Why no more matches of a newcomer were played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(TS))]
+pub enum Reason {
+    /// Its interval is narrow enough.
+    Narrow,
+    /// Its matches are used up.
+    Budget,
+    Stopped,
+}
+
+/// A table of ratings: `agon rate --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Table<'a> {
+    pub rules: &'a str,
+    #[cfg_attr(test, ts(type = "RatingTable"))]
+    pub ratings: &'a RatingTable,
+    #[cfg_attr(test, ts(type = "CrossTable"))]
+    pub cross_table: &'a CrossTable,
+}
+
+/// What `agon sprt --counts` and `--from` print.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CountsResult<'a> {
+    pub llr: f64,
+    pub decision: DecisionWord,
+    /// The bounds of the log-likelihood ratio.
+    pub lower: f64,
+    pub upper: f64,
+    #[cfg_attr(test, ts(type = "\"normalized\" | \"logistic\" | \"bayesian\""))]
+    pub model: Model,
+    pub elo0: f64,
+    pub elo1: f64,
+    pub alpha: f64,
+    pub beta: f64,
+    pub games: u64,
+    /// Blocks by their points, the fewest first.
+    pub counts: &'a [u64],
+    #[cfg_attr(test, ts(type = "Estimate"))]
+    pub estimate: Estimate,
+}
+
+/// What `agon pin --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Pinned<'a> {
+    pub bot: &'a str,
+    /// Where its copy is.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub frozen: &'a Path,
+    /// How many were copied.
+    pub files: usize,
+}

@@ -1,0 +1,290 @@
+//! What this room's commands print with `--json`.
+
+use std::collections::BTreeMap;
+
+use agon_game::GameInfo;
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// A game: `agon games --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Game {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub seats: Seats,
+    pub presets: Vec<&'static str>,
+    /// Which CPUs a bot may use, in each of the presets.
+    pub cpus: Vec<&'static str>,
+    pub maps: Vec<&'static str>,
+    pub builtins: Vec<&'static str>,
+}
+
+impl From<&GameInfo> for Game {
+    fn from(info: &GameInfo) -> Self {
+        Self {
+            name: info.name,
+            title: info.title,
+            summary: info.summary,
+            seats: Seats::from(info.seats),
+            presets: info.presets.iter().map(|preset| preset.name).collect(),
+            cpus: info.presets.iter().map(|preset| preset.cpus.word()).collect(),
+            maps: info.maps.iter().map(|map| map.name).collect(),
+            builtins: info.builtins.iter().map(|bot| bot.name).collect(),
+        }
+    }
+}
+
+/// How many bots play.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Seats {
+    pub least: u8,
+    pub most: u8,
+}
+
+impl From<(u8, u8)> for Seats {
+    fn from((least, most): (u8, u8)) -> Self {
+        Self { least, most }
+    }
+}
+
+/// What `agon rules --json` prints: the rulebook, every number of a preset or file, or where two of them differ.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(TS))]
+pub enum Rules {
+    /// The rulebook.
+    Rulebook { game: &'static str, rules: Vec<Rule> },
+    /// `--preset`: every number by its name.
+    Preset { game: &'static str, preset: String, rules: BTreeMap<String, String> },
+    /// `--diff A B`: the numbers that differ.
+    Differences { game: &'static str, differences: Vec<RuleDiffers> },
+}
+
+/// A rule of a rulebook.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Rule {
+    pub id: String,
+    /// Of its section in the rulebook.
+    pub heading: String,
+    /// In Markdown.
+    pub text: String,
+}
+
+/// A number that two presets or files do not share.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RuleDiffers {
+    pub rule: String,
+    /// By the names of the two presets or files; null where one lacks the rule.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, Option<String>>,
+}
+
+/// What `agon maps GAME --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Maps {
+    pub game: &'static str,
+    /// Whether the game can make maps from seeds.
+    pub generates: bool,
+    pub maps: Vec<KnownMap>,
+}
+
+/// A map that comes with its game.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct KnownMap {
+    pub name: &'static str,
+    pub seats: Seats,
+    /// The whole map, as in its file.
+    pub text: &'static str,
+}
+
+/// What `agon maps GAME NAME --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Map<'a> {
+    pub game: &'a str,
+    pub name: &'a str,
+    /// The whole map, as in its file.
+    pub text: &'a str,
+}
+
+/// A checked map: `agon maps check --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CheckedMap {
+    pub file: String,
+    pub game: &'static str,
+    /// Whether there are no errors.
+    pub good: bool,
+    pub facts: Vec<String>,
+    pub errors: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// What `agon explain RULE-ID --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Explained {
+    pub game: &'static str,
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// Where the code decides it.
+    pub decided: Vec<Place>,
+    /// The sections of the spec that prove it.
+    pub tested: Vec<Place>,
+}
+
+/// A place in the project's files.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Place {
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// The function or the heading.
+    pub item: String,
+}
+
+/// What `agon conform --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Conformance {
+    pub game: &'static str,
+    /// How many recorded matches were compared.
+    pub records: usize,
+    /// Records that break off, compared to their last whole line: file and place.
+    pub cut: Vec<String>,
+    /// How many files are no records of this game.
+    pub foreign: usize,
+    /// Records that cannot be read: file and why.
+    pub damaged: Vec<String>,
+    /// By kind of value, how many were compared.
+    pub kinds: BTreeMap<&'static str, Compared>,
+    /// How many values differ in all.
+    pub differ: u64,
+    pub first_difference: Option<Difference>,
+    /// Whether there were records, none damaged, and nothing differs.
+    pub good: bool,
+}
+
+/// How many values of a kind were compared.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Compared {
+    pub compared: u64,
+    pub differ: u64,
+}
+
+/// A value that is not as the original recorded it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Difference {
+    pub kind: &'static str,
+    /// File and turn.
+    pub place: String,
+    pub expected: String,
+    pub got: String,
+}
+
+impl From<&agon_game::conform::Difference> for Difference {
+    fn from(one: &agon_game::conform::Difference) -> Self {
+        Self {
+            kind: one.kind,
+            place: one.place.clone(),
+            expected: one.expected.clone(),
+            got: one.got.clone(),
+        }
+    }
+}
+
+/// What `agon bench GAME --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Bench {
+    pub game: &'static str,
+    pub seats: u8,
+    /// Size of a state in memory, without what it points to.
+    pub state_bytes: usize,
+    pub figures: Figures,
+}
+
+/// What the parts of a game cost.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Figures {
+    #[serde(flatten)]
+    pub scenes: BTreeMap<&'static str, Measured>,
+    /// Play-outs a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub games_per_second: Option<f64>,
+    /// Steps of such a play-out, in the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub steps_per_game: Option<f64>,
+}
+
+/// What something costs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Measured {
+    /// Nanoseconds.
+    pub ns: Figure,
+    pub about: &'static str,
+}
+
+/// A figure with its spread over samples.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Figure {
+    pub least: f64,
+    pub median: f64,
+    pub most: f64,
+}
+
+/// What `agon bench referee --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RefereeBench {
+    pub matches: u32,
+    pub matches_per_second: f64,
+    pub matches_per_second_spread: Figure,
+    /// Microseconds from a question to its answer.
+    pub answer_us: Answer,
+    pub referee_cpu_us_per_turn: f64,
+    pub bots_cpu_us_per_turn: f64,
+    /// What recording a replay adds to the CPU time of a match.
+    pub recording_cpu_percent: f64,
+}
+
+/// Half of the answers, and all but a hundredth of them, take no longer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Answer {
+    pub median: f64,
+    pub p99: f64,
+}
+
+/// A page of the guide: `agon docs --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PageName {
+    pub page: &'static str,
+    pub title: &'static str,
+}
+
+/// What `agon docs PAGE --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Page {
+    #[serde(flatten)]
+    pub page: PageName,
+    pub markdown: String,
+}
