@@ -89,7 +89,7 @@ pub struct RulesId {
 }
 
 /// A map, and how to tell whether it changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct MapId {
     /// What the user asked for; empty for the game's default.
     pub name: String,
@@ -98,7 +98,7 @@ pub struct MapId {
 }
 
 /// A bot, and how to tell whether it changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct BotId {
     /// As the user named it.
     pub bot: String,
@@ -119,7 +119,7 @@ impl BotId {
 }
 
 /// A test's hypotheses and errors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct TestId {
     /// The model.
     pub model: agon_stats::Model,

@@ -4,10 +4,11 @@ use agon_game::Seat;
 use serde::Serialize;
 
 /// One fault of one seat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct Fault {
     /// Whose.
     #[serde(serialize_with = "seat_number")]
+    #[ts(type = "number")]
     pub seat: Seat,
     /// The step, from 0, as in the replay.
     pub step: u32,
@@ -24,10 +25,11 @@ pub struct Fault {
 }
 
 /// An order that the rules do not allow: a bad move, and no fault of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct RejectedOrder {
     /// Whose.
     #[serde(serialize_with = "seat_number")]
+    #[ts(type = "number")]
     pub seat: Seat,
     /// The step, from 0, as in the replay.
     pub step: u32,
@@ -50,7 +52,7 @@ fn seat_number<S: serde::Serializer>(seat: &Seat, to: S) -> Result<S::Ok, S::Err
 }
 
 /// The kinds of faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ts_rs::TS)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// No whole answer within the limit.

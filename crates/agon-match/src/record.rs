@@ -160,7 +160,7 @@ impl SeatCounts {
 }
 
 /// The time a seat used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, ts_rs::TS)]
 pub struct SeatTime {
     /// How many answers there were.
     pub answers: u32,
@@ -185,7 +185,7 @@ pub struct SeatTime {
 }
 
 /// The one result object that every command prints with `--json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ts_rs::TS)]
 pub struct MatchResult {
     /// The game.
     pub game: &'static str,
@@ -215,7 +215,7 @@ pub struct MatchResult {
 }
 
 /// The result of one seat.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ts_rs::TS)]
 pub struct SeatResult {
     /// The seat, from 1.
     pub seat: u8,
@@ -250,7 +250,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// How a match ended.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ts_rs::TS)]
 pub struct OutcomeResult {
     /// Why, in the game's words.
     pub reason: String,

@@ -85,7 +85,7 @@ pub struct Played {
 pub type Results = BTreeMap<Id, Played>;
 
 /// A bot in the final table, or in that of the moment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Standing {
     /// Its number.
     pub bot: usize,

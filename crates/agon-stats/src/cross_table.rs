@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Results, TableKey};
 
 /// The matches in which two bots met, seen from the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Cell {
     /// Times the first ranked ahead of the second.
     pub ahead: u64,
@@ -36,7 +36,7 @@ impl Cell {
 
 /// Every bot against every other. In a match of more than two seats every two of them meet once; a bot
 /// does not meet itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct CrossTable {
     /// The game and rules.
     pub key: TableKey,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::pairs::Meeting;
 
 /// Three bots of which each beats the next, and the last the first, beyond noise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Cycle {
     /// The bots.
     pub bots: [String; 3],

@@ -14,7 +14,7 @@ use crate::spread::{Row, Spread};
 use crate::{ELO, Results, TableKey, fit, normal_below, student_deviations};
 
 /// How ratings are made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Options {
     /// The confidence of the intervals.
     pub confidence: f64,
@@ -54,7 +54,7 @@ pub enum RatingError {
 }
 
 /// An interval in Elo; an end that is nothing is open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Interval {
     /// The lower end.
     pub low: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Interval {
 }
 
 /// A bot in the table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Rated {
     /// Its name.
     pub bot: String,
@@ -84,7 +84,7 @@ pub struct Rated {
 }
 
 /// Ratings of all bots.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct RatingTable {
     /// The game and rules.
     pub key: TableKey,

@@ -39,11 +39,12 @@ impl<'de> Deserialize<'de> for RulesHash {
 }
 
 /// What must be the same for results to stand in one table.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ts_rs::TS)]
 pub struct TableKey {
     /// The game's name.
     pub game: String,
     /// The hash of its rules.
+    #[ts(type = "string")]
     pub rules: RulesHash,
 }
 

@@ -13,7 +13,7 @@ use crate::empirical::{excess_llr, mean_llr};
 use crate::{BlockError, Decision, Shape, Tally, WinDrawLoss};
 
 /// In what units the hypotheses are stated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
     /// Normalised Elo: the excess score in standard deviations of a game. The duration of a test

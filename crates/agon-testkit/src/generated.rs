@@ -36,7 +36,7 @@ pub fn check(file: &str, source: &str, declarations: &[String]) {
 }
 
 /// A declaration with its comments on one line each, and its fields indented.
-fn tidy(declaration: &str) -> String {
+pub fn tidy(declaration: &str) -> String {
     let mut out = String::new();
     let mut lines = declaration.lines().map(str::trim).peekable();
     let mut indent = "";

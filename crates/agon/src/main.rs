@@ -11,6 +11,8 @@ mod author;
 mod common;
 mod play;
 mod replay;
+#[cfg(test)]
+mod schema;
 mod series;
 mod serve;
 mod viewer;

@@ -36,7 +36,8 @@ pub struct DoctorOptions {
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum State {
     /// As it should be.
     Good,
     /// Worth knowing.
@@ -50,6 +51,7 @@ use State::{Bad, Good, Note, Warning};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
 pub struct Finding {
     group: &'static str,
     what: String,

@@ -75,7 +75,6 @@ pub struct Checked<'a> {
     pub game: &'static str,
     /// How many were played.
     pub matches: usize,
-    #[cfg_attr(test, ts(type = "Finding[]"))]
     pub findings: &'a [check::Finding],
     pub passed: usize,
     pub failed: usize,
@@ -102,7 +101,6 @@ pub struct Packed<'a> {
 pub struct Doctor {
     /// This program with its version.
     pub program: &'static str,
-    #[cfg_attr(test, ts(type = "DoctorFinding[]"))]
     pub findings: Vec<doctor::Finding>,
 }
 

@@ -22,7 +22,6 @@ pub struct RefereeLine<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RefereeLog {
-    #[cfg_attr(test, ts(type = "MatchResult"))]
     pub result: MatchResult,
     pub answers: Vec<LoggedAnswer>,
 }

@@ -77,7 +77,7 @@ pub struct Imported<'a> {
     pub replay: &'a Path,
     pub rules: &'a str,
     pub steps: usize,
-    #[cfg_attr(test, ts(type = "Outcome | null"))]
+    #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
     pub outcome: Option<&'a Outcome>,
     /// What the record does not say, or says twice.
     pub notes: &'a [String],
@@ -144,7 +144,6 @@ pub struct Fed<'a> {
     /// How many answers are those of then, and how many are not.
     pub same: u32,
     pub differ: u32,
-    #[cfg_attr(test, ts(type = "Fault[]"))]
     pub faults: &'a [Fault],
     /// Why it does not count, if it does not.
     pub void: Option<String>,
@@ -162,7 +161,6 @@ pub struct FedTurn {
     pub now: String,
     /// How long it took; null when that was not measured.
     pub ms: Option<f64>,
-    #[cfg_attr(test, ts(type = "Fault[]"))]
     pub faults: Vec<Fault>,
     pub stderr: String,
 }
@@ -181,10 +179,9 @@ pub struct Fork<'a> {
     /// Its first answer after `turn` that is not the recorded one.
     pub first_choice: Option<&'a OtherAnswer>,
     /// How the recorded match ended.
-    #[cfg_attr(test, ts(type = "Outcome | null"))]
+    #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
     pub recorded: Option<&'a Outcome>,
     /// How this one ended.
-    #[cfg_attr(test, ts(type = "MatchResult"))]
     pub result: MatchResult,
 }
 
@@ -196,4 +193,44 @@ pub struct OtherAnswer {
     pub step: u32,
     pub recorded: String,
     pub now: String,
+}
+
+/// What `agon replay show --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Board {
+    /// How many steps were played.
+    pub turn: usize,
+    /// What is decided next, in the game's words; null when the match is over.
+    pub before: Option<String>,
+    /// How the match ended, when it has.
+    #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
+    pub outcome: Option<Outcome>,
+    /// The seats that decide next, from 1.
+    pub deciding: Vec<u8>,
+    /// The drawing, line by line, as the seat of `--view` sees it.
+    pub lines: Vec<String>,
+    /// The state as the viewer has it. Null with `--view`: it holds what a seat does not see.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub state: Option<Value>,
+}
+
+/// A frame within a turn: `agon replay show --frame --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Frame {
+    /// Its number within the turn, from 0.
+    pub frame: usize,
+    /// The drawing, line by line.
+    pub lines: Vec<String>,
+}
+
+/// What a bot wrote at one turn: `agon replay show --stderr --json` prints a list of these.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Written<'a> {
+    /// From 0.
+    pub turn: u32,
+    /// As the bot wrote it.
+    pub text: &'a str,
 }

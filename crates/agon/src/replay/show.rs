@@ -3,15 +3,14 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use agon_game::{Outcome, Picture, Seat};
+use agon_game::{Picture, Seat};
 use agon_replay::data::note;
 use clap::Args;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::common::screen::{self, harmless, harmless_lines};
 use crate::common::seats::eyes;
 use crate::common::{self, Done, Failure};
+use crate::replay::json::{Board, Frame, Written};
 use crate::replay::{open, read};
 
 /// Examples below the help of `agon replay show`.
@@ -54,23 +53,6 @@ pub fn run(options: &ShowOptions) -> Done {
     }
 }
 
-/// A board as `--json` prints it.
-#[derive(Serialize)]
-struct Board {
-    /// How many steps were played.
-    turn: usize,
-    /// What is decided next, in the game's words; none when the match is over.
-    before: Option<String>,
-    /// How the match ended, when it has.
-    outcome: Option<Outcome>,
-    /// The seats that decide next, from 1.
-    deciding: Vec<u8>,
-    /// The drawing, line by line, as the seat of `--view` sees it.
-    lines: Vec<String>,
-    /// The state as the viewer has it. Not with `--view`: it holds what a seat does not see.
-    state: Option<Value>,
-}
-
 /// Shows the board before a turn.
 fn board(options: &ShowOptions) -> Done {
     let (file, turn) = (&options.file, options.turn);
@@ -109,15 +91,6 @@ fn board(options: &ShowOptions) -> Done {
 
 fn lines(picture: &Picture) -> Vec<String> {
     picture.plain().lines().map(str::to_owned).collect()
-}
-
-/// A frame as `--json` prints it.
-#[derive(Serialize)]
-struct Frame {
-    /// Its number within the turn, from 0.
-    frame: usize,
-    /// The drawing, line by line.
-    lines: Vec<String>,
 }
 
 /// Shows one frame within a turn, or all.
@@ -162,15 +135,6 @@ fn frames(options: &ShowOptions, frame: &str) -> Done {
         .iter()
         .try_for_each(|picture| writeln!(out, "{}", screen.picture(picture).trim_end_matches('\n')))?;
     Ok(())
-}
-
-/// What a bot wrote at one turn, as `--json` prints it.
-#[derive(Serialize)]
-struct Written<'a> {
-    /// The turn, from 0.
-    turn: u32,
-    /// The text, as the bot wrote it.
-    text: &'a str,
 }
 
 /// Shows all that a bot wrote on standard error, or what it wrote at one turn.

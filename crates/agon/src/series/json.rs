@@ -34,13 +34,10 @@ pub struct Start<'a> {
     pub clock: &'a RecordedClock,
     /// How many matches are played at once.
     pub jobs: usize,
-    #[cfg_attr(test, ts(type = "BotId[]"))]
     pub bots: &'a [BotId],
     /// Bots that are the same program.
     pub copies: Vec<Vec<usize>>,
-    #[cfg_attr(test, ts(type = "MapId[]"))]
     pub maps: &'a [MapId],
-    #[cfg_attr(test, ts(type = "TestId | null"))]
     pub test: Option<&'a TestId>,
     #[cfg_attr(test, ts(type = "string"))]
     pub journal: &'a Path,
@@ -115,7 +112,6 @@ pub struct State {
     pub pairings: Option<Vec<PairingState>>,
     /// The best first.
     pub standings: Vec<BotScore>,
-    #[cfg_attr(test, ts(type = "TestStatus | null"))]
     pub test: Option<Status>,
     pub faults: Vec<Faults>,
     pub rejected: Vec<RejectedOrders>,
@@ -153,10 +149,8 @@ pub struct PairingState {
     /// Starts of which only one block counts, as the bots play them all alike.
     pub repeated_starts: u64,
     /// Won, drawn, lost by the first bot, of blocks that count.
-    #[cfg_attr(test, ts(type = "unknown"))]
     pub games: agon_stats::WinDrawLoss,
     /// Null before the first block.
-    #[cfg_attr(test, ts(type = "Estimate | null"))]
     pub estimate: Option<Estimate>,
 }
 
@@ -308,7 +302,6 @@ pub struct TournamentResult<'a> {
 pub struct FormatResult<'a> {
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub format: &'a FormatId,
-    #[cfg_attr(test, ts(type = "Place[]"))]
     pub places: Vec<Standing>,
     /// How sure the order of the best is, in a ladder.
     pub certainty: Option<Certainty>,
@@ -360,9 +353,7 @@ pub enum Reason {
 #[cfg_attr(test, derive(TS))]
 pub struct Table<'a> {
     pub rules: &'a str,
-    #[cfg_attr(test, ts(type = "RatingTable"))]
     pub ratings: &'a RatingTable,
-    #[cfg_attr(test, ts(type = "CrossTable"))]
     pub cross_table: &'a CrossTable,
 }
 
@@ -375,7 +366,6 @@ pub struct CountsResult<'a> {
     /// The bounds of the log-likelihood ratio.
     pub lower: f64,
     pub upper: f64,
-    #[cfg_attr(test, ts(type = "\"normalized\" | \"logistic\" | \"bayesian\""))]
     pub model: Model,
     pub elo0: f64,
     pub elo1: f64,
@@ -384,7 +374,6 @@ pub struct CountsResult<'a> {
     pub games: u64,
     /// Blocks by their points, the fewest first.
     pub counts: &'a [u64],
-    #[cfg_attr(test, ts(type = "Estimate"))]
     pub estimate: Estimate,
 }
 

@@ -40,7 +40,7 @@ const BOOK: &[(&str, &str)] = book!(
     "games/cultist-wars.md" "games/deerhunt.md" "games/jungle-blitz.md" "games/ostibot.md" "games/terminal.md"
     "games/cultist-wars-rules.md" "games/deerhunt-rules.md" "games/jungle-blitz-rules.md" "games/ostibot-rules.md"
     "games/terminal-rules.md"
-    "adding-a-game.md" "rooms.md" "reference.md" "replay-format.md" "benchmarks.md"
+    "adding-a-game.md" "rooms.md" "reference.md" "json.md" "replay-format.md" "benchmarks.md"
 );
 
 /// A page in the order of the book.

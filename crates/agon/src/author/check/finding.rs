@@ -16,6 +16,7 @@ use crate::common::screen::milliseconds;
 
 /// One line of the report.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     /// What was looked at.
     pub what: &'static str,
@@ -43,6 +44,7 @@ pub struct Finding {
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Status {
     /// Good.
     Passed,

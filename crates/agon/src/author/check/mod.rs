@@ -27,8 +27,7 @@ use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
-pub use finding::Finding;
-use finding::Status;
+pub use finding::{Finding, Status};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =

@@ -1,0 +1,161 @@
+//! The page of the guide on what `--json` prints, made from the types that are printed.
+
+use crate::{author, play, replay, series, workshop};
+
+/// A section of the page: its heading and the TypeScript declarations below it.
+fn section(heading: &str, declarations: &[String]) -> String {
+    let declarations: Vec<String> =
+        declarations.iter().map(|one| agon_testkit::generated::tidy(one).replace("export ", "")).collect();
+    format!("\n## {heading}\n\n```ts\n{}```\n", declarations.join("\n"))
+}
+
+fn page() -> String {
+    use agon_testkit::generated;
+    let mut page = "# What `--json` prints\n\n\
+        The types of everything that agon prints with `--json`, in the notation of TypeScript. A test compares this page with the \
+        program. Names stay; a later version may add some, so skip what you do not know. Seeds are texts, as they may be larger than \
+        what JavaScript can count to. Files have formats of their own with a version in their first line: \
+        [replays](replay-format.md) and [journals](series.md).\n"
+        .to_owned();
+    page += &section(
+        "A match",
+        &generated![
+            agon_match::MatchResult,
+            agon_match::record::SeatResult,
+            agon_match::record::OutcomeResult,
+            agon_match::Fault,
+            agon_match::FaultKind,
+            agon_match::RejectedOrder,
+            agon_match::record::SeatTime,
+            play::json::RefereeLine<'_>,
+            play::json::RefereeLog,
+            play::json::LoggedAnswer,
+        ],
+    );
+    page += &section(
+        "Series and ratings",
+        &generated![
+            series::json::Start<'_>,
+            agon_contest::BotId,
+            agon_contest::MapId,
+            agon_contest::TestId,
+            agon_stats::Model,
+            series::json::HowLong,
+            series::json::State,
+            series::json::VoidMatch,
+            series::json::PairingState,
+            agon_stats::WinDrawLoss,
+            agon_stats::Estimate,
+            series::json::BotScore,
+            agon_stats::sequential::Status,
+            agon_stats::Decision,
+            agon_stats::Corrected,
+            series::json::Faults,
+            series::json::RejectedOrders,
+            series::json::Origin,
+            series::json::Mean,
+            series::json::OfOpponent,
+            series::json::OfEnding,
+            series::json::GauntletResult,
+            series::json::SprtResult,
+            series::json::DecisionWord,
+            series::json::TournamentResult<'_>,
+            series::json::FormatResult<'_>,
+            agon_pairing::Standing,
+            series::json::Certainty,
+            series::json::Newcomer<'_>,
+            series::json::Reason,
+            series::json::Table<'_>,
+            agon_stats::RatingTable,
+            agon_stats::Rated,
+            agon_stats::Interval,
+            agon_stats::Cycle,
+            agon_stats::Options,
+            agon_stats::TableKey,
+            agon_stats::CrossTable,
+            agon_stats::Cell,
+            series::json::CountsResult<'_>,
+            series::json::Pinned<'_>,
+        ],
+    );
+    page += &section(
+        "Replays",
+        &generated![
+            replay::json::Info<'_>,
+            replay::json::Verified<'_>,
+            replay::json::Word,
+            replay::json::Board,
+            replay::json::Frame,
+            replay::json::Written<'_>,
+            replay::json::Step,
+            replay::json::Answer,
+            replay::json::Rejected,
+            replay::json::Imported<'_>,
+            replay::json::Fed<'_>,
+            replay::json::FedTurn,
+            replay::json::Fork<'_>,
+            replay::json::OtherAnswer,
+        ],
+    );
+    page += &section(
+        "Bots and their authors",
+        &generated![
+            author::json::Starter,
+            author::json::Made<'_>,
+            author::json::Built<'_>,
+            author::json::BuildState,
+            author::json::Checked<'_>,
+            author::check::Finding,
+            author::check::Status,
+            author::json::Packed<'_>,
+            author::json::Doctor,
+            author::doctor::Finding,
+            author::doctor::State,
+            author::json::SandboxTest,
+            author::json::Attack,
+            author::json::AttackEnd,
+            author::json::Control,
+        ],
+    );
+    page += &section(
+        "Games",
+        &generated![
+            workshop::json::Game,
+            workshop::json::Seats,
+            workshop::json::Rules,
+            workshop::json::Rule,
+            workshop::json::RuleDiffers,
+            workshop::json::Maps,
+            workshop::json::KnownMap,
+            workshop::json::Map<'_>,
+            workshop::json::CheckedMap,
+            workshop::json::Explained,
+            workshop::json::Place,
+            workshop::json::Conformance,
+            workshop::json::Compared,
+            workshop::json::Difference,
+            workshop::json::Bench,
+            workshop::json::Figures,
+            workshop::json::Measured,
+            workshop::json::Figure,
+            workshop::json::RefereeBench,
+            workshop::json::Answer,
+            workshop::json::PageName,
+            workshop::json::Page,
+        ],
+    );
+    page
+}
+
+#[test]
+fn the_page_is_as_the_types_are() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let page = page();
+    if std::env::var_os("UPDATE_BOOK").is_some() {
+        std::fs::write(&path, &page).expect("the page is written");
+    }
+    assert!(
+        std::fs::read_to_string(&path).unwrap_or_default() == page,
+        "docs/json.md is not as the types are: look at the change, then run this test with UPDATE_BOOK=1"
+    );
+}
