@@ -60,7 +60,6 @@ fn page() -> String {
             series::json::SprtResult,
             series::json::DecisionWord,
             series::json::TournamentResult<'_>,
-            series::json::FormatResult<'_>,
             agon_pairing::Standing,
             series::json::Certainty,
             series::json::Newcomer<'_>,

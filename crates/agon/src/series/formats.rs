@@ -266,18 +266,17 @@ fn name(form: &Form) -> String {
     }
 }
 
-/// Format, places and certainty for a result; none for a round robin.
-pub fn json(ready: &Ready) -> Option<json::FormatResult<'_>> {
+/// Adds what a format that is no round robin has to say.
+pub fn complete<'a>(result: &mut json::TournamentResult<'a>, ready: &'a Ready) {
     let header = ready.scheduler.header();
-    let format = header.format.as_ref()?;
-    let places = ready.scheduler.table()?;
-    let placed = match format.form {
-        Form::Placement { within, .. } => newcomer::json(ready, within),
-        _ => None,
-    };
+    let Some(format) = &header.format else { return };
+    if let Form::Placement { within, .. } = format.form {
+        result.placed = newcomer::json(ready, within);
+    }
     let top = top(&format.form, header.bots.len());
-    let certainty = ready.scheduler.certainty(top).map(|certainty| json::Certainty { top, certainty });
-    Some(json::FormatResult { format, places, certainty, placed })
+    result.format = Some(format);
+    result.places = ready.scheduler.table();
+    result.certainty = ready.scheduler.certainty(top).map(|certainty| json::Certainty { top, certainty });
 }
 
 #[cfg(test)]

@@ -291,24 +291,23 @@ pub struct TournamentResult<'a> {
     pub state: State,
     /// Whether every match was played.
     pub complete: bool,
-    #[serde(flatten)]
-    pub format: Option<FormatResult<'a>>,
-    pub tables: Vec<Table<'a>>,
-}
-
-/// What a format that is no round robin adds.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct FormatResult<'a> {
-    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
-    pub format: &'a FormatId,
-    pub places: Vec<Standing>,
+    /// The format, when it is no round robin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "Record<string, unknown>"))]
+    pub format: Option<&'a FormatId>,
+    /// The bots as the format orders them, when it is no round robin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub places: Option<Vec<Standing>>,
     /// How sure the order of the best is, in a ladder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub certainty: Option<Certainty>,
     /// With `--add`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub placed: Option<Newcomer<'a>>,
+    pub tables: Vec<Table<'a>>,
 }
 
 /// How sure the order of the best bots is.

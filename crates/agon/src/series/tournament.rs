@@ -106,12 +106,16 @@ pub fn run(options: &TournamentOptions) -> Done {
     }
     if run.json {
         let header = ready.scheduler.header();
-        let result = json::TournamentResult {
+        let mut result = json::TournamentResult {
             state: ready.scheduler.look(|state| progress::state("result", state, header, began)),
             complete: end == End::Complete,
-            format: formats::json(&ready),
+            format: None,
+            places: None,
+            certainty: None,
+            placed: None,
             tables: tables.iter().map(rate::json).collect(),
         };
+        formats::complete(&mut result, &ready);
         series::print_json(&result)?;
     } else {
         report(&ready, &tables)?;

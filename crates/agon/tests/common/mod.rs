@@ -54,3 +54,9 @@ pub fn played_well(played: &Output, bot: &str) -> serde_json::Value {
     assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{bot}: {seat:#}{said}");
     seat
 }
+
+/// Gives a file of ours these rights.
+pub fn mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("our own file");
+}
