@@ -323,7 +323,9 @@ impl Known {
         }
         let place_of = |bot: usize| order.iter().position(|&other| other == bot);
         let best_of = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
-            let weighed = pairs.map(|(one, other)| (self.weight(order[one], order[other], None), one, other));
+            let weighed = pairs.map(|(one, other)| {
+                (self.weight(order[one], order[other], one.abs_diff(other), None), one, other)
+            });
             // Among equals those in front, as everywhere here.
             weighed.max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))))
         };
