@@ -131,8 +131,8 @@ impl Table {
         let places = place(session, self.ponder, &cpus[..cpus.len().min(self.cpus(bots.len(), programs))]);
         let mut players: Vec<Player> = Vec::new();
         for (seat, bot) in Seat::first(bots.len() as u8).zip(bots) {
-            let cpu = Some(places[seat.index()]);
-            players.push(seat_player(session, bot, seat, cpu, self.clock).map_err(|error| match error {
+            let own = Some(&places[seat.index()][..]);
+            players.push(seat_player(session, bot, seat, own, self.clock).map_err(|error| match error {
                 SeatError::Name(why) | SeatError::Machine(why) => why,
             })?);
         }
