@@ -308,6 +308,8 @@ impl Known {
         self.points.resize(bots, 0);
         self.first_seats.resize(bots, 0);
         self.recent.resize(bots, Vec::new());
+        // They met nobody yet.
+        self.starts.resize(bots + 1, self.pairs.list().len());
     }
 
     /// One fixture among the bots that are free, for a ladder that never ends: with `first` the one that tells most
@@ -327,9 +329,9 @@ impl Known {
         }
         let place_of = |bot: usize| order.iter().position(|&other| other == bot);
         let best_of = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
-            let weighed = pairs.map(|(one, other)| {
-                (self.weight(order[one], order[other], one.abs_diff(other), None), one, other)
-            });
+            let weight =
+                |one: usize, other: usize| self.weight(order[one], order[other], one.abs_diff(other), None);
+            let weighed = pairs.map(|(one, other)| (weight(one, other), one, other));
             // Among equals those in front, as everywhere here.
             weighed.max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))))
         };
