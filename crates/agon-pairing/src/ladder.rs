@@ -308,8 +308,6 @@ impl Known {
         self.points.resize(bots, 0);
         self.first_seats.resize(bots, 0);
         self.recent.resize(bots, Vec::new());
-        // They met nobody yet.
-        self.starts.resize(bots + 1, self.pairs.list().len());
     }
 
     /// One fixture among the bots that are free, for a ladder that never ends: with `first` the one that tells most
