@@ -1,5 +1,7 @@
 //! Bots that join from elsewhere: what `agon join` and the agon that waits for it say to each other.
 //!
+//! Longer than 500 lines: both ends of one protocol, which must say the same.
+//!
 //! The one that waits starts itself once more as a doorkeeper ([`SUBCOMMAND`]): to the referee that is a bot like any
 //! other. It listens where it was told to, lets in who knows the token, and passes bytes on: between the joined bot
 //! and its own pipes, or, where bots of the game dial in, the game's port on this machine, which stays on the loopback.
