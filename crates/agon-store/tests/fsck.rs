@@ -121,8 +121,10 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     contest(folder.path()).await;
     let store = Store::open(folder.path()).await.expect("opens");
     let contest = store.contests().await.expect("read")[0].id;
+    let objects = Objects::new(folder.path());
     let add = async |text: &str, now: i64| {
-        let (entrant, source, actor) = ("ann".to_owned(), Sha::of(text), "ann".to_owned());
+        let source = objects.put(text.as_bytes()).expect("kept");
+        let (entrant, actor) = ("ann".to_owned(), "ann".to_owned());
         let add = Add { contest, entrant, boss: false, builtin: None, source, received: Time(now), actor };
         store.act(add).await.expect("added")
     };
@@ -151,5 +153,5 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     use agon_store::VersionState::{Failed, Former, Live};
     assert_eq!(states, [Former, Live, Failed]);
     assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));
-    assert_eq!(store.fsck(&Objects::new(folder.path())).await.expect("looked through"), []);
+    assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
 }
