@@ -104,7 +104,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("lint", "agon check"),
     ("view", "agon watch"),
     ("open", "agon watch"),
-    ("serve", "agon watch"),
     ("show", "agon replay show"),
     ("info", "agon replay info"),
     ("verify", "agon replay verify"),
