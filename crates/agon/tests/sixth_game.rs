@@ -114,7 +114,7 @@ fn a_game_is_a_folder_and_a_line() {
 
     // It is played, recorded, verified, shown and watched.
     let played =
-        json(&["play", "nim", "./bot.sh", "builtin:perfect", "--seed", "1", "--json", "-r", "one.replay"]);
+        json(&["play", "nim", "./bot.sh", "builtin:perfect", "--seed", "1", "--json", "--replay", "one.replay"]);
     assert_eq!((&played["seats"][0]["score"], &played["seats"][1]["score"]), (&0.0.into(), &1.0.into()));
     assert_eq!(played["seats"][0]["faults"], serde_json::json!([]));
     let set = json(&["play", "nim", "builtin:random", "builtin:perfect", "--set", "heap=30", "--json"]);
