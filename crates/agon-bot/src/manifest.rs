@@ -335,7 +335,7 @@ mod tests {
         for (text, told) in [
             (
                 "name = 'x'\nrnu = 'python3 bot.py'\n",
-                ":2:1: there is no key `rnu`; did you mean `run`? Allowed are name, dialect, build, run, env, defaults\n  2 | rnu = ",
+                ":2:1: there is no key `rnu`; did you mean `run`? Allowed are name, dialect, build, run, env, sandbox, defaults\n  2 | rnu = ",
             ),
             ("xyzzy = 1", ":1:1: there is no key `xyzzy`; allowed are name"),
             (

@@ -60,9 +60,27 @@ fn edit(file: &Path, changes: &[(&str, &str)]) {
     fs::write(file, text).expect("a file");
 }
 
+/// The program of this project, which other tests run, is back in its place when this ends.
+struct Ours(PathBuf, PathBuf);
+
+impl Ours {
+    fn put_aside(workspace: &Path) -> Self {
+        let (place, aside) = (PathBuf::from(env!("CARGO_BIN_EXE_agon")), workspace.join("ours"));
+        fs::rename(&place, &aside).expect("the program is moved");
+        Self(place, aside)
+    }
+}
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        let _ = fs::rename(&self.1, &self.0);
+    }
+}
+
 /// Builds the program of `workspace`. What is not ours was built by these tests already, in the same folder.
 fn build(workspace: &Path) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of builds");
+    let _ours = Ours::put_aside(workspace);
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--offline", "--profile", "test", "-p", "agon", "--bin", "agon"])
         .args(["--config", "profile.test.opt-level=0", "--message-format", "json"])
@@ -78,7 +96,6 @@ fn build(workspace: &Path) -> PathBuf {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         Some(PathBuf::from(message["executable"].as_str()?))
     });
-    // The next build of this project puts its own there.
     let kept = workspace.join("agon");
     fs::copy(program.expect("a program"), &kept).expect("a copy");
     kept
@@ -113,8 +130,17 @@ fn a_game_is_a_folder_and_a_line() {
     assert!(good(&["--help"]).contains("Usage"));
 
     // It is played, recorded, verified, shown and watched.
-    let played =
-        json(&["play", "nim", "./bot.sh", "builtin:perfect", "--seed", "1", "--json", "--replay", "one.replay"]);
+    let played = json(&[
+        "play",
+        "nim",
+        "./bot.sh",
+        "builtin:perfect",
+        "--seed",
+        "1",
+        "--json",
+        "--replay",
+        "one.replay",
+    ]);
     assert_eq!((&played["seats"][0]["score"], &played["seats"][1]["score"]), (&0.0.into(), &1.0.into()));
     assert_eq!(played["seats"][0]["faults"], serde_json::json!([]));
     let set = json(&["play", "nim", "builtin:random", "builtin:perfect", "--set", "heap=30", "--json"]);
