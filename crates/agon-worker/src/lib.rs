@@ -4,7 +4,7 @@
 //! `agon serve` calls the server's functions through it; one on another machine calls the same over the wire. What
 //! both say to each other is in [`protocol`].
 //!
-//! The server believes nobody: [`verify`] computes a replay again, with the same terms.
+//! The server believes nobody: [`verify()`] computes a replay again, with the same terms.
 
 #![forbid(unsafe_code)]
 
