@@ -3,11 +3,13 @@
 mod dist;
 mod fuzz;
 mod long;
+mod tests;
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -60,25 +62,32 @@ struct Counts {
     skipped: u64,
 }
 
-type Step = fn(&Options, &mut Counts) -> Result<()>;
+/// What a step took, by the parts of the ledger in CONTRIBUTING.md.
+type Took = Vec<(&'static str, Duration)>;
+
+type Step = fn(&Options, &mut Counts) -> Result<Took>;
+
+const BUILDING: &str = "format, lints, docs, and building";
+const WEB: &str = "the web app and its browser tests";
 
 /// The checks, cheap ones first.
 const STEPS: &[(&str, Step)] = &[
-    ("format", |_, counts| plain(counts, "cargo", &["fmt", "--all", "--check"])),
+    ("format", |_, counts| plain(counts, &["fmt", "--all", "--check"])),
     ("lints", |_, counts| {
-        plain(counts, "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        plain(counts, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
-    ("tests", tests),
+    ("tests", |options, counts| {
+        golden(options, counts);
+        tests::run(options, counts)
+    }),
     ("docs", |_, counts| {
-        let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
-        let mut command = Command::new("cargo");
-        command.args(arguments).env(
-            "RUSTDOCFLAGS",
-            "-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::redundant_explicit_links",
-        );
-        count(counts, &mut command)
+        plain(counts, &["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"])
     }),
-    ("web", web),
+    ("web", |options, counts| {
+        let began = Instant::now();
+        web(options, counts)?;
+        Ok(vec![(WEB, began.elapsed())])
+    }),
 ];
 
 struct Options {
@@ -110,22 +119,53 @@ fn test(arguments: &[String]) -> Result<bool> {
         Some(only) => only == name,
         None => !options.quick || ["format", "tests"].contains(&name),
     };
-    let mut seconds = Vec::new();
+    let ledger = tests::ledger()?;
+    let mut took: BTreeMap<&str, Duration> = BTreeMap::new();
     for (name, step) in STEPS.iter().filter(|(name, _)| wanted(name)) {
         println!("== {name}");
-        let began = Instant::now();
-        step(&options, &mut counts)?;
-        seconds.push(format!("{name} {:.0} s", began.elapsed().as_secs_f64()));
+        for (part, time) in step(&options, &mut counts)? {
+            *took.entry(part).or_default() += time;
+        }
     }
-    // The ledger in CONTRIBUTING.md says what each part may take.
-    println!("== {}", seconds.join(", "));
+    for (part, time) in &took {
+        let allowed =
+            ledger.get(*part).with_context(|| format!("CONTRIBUTING.md allows no time for {part}"))?;
+        let minutes = time.as_secs_f64() / 60.0;
+        let over = if minutes > *allowed { ": more than it may take" } else { "" };
+        println!("== {part}: {minutes:.1} of {allowed} minutes{over}");
+    }
+    println!("== {:.1} minutes in all", took.values().sum::<Duration>().as_secs_f64() / 60.0);
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     Ok(counts.failed == 0)
 }
 
-/// A check that is one command.
-fn plain(counts: &mut Counts, program: &str, arguments: &[&str]) -> Result<()> {
-    count(counts, Command::new(program).args(arguments))
+/// A check that is one command of cargo.
+fn plain(counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
+    let began = Instant::now();
+    let mut command = Command::new("cargo");
+    command.args(arguments).env(
+        "RUSTDOCFLAGS",
+        "-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::redundant_explicit_links",
+    );
+    count(counts, &mut command)?;
+    Ok(vec![(BUILDING, began.elapsed())])
+}
+
+/// Says so when there are no golden records.
+fn golden(options: &Options, counts: &mut Counts) {
+    let golden =
+        std::env::var_os("AGON_GOLDEN").map_or_else(|| root().join("../shared/golden"), PathBuf::from);
+    match (golden.is_dir(), options.require_golden) {
+        (true, _) => {}
+        (false, true) => {
+            println!("FAILED: golden records are required, but {} is not there", golden.display());
+            counts.failed += 1;
+        }
+        (false, false) => {
+            println!("SKIPPED: golden records ({} is not there; set AGON_GOLDEN)", golden.display());
+            counts.skipped += 1;
+        }
+    }
 }
 
 fn count(counts: &mut Counts, command: &mut Command) -> Result<()> {
@@ -133,105 +173,6 @@ fn count(counts: &mut Counts, command: &mut Command) -> Result<()> {
         command.current_dir(root()).status().with_context(|| format!("running {command:?}"))?.success();
     *(if good { &mut counts.passed } else { &mut counts.failed }) += 1;
     Ok(())
-}
-
-/// All Rust tests: unit, spec, golden, conformance, process and command line tests.
-fn tests(options: &Options, counts: &mut Counts) -> Result<()> {
-    let golden =
-        std::env::var_os("AGON_GOLDEN").map_or_else(|| root().join("../shared/golden"), PathBuf::from);
-    if !golden.is_dir() {
-        if options.require_golden {
-            println!("FAILED: golden records are required, but {} is not there", golden.display());
-            counts.failed += 1;
-        } else {
-            println!("SKIPPED: golden records ({} is not there; set AGON_GOLDEN)", golden.display());
-            counts.skipped += 1;
-        }
-    }
-    let what: &[&str] = match options.quick {
-        true => &["--workspace", "--no-fail-fast", "--lib", "--bins"],
-        false => &["--workspace", "--no-fail-fast"],
-    };
-    let first = cargo_test(options, what, &[])?;
-    counts.skipped += first.counts.skipped;
-    counts.passed += first.counts.passed;
-    if first.good {
-        return Ok(());
-    }
-    if first.targets.is_empty() {
-        println!("{}", first.text);
-        counts.failed += 1.max(first.counts.failed);
-        return Ok(());
-    }
-    // Some tests put load on this machine, and bots have clocks: what failed beside others is run
-    // once more, alone, and said so. What is really wrong fails again.
-    let mut still = 0;
-    for target in &first.targets {
-        let arguments: Vec<&str> = target.split_whitespace().collect();
-        let again = cargo_test(options, &arguments, &["--test-threads=1"])?;
-        println!("{}: {target}, run again alone", if again.good { "PASSED" } else { "FAILED" });
-        if !again.good {
-            println!("{}", again.text);
-            still += 1.max(again.counts.failed);
-        }
-    }
-    counts.failed += still;
-    counts.passed += first.counts.failed.saturating_sub(still);
-    Ok(())
-}
-
-/// What a run of `cargo test` gave.
-struct TestRun {
-    good: bool,
-    counts: Counts,
-    text: String,
-    /// The targets that failed, as arguments for `cargo test`.
-    targets: Vec<String>,
-}
-
-/// Runs `cargo test` and reads what it prints. Of each test program only its failures and its sum are worth a line.
-fn cargo_test(options: &Options, arguments: &[&str], test_arguments: &[&str]) -> Result<TestRun> {
-    let mut command = Command::new("cargo");
-    // A test that passes because something is not installed says so, and is heard.
-    command
-        .arg("test")
-        .args(arguments)
-        .args(["--", "--show-output"])
-        .args(test_arguments)
-        .current_dir(root());
-    if options.require_golden {
-        command.env("AGON_REQUIRE_GOLDEN", "1");
-    }
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("starting cargo test")?;
-    let errors = BufReader::new(child.stderr.take().context("its errors are piped")?);
-    let targets = std::thread::spawn(move || {
-        let mut targets = Vec::new();
-        for line in errors.lines().map_while(|line| line.ok()) {
-            eprintln!("{line}");
-            if let Some(target) = line.strip_prefix("    `").and_then(|rest| rest.strip_suffix('`')) {
-                targets.push(target.to_owned());
-            }
-        }
-        targets
-    });
-    let mut text = String::new();
-    child.stdout.take().context("its output is piped")?.read_to_string(&mut text)?;
-    let good = child.wait()?.success();
-    let targets = targets.join().unwrap_or_default();
-    let mut counts = Counts::default();
-    for line in text.lines() {
-        if let Some(sum) = line.strip_prefix("test result: ") {
-            let mut numbers =
-                sum.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
-            counts.passed += numbers.next().unwrap_or(0);
-            counts.failed += numbers.next().unwrap_or(0);
-            counts.skipped += numbers.next().unwrap_or(0);
-        } else if line.contains("SKIPPED") {
-            println!("{line}");
-        }
-    }
-    Ok(TestRun { good, counts, text, targets })
 }
 
 /// The web app: its types, its unit tests, and the viewer in a real Chromium.
@@ -276,7 +217,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
         counts.skipped += 1;
         return Ok(());
     }
-    let run = |script: &str| -> Result<(bool, Counts)> {
+    let run = |script: &str| -> Result<(Counts, Vec<String>)> {
         let mut command = Command::new("npm");
         command.args(["run", "--silent", script]).current_dir(&folder);
         let target =
@@ -288,26 +229,38 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
         // Sums are read from what it prints, which colours would cut up.
         command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("running {command:?}"))?;
-        let mut sums = Counts::default();
+        let (mut sums, mut failed) = (Counts::default(), Vec::new());
         for line in BufReader::new(child.stdout.take().context("its output is piped")?).lines() {
             let line = line?;
             println!("{line}");
             sums.add_line(&line);
+            // `✖ a test (12.3ms)`
+            if let Some((test, _)) =
+                line.trim_start().strip_prefix("✖ ").and_then(|rest| rest.rsplit_once(" ("))
+            {
+                failed.push(test.to_owned());
+            }
         }
-        let good = child.wait()?.success();
-        match good {
+        match child.wait()?.success() {
             true => sums.passed = sums.passed.max(1),
             false => sums.failed = sums.failed.max(1),
         }
-        Ok((good, sums))
+        failed.sort();
+        failed.dedup();
+        Ok((sums, failed))
     };
-    counts.add(&run("check")?.1);
-    counts.add(&run("test")?.1);
+    counts.add(&run("check")?.0);
+    counts.add(&run("test")?.0);
     if browser.is_some() {
-        let (good, mut sums) = run("test:browser")?;
-        if !good {
+        let (mut sums, failed) = run("test:browser")?;
+        if sums.failed > 0 {
             println!("the tests in the browser are run once more: what is really wrong fails again");
-            sums = run("test:browser")?.1;
+            sums = run("test:browser")?.0;
+        }
+        if sums.failed == 0 {
+            let plan = tests::Plan::read()?;
+            sums.passed -= failed.len() as u64;
+            failed.iter().for_each(|test| plan.flaky(counts, &format!("web/browser {test}")));
         }
         counts.add(&sums);
     }

@@ -14,8 +14,8 @@ use agon_bot::{BotName, Kind as BotKind, sys};
 use agon_game::{AnyGame, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{
-    Clock, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms, place,
-    play_on, seat_player,
+    Clock, CpuShares, FaultKind, MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms,
+    cpus_a_match, play_on, seat_all,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 
@@ -138,26 +138,15 @@ impl Trouble {
 }
 
 impl Series {
-    /// How many CPUs a match takes: bots that think at the same time each get their own; bots that take
-    /// turns share one, which is quickest; built-in bots need the referee's only.
-    pub fn cpus_a_match(&self, seats: u8) -> usize {
+    fn cpus_a_match(&self, seats: u8) -> usize {
         let programs = self.bots.iter().any(|bot| !matches!(bot.name.kind, BotKind::Builtin { .. }));
-        match programs && (!self.game.info().alternating || self.ponder == Ponder::Allow) {
-            true => usize::from(seats),
-            false => 1,
-        }
+        cpus_a_match(self.game.info(), self.ponder, usize::from(seats), programs)
     }
 
     /// How many matches are played at once unless told otherwise.
     pub fn usual_jobs(&self, seats: u8) -> usize {
         (sys::cpus().len() / self.cpus_a_match(seats)).max(1)
     }
-}
-
-/// The CPUs of each of `jobs` workers, `each` where there are enough.
-fn places(cpus: &[usize], jobs: usize, each: usize) -> Vec<Vec<usize>> {
-    let mut next = cpus.iter().copied().cycle();
-    (0..jobs).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
 }
 
 /// Plays the matches that the scheduler hands out, `jobs` at once, until the series ends or `stop` becomes
@@ -175,13 +164,10 @@ pub fn run(
     let disturbed: Vec<AtomicU32> = series.bots.iter().map(|_| AtomicU32::new(0)).collect();
     let kept = AtomicU64::new(size_of_folder(&series.replays.0));
     let each = series.cpus_a_match(scheduler.header().seats);
-    // Claimed until the end: another run of this program takes other CPUs where there are.
-    let claims = sys::claim_cpus(jobs.saturating_mul(each).min(sys::cpus().len()));
-    let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
-    let places = places(&cpus, jobs, each);
+    let shares = CpuShares::claim(jobs, each);
     let file = scheduler.journal_file()?;
     std::thread::scope(|scope| {
-        for cpus in &places {
+        for cpus in shares.iter() {
             let worker = Worker { series, scheduler, cpus, kept: &kept, disturbed: &disturbed };
             // What a bot is started by must outlive it: this thread plays whole matches.
             scope.spawn(move || worker.work());
@@ -340,17 +326,13 @@ impl<'a> Table<'a> {
             self.watch.recorder = Some(Recorder::new(Vec::new(), &header).map_err(failed)?);
         }
         let labels: Vec<String> = self.bots().map(|bot| bot.label.clone()).collect();
-        let mut players: Vec<Player> = Vec::new();
-        let places = place(self.session.as_ref(), self.series.ponder, cpus);
-        for (seat, bot) in Seat::first(labels.len() as u8).zip(self.bots()) {
-            let (cpus, clock) = (&places[seat.index()], self.series.clock);
-            let player = seat_player(self.session.as_mut(), &bot.name, seat, Some(cpus), clock);
-            players.push(player.map_err(|error| match error {
+        let (clock, ponder) = (self.series.clock, self.series.ponder);
+        let names = self.bots().map(|bot| &bot.name);
+        let mut players =
+            seat_all(self.session.as_mut(), names, clock, ponder, cpus).map_err(|error| match error {
                 SeatError::Name(why) => Trouble::CannotStart(why),
                 SeatError::Machine(why) => Trouble::Machine(why),
-            })?);
-        }
-        let (clock, ponder) = (self.series.clock, self.series.ponder);
+            })?;
         let terms = Terms { disturbed, ..Terms::new(clock, ponder, halt) };
         Ok(play_on(self.session.as_mut(), &mut players, &labels, &mut self.watch, &terms))
     }
@@ -388,7 +370,7 @@ impl<'a> Table<'a> {
             steps: record.steps,
             start: format!("{:016x}", self.start),
             answers: format!("{:016x}", self.watch.answers.digest()),
-            max_ms: record.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect(),
+            max_ms: record.max_ms(),
             wall_us: record.wall_us,
             tries,
             faults,
@@ -489,12 +471,6 @@ impl Observer for Watch {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_worker_has_its_cpus_as_far_as_there_are() {
-        assert_eq!(places(&[3, 2, 1, 0], 2, 2), [[3, 2], [1, 0]]);
-        assert_eq!(places(&[1, 0], 3, 1), [[1], [0], [1]]);
-        assert_eq!(places(&[1, 0], 1, 4), [[1, 0]], "a CPU is not given twice to one worker");
-    }
     #[test]
     fn a_full_disk_is_named_with_the_file_and_what_is_needed() {
         let file = tempfile::NamedTempFile::new().expect("a file");

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod player;
 pub mod record;
 pub mod recorder;
+pub mod seats;
 pub mod trace;
 
 mod pulse;
@@ -19,9 +20,10 @@ mod pulse;
 pub use agon_spec::{Clock, Ponder};
 pub use cause::{Cause, Lateness};
 pub use fault::{Fault, FaultKind, RejectedOrder};
-pub use player::{Player, SeatError, place, seat_player};
+pub use player::{Player, SeatError, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
 pub use referee::{
     MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,
 };
+pub use seats::{CpuShares, cpus_a_match, place, seat_all};

@@ -1,11 +1,11 @@
 //! Who answers for a seat.
 
-use agon_bot::{BotName, Kind, Launch, Program, Script, StartError, sys};
-use agon_game::{Cpus, Seat, Session, Transport};
+use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
+use agon_game::{Seat, Session, Transport};
 use thiserror::Error;
 
+use crate::Clock;
 use crate::arrival::{self, Expected};
-use crate::{Clock, Ponder};
 
 /// Who answers for a seat.
 pub enum Player {
@@ -76,21 +76,4 @@ pub enum SeatError {
     /// This machine has no room for another program.
     #[error("{0}")]
     Machine(String),
-}
-
-/// On which CPUs each seat runs where `cpus` are those of the match; the referee belongs on the first of them.
-///
-/// Where the rules say so ([`Cpus::All`]), these are all of this machine. Else bots of an alternating game share a CPU
-/// with the referee: passing the turn to a process on the same CPU is an order of magnitude cheaper than to another;
-/// bots that think at the same time get one each, as far as there are enough.
-pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<Vec<usize>> {
-    let (info, recipe) = (session.info(), session.recipe());
-    let together = info.alternating && ponder == Ponder::Stop;
-    Seat::first(recipe.seats)
-        .map(|seat| match info.cpus(&recipe.rules_name) {
-            Cpus::All => sys::cpus_at_start().to_vec(),
-            Cpus::One if together => vec![cpus[0]],
-            Cpus::One => vec![cpus[seat.index() % cpus.len()]],
-        })
-        .collect()
 }

@@ -274,6 +274,11 @@ impl MatchRecord {
         containment(&self.held, |seat| format!("seat {}", seat + 1))
     }
 
+    /// The longest answer of each seat in milliseconds of wall time, to the microsecond.
+    pub fn max_ms(&self) -> Vec<f64> {
+        self.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect()
+    }
+
     /// Whether `seat` has a fault of this kind.
     pub fn has(&self, seat: Seat, kind: FaultKind) -> bool {
         self.faults_of(seat).any(|fault| fault.kind == kind)

@@ -72,7 +72,7 @@ impl Server {
             .collect();
         let (mut planned, mut blocks) = (0, contest.blocks);
         while planned < most {
-            let Some(lineup) = learnt.ladder.next(&contenders, &self.policy, blocks + 1) else { break };
+            let Some(lineup) = learnt.facts.ladder.next(&contenders, &self.policy, blocks + 1) else { break };
             let rotations = lineup.len();
             let plan = Plan {
                 contest: self.contest,

@@ -20,13 +20,15 @@ mod facts;
 
 use std::path::Path;
 
-use agon_ladder::{Ladder, Policy};
+use agon_ladder::Policy;
 use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, Found, Promote};
 use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, VersionId, seeds};
 use agon_worker::{Table, Terms};
 use thiserror::Error;
 use tokio::sync::Mutex;
+
+use facts::Facts;
 
 pub use inside::Inside;
 pub use status::Status;
@@ -67,11 +69,9 @@ pub struct Server {
     learnt: Mutex<Learnt>,
 }
 
-/// What follows from the log, as far as it was read.
+/// What the log says, and the table made of it.
 struct Learnt {
-    ladder: Ladder,
-    /// The last row that was read.
-    upto: i64,
+    facts: Facts,
     /// The last row of the table that was kept, and when that was.
     board: (i64, Time),
 }
@@ -105,10 +105,10 @@ impl Server {
             policy: setting.policy,
             table,
             key: key(&setting.terms),
-            learnt: Mutex::new(Learnt { ladder: Ladder::new(), upto: 0, board: (0, Time(0)) }),
+            learnt: Mutex::new(Learnt { facts: Facts::new(), board: (0, Time(0)) }),
         };
         server.seat_bosses(&setting.bosses, now).await?;
-        server.learn().await?;
+        server.learnt.lock().await.facts.read(&server.store, server.contest, i64::MAX).await?;
         Ok(server)
     }
 
@@ -153,20 +153,6 @@ impl Server {
     /// Closes the database in good order.
     pub async fn close(self) {
         self.store.close().await;
-    }
-
-    /// The log behind what was read.
-    async fn learn(&self) -> Result<(), ServerError> {
-        const PAGE: i64 = 2_000;
-        let mut learnt = self.learnt.lock().await;
-        loop {
-            let rows = self.store.log(self.contest, learnt.upto, PAGE).await?;
-            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
-            for row in &rows {
-                facts::feed(&mut learnt.ladder, &row.body)?;
-            }
-            learnt.upto = last;
-        }
     }
 }
 
@@ -217,10 +203,15 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The terms that a contest was begun with.
+fn terms_of(contest: &Contest) -> Result<Terms, ServerError> {
+    serde_json::from_str(&contest.terms)
+        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))
+}
+
 /// The same terms, or which of them differ.
 fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
-    let was: Terms = serde_json::from_str(&contest.terms)
-        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    let was = terms_of(contest)?;
     let mut changed = Vec::new();
     let mut note = |what: &str, same: bool| {
         if !same {

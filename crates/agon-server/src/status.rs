@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use agon_ladder::{Ladder, Line, Standing, Table, shown};
+use agon_ladder::{Line, Standing, shown};
 use agon_store::reads::Counts;
 use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionState};
-use agon_worker::Terms;
 
-use crate::{ServerError, facts, key, recomputed};
+use crate::facts::Facts;
+use crate::{ServerError, key, recomputed, terms_of};
 
 /// A contest as it stands.
 #[derive(Clone, Debug)]
@@ -54,7 +54,9 @@ pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
 /// When there is none, or it cannot be read.
 pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let (store, contest) = look(folder).await?;
-    let (upto, table) = table(&store, &contest).await?;
+    let mut facts = Facts::new();
+    facts.read(&store, contest.id, i64::MAX).await?;
+    let table = facts.ladder.table(&key(&terms_of(&contest)?));
     let versions = store.versions(contest.id).await?;
     let standing = |version: &Version| Standing {
         version: version.id.0,
@@ -67,24 +69,7 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let counts = store.counts(contest.id).await?;
     let events = store.events(contest.id, 20).await?;
     store.close().await;
-    Ok(Status { contest, counts, versions, board, upto, events })
-}
-
-/// The table of the whole log, made anew.
-async fn table(store: &Store, contest: &Contest) -> Result<(i64, Table), ServerError> {
-    let terms: Terms = serde_json::from_str(&contest.terms)
-        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
-    let key = key(&terms);
-    let (mut ladder, mut upto) = (Ladder::new(), 0);
-    loop {
-        let rows = store.log(contest.id, upto, 2_000).await?;
-        let Some(last) = rows.last().map(|row| row.seq) else { break };
-        for row in &rows {
-            facts::feed(&mut ladder, &row.body)?;
-        }
-        upto = last;
-    }
-    Ok((upto, ladder.table(&key)))
+    Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
 }
 
 /// What is not as it must be in a contest: what [`Store::fsck`] finds, tables that do not follow from the log, and with
@@ -98,23 +83,15 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     let found = store.fsck(&objects).await?;
     let mut said: Vec<String> =
         found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
-    let terms: Terms = serde_json::from_str(&contest.terms)
-        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    let terms = terms_of(&contest)?;
     let key = key(&terms);
     let mut boards = store.boards(contest.id).await?;
     boards.retain(|board| board.program == agon_replay::data::PROGRAM);
     boards.sort_by_key(|board| board.upto);
-    let (mut ladder, mut upto) = (Ladder::new(), 0);
+    let mut facts = Facts::new();
     for board in boards {
-        while upto < board.upto {
-            let rows = store.log(contest.id, upto, (board.upto - upto).min(2_000)).await?;
-            let Some(last) = rows.last().map(|row| row.seq) else { break };
-            for row in &rows {
-                facts::feed(&mut ladder, &row.body)?;
-            }
-            upto = last;
-        }
-        if upto != board.upto || crate::json(&ladder.table(&key)) != board.board {
+        facts.read(&store, contest.id, board.upto).await?;
+        if facts.upto != board.upto || crate::json(&facts.ladder.table(&key)) != board.board {
             said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
         }
     }

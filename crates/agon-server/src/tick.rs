@@ -6,7 +6,7 @@ use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promot
 use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, Time, Version, VersionState};
 
-use crate::{Server, ServerError, facts, json, recomputed};
+use crate::{Server, ServerError, json, recomputed};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,13 +66,8 @@ impl Server {
             }
             ticked.sealed += sealed.len() as u64;
             let mut learnt = self.learnt.lock().await;
-            for row in sealed {
-                // In the order of the log, once: this is the only sealer.
-                if row.seq == learnt.upto + 1 {
-                    learnt.upto = row.seq;
-                    facts::feed_row(&mut learnt.ladder, row);
-                }
-            }
+            // In the order of the log, once: this is the only sealer.
+            sealed.into_iter().for_each(|row| learnt.facts.feed(row));
         }
     }
 
@@ -124,26 +119,26 @@ impl Server {
     pub async fn keep_board(&self, now: Time, at_once: bool) -> Result<(), ServerError> {
         let mut learnt = self.learnt.lock().await;
         let (upto, made) = learnt.board;
-        if learnt.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
+        if learnt.facts.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
             return Ok(());
         }
-        let board = json(&learnt.ladder.table(&self.key));
+        let board = json(&learnt.facts.ladder.table(&self.key));
         let keep = KeepBoard {
             contest: self.contest,
-            upto: learnt.upto,
+            upto: learnt.facts.upto,
             program: agon_replay::data::PROGRAM.to_owned(),
             board,
             now,
         };
         self.store.act(keep).await?;
-        learnt.board = (learnt.upto, now);
+        learnt.board = (learnt.facts.upto, now);
         Ok(())
     }
 
     /// What of the log has been read, and how many rated matches count.
     pub async fn learnt(&self) -> (i64, usize) {
         let learnt = self.learnt.lock().await;
-        (learnt.upto, learnt.ladder.blocks())
+        (learnt.facts.upto, learnt.facts.ladder.blocks())
     }
 }
 

@@ -3,12 +3,11 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use agon_bot::{BotName, Kind as BotKind};
+use agon_bot::BotName;
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::Void;
 use agon_match::{
-    MatchRecord, Observer, Player, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, place,
-    play_on, seat_player,
+    MatchRecord, Observer, Ponder, Recorder, StepReport, Terms as Conditions, cpus_a_match, play_on, seat_all,
 };
 use agon_replay::{Header, SeatInfo};
 use agon_spec::Clock;
@@ -96,12 +95,9 @@ impl Table {
         self.prepared.len()
     }
 
-    /// How many CPUs a match of these bots takes.
-    pub fn cpus(&self, seats: usize, programs: bool) -> usize {
-        match programs && (!self.game.info().alternating || self.ponder == Ponder::Allow) {
-            true => seats,
-            false => 1,
-        }
+    /// How many CPUs a match of programs takes.
+    pub fn cpus(&self) -> usize {
+        cpus_a_match(self.game.info(), self.ponder, self.seats, true)
     }
 
     /// Plays a match on the CPUs of this thread. `turn` counts its steps.
@@ -127,15 +123,8 @@ impl Table {
         let recorder = Recorder::new(Vec::new(), &header).map_err(|error| error.to_string())?;
         let mut watch = Watch { recorder, turn };
         let labels: Vec<String> = job.seats.iter().map(|seat| seat.label.clone()).collect();
-        let programs = bots.iter().any(|bot| !matches!(bot.kind, BotKind::Builtin { .. }));
-        let places = place(session, self.ponder, &cpus[..cpus.len().min(self.cpus(bots.len(), programs))]);
-        let mut players: Vec<Player> = Vec::new();
-        for (seat, bot) in Seat::first(bots.len() as u8).zip(bots) {
-            let own = Some(&places[seat.index()][..]);
-            players.push(seat_player(session, bot, seat, own, self.clock).map_err(|error| match error {
-                SeatError::Name(why) | SeatError::Machine(why) => why,
-            })?);
-        }
+        let seated = seat_all(session, bots, self.clock, self.ponder, cpus);
+        let mut players = seated.map_err(|error| error.to_string())?;
         let conditions = Conditions::new(self.clock, self.ponder, halt);
         let record = play_on(session, &mut players, &labels, &mut watch, &conditions);
         match &record.void {
@@ -159,7 +148,7 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
     };
     Report {
         faults: Seat::first(seats as u8).map(fault).collect(),
-        max_ms: record.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect(),
+        max_ms: record.max_ms(),
         wall_us: record.wall_us,
         level: Level::now().word().to_owned(),
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, sys};
+use agon_match::CpuShares;
 
 use crate::play::{Played, Table};
 use crate::protocol::{Away, Hall, Job, Posted, Program, Try};
@@ -76,20 +77,14 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
         changed: Condvar::new(),
         requests: AtomicU64::new(0),
     };
-    // Claimed until the end: another run of this program takes other CPUs where there are.
-    let each = table.cpus(table.seats(), true);
-    let claims = sys::claim_cpus(settings.jobs.saturating_mul(each).min(sys::cpus().len()));
-    let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+    let shares = CpuShares::claim(settings.jobs, table.cpus());
     std::thread::scope(|scope| {
-        for thread in 0..settings.jobs {
-            // Bots that think at the same time each have their own, where there are so many.
-            let from = cpus.iter().copied().cycle().skip(thread * each);
-            let own: Vec<usize> = from.take(each.min(cpus.len())).collect();
+        for own in shares.iter() {
             let shared = &shared;
             scope.spawn(move || {
-                sys::stay_on(&own);
+                sys::stay_on(own);
                 // Whatever happens in it, nobody waits for this thread for ever.
-                let _ = catch_unwind(AssertUnwindSafe(|| shared.work(&own)));
+                let _ = catch_unwind(AssertUnwindSafe(|| shared.work(own)));
                 shared.lock().threads -= 1;
                 shared.changed.notify_all();
             });

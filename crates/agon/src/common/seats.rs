@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
 use agon_game::{AnyGame, Seat, Session};
-use agon_match::{Clock, MatchRecord, Player, Ponder, Recorder, place, seat_player};
+use agon_match::{Clock, MatchRecord, Player, Ponder, Recorder, cpus_a_match};
 use agon_replay::{Header, SeatInfo};
 
 use crate::common::disk::Named;
@@ -24,23 +24,21 @@ pub fn seat_all(
 ) -> Result<Vec<Player>, Failure> {
     // Claimed for the life of this program: another run of it takes other CPUs.
     static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
-    let wanted = if session.info().alternating && ponder == Ponder::Stop { 1 } else { names.len() };
+    let wanted = cpus_a_match(session.info(), ponder, names.len(), true);
     let cpus: Vec<usize> =
         CLAIMS.get_or_init(|| sys::claim_cpus(wanted)).iter().map(|claim| claim.cpu).collect();
     sys::stay_on(&cpus[..1]);
-    let places = place(session, ponder, &cpus);
-    let mut players = Vec::new();
-    for ((seat, name), cpus) in Seat::first(names.len() as u8).zip(names).zip(&places) {
-        if !quiet && let Ok(Some(launch)) = agon_bot::Launch::of(name) {
+    for name in names.iter().filter(|_| !quiet) {
+        if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
             launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
         }
-        if !quiet && let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
+        if let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
             eprintln!("note: {} is no bot itself; the bot in it is {}", name.text, bot.display());
         }
-        players.push(seat_player(session, name, seat, Some(cpus), clock)?);
     }
-    Ok(players)
+    Ok(agon_match::seat_all(session, names, clock, ponder, &cpus)?)
 }
+
 /// The header of the replay.
 pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: Clock) -> Header {
     let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {

@@ -42,7 +42,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     Objects::new(dir).sweep_drafts();
     let server = runtime.block_on(Server::open(dir, &setting, now()))?;
     let worker = runtime.block_on(server.meet(inside::NAME, Level::now().word(), now()))?;
-    let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server, &setting));
+    let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
     let mut out = io::stdout().lock();
     if !options.quiet {
         greet(&mut out, dir, &setting, jobs)?;
@@ -128,8 +128,8 @@ fn watch(
 }
 
 /// One CPU is kept free of bots: who looks after the contest needs it.
-fn usual_jobs(server: &Server, setting: &Setting) -> usize {
-    let each = server.table().cpus(setting.policy.seats, true);
+fn usual_jobs(server: &Server) -> usize {
+    let each = server.table().cpus();
     (sys::cpus().len().saturating_sub(1) / each).max(1)
 }
 

@@ -1,0 +1,88 @@
+//! The bots of a match at their seats, and the CPUs they run on.
+
+use agon_bot::{BotName, sys};
+use agon_game::{Cpus, GameInfo, Seat, Session};
+
+use crate::player::{Player, SeatError, seat_player};
+use crate::{Clock, Ponder};
+
+/// How many CPUs a match takes, with `programs` among its bots or without: bots that think at the same time each get
+/// their own; bots that take turns share one, which is quickest; built-in bots need the referee's only.
+pub fn cpus_a_match(info: &GameInfo, ponder: Ponder, seats: usize, programs: bool) -> usize {
+    match programs && (!info.alternating || ponder == Ponder::Allow) {
+        true => seats,
+        false => 1,
+    }
+}
+
+/// The CPUs of threads that each play whole matches.
+///
+/// They are claimed until this is dropped: another run of this program takes other CPUs where there are.
+pub struct CpuShares {
+    _claims: Vec<sys::Claim>,
+    shares: Vec<Vec<usize>>,
+}
+
+impl CpuShares {
+    /// `each` CPUs for every one of `threads`, as far as there are so many.
+    pub fn claim(threads: usize, each: usize) -> Self {
+        let claims = sys::claim_cpus(threads.saturating_mul(each).min(sys::cpus().len()));
+        let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+        Self { shares: share(&cpus, threads, each), _claims: claims }
+    }
+
+    /// The share of each thread in turn. A thread that plays on its share should [stay on it](sys::stay_on).
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        self.shares.iter().map(Vec::as_slice)
+    }
+}
+
+fn share(cpus: &[usize], threads: usize, each: usize) -> Vec<Vec<usize>> {
+    let mut next = cpus.iter().copied().cycle();
+    (0..threads).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
+}
+
+/// On which CPUs each seat runs where `cpus` are those of the match; the referee belongs on the first of them.
+///
+/// Where the rules say so ([`Cpus::All`]), these are all of this machine. Else bots of an alternating game share a CPU
+/// with the referee: passing the turn to a process on the same CPU is an order of magnitude cheaper than to another;
+/// bots that think at the same time get one each, as far as there are enough.
+pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<Vec<usize>> {
+    let (info, recipe) = (session.info(), session.recipe());
+    let together = info.alternating && ponder == Ponder::Stop;
+    Seat::first(recipe.seats)
+        .map(|seat| match info.cpus(&recipe.rules_name) {
+            Cpus::All => sys::cpus_at_start().to_vec(),
+            Cpus::One if together => vec![cpus[0]],
+            Cpus::One => vec![cpus[seat.index() % cpus.len()]],
+        })
+        .collect()
+}
+
+/// Seats these bots, the first in seat 1, with `cpus` for the match.
+///
+/// # Errors
+/// Those of [`seat_player`], of the first bot that cannot be seated.
+pub fn seat_all<'a>(
+    session: &mut dyn Session,
+    names: impl IntoIterator<Item = &'a BotName>,
+    clock: Clock,
+    ponder: Ponder,
+    cpus: &[usize],
+) -> Result<Vec<Player>, SeatError> {
+    let places = place(session, ponder, cpus);
+    let seats = Seat::first(session.recipe().seats).zip(&places);
+    seats.zip(names).map(|((seat, own), name)| seat_player(session, name, seat, Some(own), clock)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_its_cpus_as_far_as_there_are() {
+        assert_eq!(share(&[3, 2, 1, 0], 2, 2), [[3, 2], [1, 0]]);
+        assert_eq!(share(&[1, 0], 3, 1), [[1], [0], [1]]);
+        assert_eq!(share(&[1, 0], 1, 4), [[1, 0]], "a CPU is not given twice to one thread");
+    }
+}

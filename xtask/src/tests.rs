@@ -1,0 +1,242 @@
+//! The tests in Rust: built once, then one test program after the other, with the time that each part takes.
+//!
+//! Some tests put load on the machine, and bots have clocks. What fails is run once more, alone: when it passes then it is FLAKY,
+//! and that is a failure too, but for the few that `tests.toml` names with their cause.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+use crate::{Counts, Options, root};
+
+/// So many tests may be known as flaky.
+const MOST_FLAKY: usize = 5;
+
+/// `xtask/tests.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Test programs whose tests run one after the other.
+    alone: Vec<String>,
+    #[serde(default)]
+    flaky: Vec<Flaky>,
+}
+
+/// A test that may pass on its second try.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flaky {
+    /// The program and the test, as they are printed.
+    test: String,
+    cause: String,
+    since: String,
+}
+
+impl Plan {
+    /// Reads it.
+    pub fn read() -> Result<Self> {
+        let path = root().join("xtask/tests.toml");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let plan: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        ensure!(plan.flaky.len() <= MOST_FLAKY, "{}: more than {MOST_FLAKY} flaky tests", path.display());
+        for known in &plan.flaky {
+            let told = !known.cause.is_empty() && known.since.len() == "2026-01-01".len();
+            ensure!(told, "{}: {} needs a cause and a date", path.display(), known.test);
+        }
+        Ok(plan)
+    }
+
+    /// Says that a test has failed and then passed, and counts it.
+    pub fn flaky(&self, counts: &mut Counts, test: &str) {
+        match self.flaky.iter().find(|known| known.test == test) {
+            Some(known) => {
+                println!("FLAKY, known since {}: {test} ({})", known.since, known.cause);
+                counts.passed += 1;
+            }
+            None => {
+                println!("FLAKY: {test} failed, and passed alone: find out why");
+                counts.failed += 1;
+            }
+        }
+    }
+}
+
+/// Runs them; how long each part took.
+pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, Duration)>> {
+    let plan = Plan::read()?;
+    let began = Instant::now();
+    let Some(programs) = build(options)? else {
+        counts.failed += 1;
+        return Ok(vec![(crate::BUILDING, began.elapsed())]);
+    };
+    if !options.quick {
+        let known = |name: &String| programs.iter().any(|program| program.name == *name);
+        let strange: Vec<&String> = plan.alone.iter().filter(|name| !known(name)).collect();
+        ensure!(strange.is_empty(), "xtask/tests.toml names test programs that there are not: {strange:?}");
+    }
+    let mut took = BTreeMap::from([(crate::BUILDING, began.elapsed())]);
+    let mut failures = Vec::new();
+    for program in &programs {
+        let began = Instant::now();
+        let alone = plan.alone.contains(&program.name);
+        let run = program.run(options, if alone { &["--test-threads=1"] } else { &[] })?;
+        *took.entry(part(&program.name)).or_default() += began.elapsed();
+        counts.add(&run.counts);
+        if run.good {
+            continue;
+        }
+        println!("{}: failed: {}", program.name, run.failed.join(", "));
+        if run.failed.is_empty() {
+            println!("{}", run.text);
+            counts.failed += 1.max(run.counts.failed);
+        }
+        failures.extend(run.failed.into_iter().map(|test| (program, test)));
+    }
+    let began = Instant::now();
+    for (program, test) in failures {
+        let again = program.run(options, &["--test-threads=1", "--exact", &test])?;
+        let test = format!("{} {test}", program.name);
+        if again.good && again.counts.passed == 1 {
+            plan.flaky(counts, &test);
+        } else {
+            println!("FAILED: {test}\n{}", again.text);
+            counts.failed += 1;
+        }
+    }
+    if !options.quick {
+        let mut examples = Command::new("cargo");
+        crate::count(
+            counts,
+            examples.args(["test", "--quiet", "--workspace", "--doc"]).stdout(Stdio::null()),
+        )?;
+    }
+    *took.entry(REST).or_default() += began.elapsed();
+    Ok(took.into_iter().collect())
+}
+
+const REST: &str = "tests in Rust";
+
+/// The part of the ledger in CONTRIBUTING.md that a test program belongs to.
+fn part(program: &str) -> &'static str {
+    match program.split_once('/').unwrap_or((program, "")) {
+        ("agon-sandbox", _) | ("agon", "walls") => "the sandbox",
+        ("agon-store" | "agon-ladder" | "agon-worker" | "agon-server", _) | ("agon", "serve") => {
+            "the contest"
+        }
+        _ => REST,
+    }
+}
+
+/// A test program.
+struct Program {
+    /// Its package, and its file in `tests/` unless it holds the unit tests.
+    name: String,
+    executable: PathBuf,
+    /// Where its package lies: tests are run there.
+    folder: PathBuf,
+}
+
+/// What cargo says of something that it has built.
+#[derive(Deserialize)]
+struct Artifact {
+    executable: Option<PathBuf>,
+    manifest_path: PathBuf,
+    target: Target,
+    profile: Profile,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// All test programs, in order; none when they cannot be built.
+fn build(options: &Options) -> Result<Option<Vec<Program>>> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
+    if options.quick {
+        command.args(["--lib", "--bins"]);
+    }
+    let built = command.current_dir(root()).stderr(Stdio::inherit()).output().context("running cargo")?;
+    if !built.status.success() {
+        return Ok(None);
+    }
+    let mut programs = Vec::new();
+    for line in String::from_utf8(built.stdout)?.lines().filter(|line| line.contains("\"compiler-artifact\""))
+    {
+        let artifact: Artifact = serde_json::from_str(line).context("what cargo says of a test program")?;
+        let (true, Some(executable)) = (artifact.profile.test, artifact.executable) else { continue };
+        let folder = artifact.manifest_path.parent().context("a package has a folder")?.to_owned();
+        let package = folder.file_name().context("a package has a name")?.to_string_lossy().into_owned();
+        let name = match artifact.target.kind.iter().any(|kind| kind == "test") {
+            true => format!("{package}/{}", artifact.target.name),
+            false => package,
+        };
+        programs.push(Program { name, executable, folder });
+    }
+    ensure!(!programs.is_empty(), "cargo names no test program");
+    programs.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(Some(programs))
+}
+
+/// What a run of a test program gave.
+struct TestRun {
+    good: bool,
+    /// The failures are not among them: each is counted when it has been run again.
+    counts: Counts,
+    text: String,
+    failed: Vec<String>,
+}
+
+impl Program {
+    fn run(&self, options: &Options, arguments: &[&str]) -> Result<TestRun> {
+        let mut command = Command::new(&self.executable);
+        // A test that passes because something is not installed says so, and is heard.
+        command.arg("--show-output").args(arguments).current_dir(&self.folder);
+        command.env("CARGO_MANIFEST_DIR", &self.folder);
+        if options.require_golden {
+            command.env("AGON_REQUIRE_GOLDEN", "1");
+        }
+        let output =
+            command.stdin(Stdio::null()).output().with_context(|| format!("running {}", self.name))?;
+        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.push_str(&String::from_utf8_lossy(&output.stderr));
+        let failed = text.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+        let failed: Vec<String> = failed.map(str::to_owned).collect();
+        let mut counts = Counts::default();
+        for line in text.lines() {
+            if let Some(sum) = line.strip_prefix("test result: ") {
+                let words = sum.split(|c: char| !c.is_ascii_digit());
+                let mut numbers = words.filter_map(|word| word.parse::<u64>().ok());
+                counts.passed += numbers.next().unwrap_or(0);
+                counts.skipped += numbers.nth(1).unwrap_or(0);
+            } else if line.contains("SKIPPED") {
+                println!("{line}");
+            }
+        }
+        Ok(TestRun { good: output.status.success(), counts, text, failed })
+    }
+}
+
+/// What CONTRIBUTING.md allows each part, in minutes.
+pub fn ledger() -> Result<BTreeMap<String, f64>> {
+    let text = std::fs::read_to_string(Path::new(&root()).join("CONTRIBUTING.md"))?;
+    let rows = text.lines().skip_while(|line| *line != "| part | minutes |").skip(2);
+    let row = |line: &str| {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        Some((cells.next()?.to_owned(), cells.next()?.parse().ok()?))
+    };
+    let ledger: BTreeMap<String, f64> = rows.map_while(row).collect();
+    ensure!(!ledger.is_empty(), "CONTRIBUTING.md has no table of parts and minutes");
+    Ok(ledger)
+}
