@@ -31,6 +31,7 @@ pub mod scratch;
 pub mod spawn;
 pub mod sys;
 pub mod tree;
+mod usage;
 
 pub use agon_sandbox::Level;
 pub use build::Build;
@@ -39,5 +40,6 @@ pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Kind};
 pub use program::{Ending, Program, StartError};
 pub use script::{Js, Script};
-pub use tree::{Excess, Limits, Usage};
+pub use tree::{Excess, Limits};
+pub use usage::{KeptWaiting, Usage};
 pub use wire::{Received, Wire};

@@ -280,8 +280,10 @@ pub fn start(
         Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
         _ => cpus.unwrap_or_default(),
     };
+    // Without any it runs where this thread does.
+    let count = if cpus.is_empty() { sys::cpus().len() } else { cpus.len() };
     if launch.confined != Confined::No {
-        return start_inside(launch, seat, cpus);
+        return start_inside(launch, seat, cpus).map(|(tree, process)| (tree.on(count), process));
     }
     let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
     let mut command = Command::new(&launch.program);
@@ -300,7 +302,7 @@ pub fn start(
     }
     let process = start_patiently(&command, cpus, launch.dials_in, &mark)
         .map_err(|error| cannot_start(launch, &error))?;
-    Ok((ProcessTree::new(process.pid, mark), process))
+    Ok((ProcessTree::new(process.pid, mark).on(count), process))
 }
 
 /// The same in a sandbox.

@@ -78,6 +78,24 @@ pub fn at_exit(done: extern "C" fn()) {
     unsafe { libc::atexit(done) };
 }
 
+/// Lets `install` set handlers for signals, but not for those of `signals` that whoever started this process had it
+/// ignore: `nohup` does so, and a shell that starts a program in the background.
+pub fn but_for_ignored(signals: &[Signal], install: impl FnOnce()) {
+    let is_ignored = |signal: &&Signal| {
+        // SAFETY: all zeros are a valid action; it is only written to.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: `action` is a valid place for the answer, and nothing is set.
+        let done = unsafe { libc::sigaction(signal.as_raw(), std::ptr::null(), &mut action) };
+        done == 0 && action.sa_sigaction == libc::SIG_IGN
+    };
+    let ignored: Vec<&Signal> = signals.iter().filter(is_ignored).collect();
+    install();
+    for signal in ignored {
+        // SAFETY: no code of ours runs by this.
+        unsafe { libc::signal(signal.as_raw(), libc::SIG_IGN) };
+    }
+}
+
 /// Makes this process the one to which orphans below it are given, so that they can be ended.
 pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));

@@ -18,6 +18,7 @@ use rustix::process::{Pid, Signal};
 use crate::inside::Cage;
 use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime};
+use crate::usage::Usage;
 
 /// The variable that marks the processes of one bot.
 pub const MARK: &str = "AGON_BOT";
@@ -110,6 +111,10 @@ pub struct ProcessTree {
     gone: Duration,
     /// The thread that computes most, as last seen.
     busiest: Option<(Pid, Counters)>,
+    /// All threads, with their processes, as last seen.
+    threads: Vec<(Pid, Pid)>,
+    /// On how many CPUs they may run.
+    cpus: usize,
     started: Instant,
     stopped: bool,
     ended: Option<Used>,
@@ -138,46 +143,6 @@ struct Other {
     cpu: Duration,
 }
 
-/// What a bot's processes have used up to a moment.
-#[derive(Clone, Debug, Default)]
-pub struct Usage {
-    /// CPU time of all known processes since they were first seen; none when it cannot be known.
-    pub cpu: Option<Duration>,
-    /// CPU time of processes that ended, as far as they were waited for; in steps of 10 ms.
-    ended: Option<Duration>,
-    threads: Vec<(Pid, ThreadTime)>,
-    /// Whether `threads` holds all there were.
-    whole: bool,
-}
-
-impl Usage {
-    /// For how long this machine kept the bot from running between two moments: the longest time that
-    /// one of its threads could have run and did not, less all that its other threads and processes
-    /// ran meanwhile. So a bot cannot keep itself waiting.
-    pub fn kept_waiting(before: &Self, now: &Self) -> Duration {
-        let ended =
-            now.ended.unwrap_or_default().saturating_sub(before.ended.or(now.ended).unwrap_or_default());
-        // Two counters in steps of 10 ms may hide nearly as much again.
-        let ended = if ended.is_zero() { ended } else { ended + Duration::from_millis(20) };
-        let all = match (before.cpu, now.cpu) {
-            (Some(before), Some(now)) => now.saturating_sub(before) + ended,
-            _ => return Duration::ZERO,
-        };
-        let waits = now.threads.iter().filter_map(|(thread, now)| {
-            let earlier = before.threads.iter().find(|(other, _)| other == thread);
-            let earlier = match earlier {
-                Some((_, time)) => *time,
-                // It began in between, with counters at zero.
-                None if before.whole => ThreadTime::default(),
-                None => return None,
-            };
-            let own = now.cpu.saturating_sub(earlier.cpu);
-            Some(now.waited.saturating_sub(earlier.waited).saturating_sub(all.saturating_sub(own)))
-        });
-        waits.max().unwrap_or_default()
-    }
-}
-
 impl ProcessTree {
     /// The processes of the process `root`, which leads a session of its own and was started with `mark`.
     pub fn new(root: Pid, mark: String) -> Self {
@@ -190,6 +155,8 @@ impl ProcessTree {
             zombies: HashSet::new(),
             gone: Duration::ZERO,
             busiest,
+            threads: vec![(root, root)],
+            cpus: sys::cpus_at_start().len(),
             started: Instant::now(),
             stopped: false,
             ended: None,
@@ -226,6 +193,8 @@ impl ProcessTree {
             zombies: HashSet::new(),
             gone: Duration::ZERO,
             busiest: None,
+            threads: Vec::new(),
+            cpus: sys::cpus_at_start().len(),
             started: Instant::now(),
             stopped: false,
             ended: Some(Used::default()),
@@ -302,10 +271,14 @@ impl ProcessTree {
             let cpu = sys::cpu_time(pid).unwrap_or_default();
             self.others.push(Other { pid, before: cpu, cpu });
         }
-        let busiest = self
+        self.threads = self
             .all()
             .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
-            .filter_map(|(process, thread)| {
+            .collect();
+        let busiest = self
+            .threads
+            .iter()
+            .filter_map(|&(process, thread)| {
                 let counters = Counters::of(process, thread)?;
                 Some((counters.read()?.cpu, thread, counters))
             })
@@ -341,15 +314,42 @@ impl ProcessTree {
         Usage { cpu, ended: None, threads: busiest.into_iter().collect(), whole: false }
     }
 
+    /// The same of all threads that were there when they were last looked for.
+    pub fn look_again(&mut self) -> Usage {
+        match self.threads.len() {
+            0 | 1 => self.glance(),
+            _ => Usage { cpu: self.cpu_time(), ended: None, threads: self.counters(), whole: false },
+        }
+    }
+
     /// All that can be known, after a survey.
     pub fn look(&mut self) -> Usage {
         self.survey();
-        let threads = self
-            .all()
-            .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
-            .filter_map(|(process, thread)| Some((thread, Counters::of(process, thread)?.read()?)))
-            .collect();
+        let threads = self.counters();
         Usage { cpu: self.cpu_time(), ended: Some(self.ended_children()), threads, whole: true }
+    }
+
+    fn counters(&self) -> Vec<(Pid, ThreadTime)> {
+        let known = self.threads.iter().filter(|_| !self.is_over());
+        known
+            .filter_map(|&(process, thread)| Some((thread, Counters::of(process, thread)?.read()?)))
+            .collect()
+    }
+
+    /// How many threads there were when they were last looked for.
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// On how many CPUs they may run.
+    pub fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    /// They may run on so many CPUs.
+    #[must_use]
+    pub fn on(self, cpus: usize) -> Self {
+        Self { cpus, ..self }
     }
 
     /// CPU time of processes that the known ones started and waited for, seen or not; in steps of 10 ms.
@@ -572,40 +572,5 @@ fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
     match mark {
         Some(mark) => !started.values().any(|own| *own == mark),
         None => !started.contains_key(&stat.session),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn usage(cpu: u64, threads: &[(i32, u64, u64)]) -> Usage {
-        let ms = Duration::from_millis;
-        let threads = threads.iter().map(|&(thread, cpu, waited)| {
-            (Pid::from_raw(thread).expect("not 0"), ThreadTime { cpu: ms(cpu), waited: ms(waited) })
-        });
-        Usage { cpu: Some(ms(cpu)), ended: Some(Duration::ZERO), threads: threads.collect(), whole: true }
-    }
-
-    fn kept(before: &Usage, now: &Usage) -> u128 {
-        Usage::kept_waiting(before, now).as_millis()
-    }
-
-    #[test]
-    fn only_others_keep_a_bot_waiting() {
-        let before = usage(100, &[(1, 100, 7)]);
-        assert_eq!(kept(&before, &usage(110, &[(1, 110, 37)])), 30, "30 ms in the queue");
-        assert_eq!(
-            kept(&before, &usage(140, &[(1, 120, 37), (2, 20, 20)])),
-            10,
-            "20 of them for its own thread"
-        );
-        assert_eq!(kept(&before, &usage(140, &[(1, 120, 27), (2, 20, 20)])), 0, "all of them");
-        // A child that came and went, as far as the system counts it.
-        let mut ended = usage(110, &[(1, 110, 37)]);
-        ended.ended = Some(Duration::from_millis(10));
-        assert_eq!(kept(&before, &ended), 0);
-        // What cannot be known is not held against the machine.
-        assert_eq!(kept(&before, &Usage::default()), 0);
     }
 }

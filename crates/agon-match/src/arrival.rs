@@ -18,7 +18,7 @@ use agon_bot::peer::Caller;
 use agon_bot::program::Ending;
 use agon_bot::tcp::{self, Framed};
 use agon_bot::{
-    BotName, Confined, Kind, Launch, Program, Received, StartError, Usage, Wire, advice, guard, join,
+    BotName, Confined, KeptWaiting, Kind, Launch, Program, Received, StartError, Wire, advice, guard, join,
     listener, scratch,
 };
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
@@ -52,8 +52,8 @@ pub struct Expected {
     /// The rulebook's limit; none for a bot that runs elsewhere.
     limit_ms: Option<u32>,
     longest: usize,
-    /// What it had used when it was started.
-    started: Usage,
+    /// For how long the machine kept it waiting since it was started.
+    kept: KeptWaiting,
     /// What went wrong on the way.
     trouble: Option<String>,
 }
@@ -95,9 +95,11 @@ pub fn expect(
     let wrong = |why: String| SeatError::Name(format!("bot `{name}`: {why}"));
     let title = session.info().title;
     let waits = |mut program: Option<Program>, listener, limit_ms, joins| {
-        let started = program.as_mut().map(|program| program.tree().look()).unwrap_or_default();
+        let (usage, cpus) =
+            program.as_mut().map(|program| (program.tree().look(), program.tree().cpus())).unzip();
+        let kept = KeptWaiting::new(Instant::now(), usage.unwrap_or_default(), cpus.unwrap_or(1));
         let end = program.as_ref().and_then(|program| pidfd_open(program.root(), PidfdFlags::empty()).ok());
-        let expected = Expected { program, end, listener, joins, limit_ms, longest, started, trouble: None };
+        let expected = Expected { program, end, listener, joins, limit_ms, longest, kept, trouble: None };
         Ok(Some(Player::Expected(Box::new(expected))))
     };
     let expected = |program, listener, limit_ms| waits(program, listener, limit_ms, None);
@@ -546,9 +548,10 @@ impl Expected {
 
     /// For how long this machine kept it from starting.
     fn machine_was_late(&mut self, pulse: &Pulse) -> Duration {
-        let program = self.program.as_mut();
-        let queued = program.map(|program| Usage::kept_waiting(&self.started, &program.tree().look()));
-        pulse.stood_still() + queued.unwrap_or_default()
+        if let Some(program) = &mut self.program {
+            self.kept.note(Instant::now(), program.tree().look());
+        }
+        pulse.stood_still() + self.kept.total()
     }
 
     /// Whether somebody else has to start it.

@@ -10,6 +10,7 @@ use agon_game::{AnyGame, Face, Seat, Setup};
 use agon_match::record::Void;
 use agon_match::{Clock, FaultKind, MatchRecord, Ponder, Terms, play_on, seat_player};
 use cultist_wars::CultistWars;
+use jungle_blitz::JungleBlitz;
 use rustix::process::Pid;
 use rustix::thread::CpuSet;
 
@@ -118,9 +119,19 @@ fn match_of(bots: [&str; 2], cpu: usize, clock: Clock) -> MatchRecord {
 
 /// A match of bots that have disturbed so many others before.
 fn terms_of(bots: [&str; 2], cpu: usize, clock: Clock, disturbed: [u32; 2]) -> MatchRecord {
+    match_in(&Face::<CultistWars>::new(), bots, cpu, clock, disturbed)
+}
+
+fn match_in(
+    game: &dyn AnyGame,
+    bots: [&str; 2],
+    cpu: usize,
+    clock: Clock,
+    disturbed: [u32; 2],
+) -> MatchRecord {
     let names = bots.map(|bot| BotName::parse(bot).expect("a name"));
     let setup = Setup { seats: 2, seed: 7, ..Setup::default() };
-    let mut session = Face::<CultistWars>::new().open(&setup).expect("a game");
+    let mut session = game.open(&setup).expect("a game");
     sys::stay_on(&[cpu]);
     let seat = |(seat, name)| {
         seat_player(session.as_mut(), name, seat, Some(&[cpu]), clock).expect("it can be seated")
@@ -229,6 +240,40 @@ fn who_stops_another_bot_is_named_and_put_out_the_third_time() {
     assert!(record.void.is_none() && record.has(hunter, FaultKind::Disturbing), "{:?}", record.void);
     assert_eq!(record.faults.len(), 1, "{:?}", record.faults);
     assert_eq!(record.outcome.expect("it counts").scores, [0.0, -1.0]);
+}
+
+/// Plays Jungle Blitz: what `work` does, and then nothing.
+const TICKS: &str = r#"echo '{"type":"REGISTER","teamName":"T"}'
+while read -r line; do
+    tick=${line#*'"tick":'}
+    work
+    echo '{"type":"COMMAND","tick":'"${tick%%,*}"',"actions":[]}'
+done"#;
+
+#[test]
+fn who_computes_when_it_has_answered_is_named_where_all_think_at_the_same_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bot = |name: &str, before: &str, script: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("{before}\n{TICKS}\n")).expect("a file");
+        format!("lines:{script} {}", path.display())
+    };
+    // It thinks for ever. Each process that spins has a session of its own, because systems share out a CPU by sessions.
+    let prey = bot("prey.sh", "work() { while :; do :; done; }", "sh");
+    let spin = "i=0; while [ $i -lt 60 ]; do setsid sh -c 'while :; do :; done' </dev/null >/dev/null & i=$((i+1)); done
+        work() { :; }";
+    let hunter = bot("hunter.sh", spin, "sh");
+    let clock = Clock { cap: Some(std::time::Duration::from_millis(300)), ..Clock::ORIGINAL };
+    // The other tests are busy on the last CPU. A machine with still more to do may have taken most itself once.
+    let named = (0..3).any(|_| {
+        let game = Face::<JungleBlitz>::new();
+        let record = match_in(&game, [&prey, &hunter], sys::cpus_at_start()[0], clock, [0, 0]);
+        // What it did may have kept it from answering in time as well.
+        assert_eq!(record.faults_of(Seat::new(0)).count(), 0, "{:?}", record.faults.first());
+        assert!(record.void.is_some(), "{:?}", record.times);
+        record.void.as_ref().and_then(Void::culprit) == Some(Seat::new(1))
+    });
+    assert!(named);
 }
 
 /// Leaves a process that has cleared its environment, belongs to no session of the bot, and burns.

@@ -14,15 +14,26 @@ pub struct Asked<'a> {
     replay: &'a Replay,
     /// The seats that programs sat in, as far as it is known: of them every answer has its time.
     programs: Seats,
+    /// The seat that another one asks and hears.
+    fed: Option<Seat>,
     message: Vec<u8>,
 }
 
 impl<'a> Asked<'a> {
     /// The match of `replay`, which `session` has at its start.
     pub fn new(session: Box<dyn Session>, replay: &'a Replay) -> Self {
+        Self::but(session, replay, None)
+    }
+
+    /// The same, but for a seat that another one asks and hears: a bot meets the match again in it.
+    pub fn with(session: Box<dyn Session>, replay: &'a Replay, fed: Seat) -> Self {
+        Self::but(session, replay, Some(fed))
+    }
+
+    fn but(session: Box<dyn Session>, replay: &'a Replay, fed: Option<Seat>) -> Self {
         let programs = replay.timing.keys().map(|(_, seat)| *seat).collect();
-        let mut asked = Self { session, replay, programs, message: Vec::new() };
-        for seat in Seat::first(replay.header.seats.len() as u8) {
+        let mut asked = Self { session, replay, programs, fed, message: Vec::new() };
+        for seat in Seat::first(replay.header.seats.len() as u8).filter(|seat| Some(*seat) != fed) {
             asked.hear_notes(seat, 0, note::FIRST);
         }
         asked
@@ -38,14 +49,29 @@ impl<'a> Asked<'a> {
         self.session.as_mut()
     }
 
-    /// Asks every seat that was asked at this step, in order; `each` gets the messages.
+    /// The same, to look at.
+    pub fn view(&self) -> &dyn Session {
+        self.session.as_ref()
+    }
+
+    /// Asks every seat that was asked at this step, in order; `each` gets the messages. The fed one is in other hands.
     pub fn ask(&mut self, mut each: impl FnMut(Seat, &[u8])) {
-        for seat in self.session.deciding().iter().filter(|seat| self.was_asked(*seat)).collect::<Vec<_>>() {
+        for seat in self.session.deciding().iter().collect::<Vec<_>>() {
+            if self.ask_one(seat) {
+                each(seat, &self.message);
+            }
+        }
+    }
+
+    /// Asks a seat, if it was asked at this step.
+    pub fn ask_one(&mut self, seat: Seat) -> bool {
+        let asks = Some(seat) != self.fed && self.was_asked(seat);
+        if asks {
             self.hear_notes(seat, self.steps() as u32, note::EARLY);
             self.message.clear();
             self.session.ask(seat, &mut self.message);
-            each(seat, &self.message);
         }
+        asks
     }
 
     /// Hears and plays what was answered; false when there is no more.
@@ -58,7 +84,8 @@ impl<'a> Asked<'a> {
         if self.session.deciding().is_empty() {
             return Ok(false);
         }
-        for (seat, answer) in &step.answers {
+        let fed = self.fed;
+        for (seat, answer) in step.answers.iter().filter(|(seat, _)| Some(*seat) != fed) {
             self.hear_notes(*seat, number as u32, note::SAID);
             self.hear_answer(*seat, number as u32, answer);
         }

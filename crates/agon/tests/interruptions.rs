@@ -63,8 +63,10 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// A test that is never decided: both bots only wait, so that every match is drawn.
 fn sprt(folder: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    // A shell that runs the tests in the background has them ignore an interrupt, which would be inherited.
+    let mut command = Command::new("env");
     command
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_agon")])
         .args([
             "sprt",
             "cultist-wars",

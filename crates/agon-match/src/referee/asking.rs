@@ -5,8 +5,8 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use agon_bot::Received;
 use agon_bot::program::Ending;
+use agon_bot::{KeptWaiting, Received};
 use agon_game::{Absence, Answer, Heard, PackedAnswer, Seat};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -47,7 +47,8 @@ impl Referee<'_> {
             leaves = leaves.or_else(|| excess_of(program.tree()));
         }
         let before = program.tree().glance();
-        self.note_pondering(seat, before.cpu);
+        let cpu_before = before.cpu;
+        self.note_pondering(seat, cpu_before);
         let program = self.program(seat);
         program.tree().go_on();
         program.wire().flush();
@@ -69,7 +70,9 @@ impl Referee<'_> {
         }
         let is_read = program.wire_ref().unsent() == 0;
         self.message = message;
-        let used = Used::new(before, self.pulse.stood_still());
+        let cpus = self.program(seat).tree().cpus();
+        let kept = KeptWaiting::new(asked, before, cpus);
+        let used = Used::new(cpu_before, kept, self.pulse.stood_still());
         let mut one = Waiting::new(index, seat, limit, asked, is_read, used);
         (one.heard.early, one.heard.ahead) = (early, ahead);
         leaves.into_iter().for_each(|cause| one.must_go(cause));
@@ -297,7 +300,7 @@ impl Referee<'_> {
     }
 
     /// The time that a seat has used since it was asked.
-    fn time(&mut self, one: &Waiting) -> Time {
+    fn time(&mut self, one: &mut Waiting) -> Time {
         let wall = one.wall();
         let kept_waiting = self.kept_waiting(one).min(wall);
         Time { wall, kept_waiting }
@@ -440,7 +443,7 @@ impl Referee<'_> {
         let step = self.session.steps();
         let program = self.program(one.seat);
         let now = program.tree().cpu_time();
-        let cpu = match (now, one.used.before.cpu) {
+        let cpu = match (now, one.used.before) {
             (Some(now), Some(then)) => Some(now.saturating_sub(then)),
             _ => None,
         };

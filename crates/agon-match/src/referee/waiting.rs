@@ -14,7 +14,7 @@
 
 use std::time::{Duration, Instant};
 
-use agon_bot::Usage;
+use agon_bot::KeptWaiting;
 use agon_game::Seat;
 
 use crate::pulse::BEAT;
@@ -90,10 +90,10 @@ pub(super) struct Heard {
 
 /// What was used while a seat was waited for.
 pub(super) struct Used {
-    /// What it had used when it was asked; only what is cheap to know.
-    pub before: Usage,
-    /// What it had used at the first beat.
-    pub first_beat: Option<Usage>,
+    /// CPU time it had used when it was asked; none where unknown.
+    pub before: Option<Duration>,
+    /// For how long the machine kept it waiting, as far as was looked.
+    pub kept: KeptWaiting,
     pub beats: u32,
     /// For how long the machine had stood still when it was asked.
     pub stood_still: Duration,
@@ -103,8 +103,8 @@ pub(super) struct Used {
 
 impl Used {
     /// From the state of things when a seat is asked.
-    pub fn new(before: Usage, stood_still: Duration) -> Self {
-        Self { before, first_beat: None, beats: 0, stood_still, stolen: Vec::new() }
+    pub fn new(before: Option<Duration>, kept: KeptWaiting, stood_still: Duration) -> Self {
+        Self { before, kept, beats: 0, stood_still, stolen: Vec::new() }
     }
 
     /// Notes CPU time that another seat took.
@@ -219,13 +219,16 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use agon_bot::Usage;
+
     use super::*;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     fn asked(is_read: bool) -> Waiting {
-        let used = Used::new(Usage::default(), Duration::ZERO);
-        Waiting::new(0, Seat::new(0), Some(MS(50)), Instant::now(), is_read, used)
+        let now = Instant::now();
+        let used = Used::new(None, KeptWaiting::new(now, Usage::default(), 1), Duration::ZERO);
+        Waiting::new(0, Seat::new(0), Some(MS(50)), now, is_read, used)
     }
 
     #[test]

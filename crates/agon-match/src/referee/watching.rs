@@ -1,9 +1,8 @@
 //! Looking after the bots while one thinks: what they take of the machine, whether one computes in another's time,
 //! for how long the machine kept one from answering, and whose fault that was.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use agon_bot::Usage;
 use agon_bot::tree::ProcessTree;
 use agon_game::{Absence, Seat};
 
@@ -21,6 +20,8 @@ const PONDER_NOTE: Duration = Duration::from_millis(1);
 const TIDYING: Duration = Duration::from_micros(100);
 /// After so many beats, descendants of a bot are looked for again.
 const SURVEY_BEATS: u32 = 16;
+/// So many threads of a bot are looked at every beat; more of them less often.
+const THREADS_A_BEAT: usize = 16;
 /// After so many beats of its own turns, and when its processes were looked for, we look whether a bot takes
 /// too much of the machine.
 const EXCESS_BEATS: u32 = 4;
@@ -76,11 +77,14 @@ impl Referee<'_> {
             let tree = self.program(one.seat).tree();
             one.used.beats += 1;
             let surveys = one.used.beats.is_multiple_of(SURVEY_BEATS);
-            let begins = one.used.first_beat.is_none();
-            if begins {
-                one.used.first_beat = Some(tree.look());
-            } else if surveys {
-                tree.survey();
+            let begins = one.used.beats == 1;
+            let seldom = 1 + (tree.threads() / THREADS_A_BEAT) as u32;
+            if begins || surveys {
+                let usage = tree.look();
+                one.used.kept.note(Instant::now(), usage);
+            } else if one.used.beats.is_multiple_of(seldom) {
+                let usage = tree.look_again();
+                one.used.kept.note(Instant::now(), usage);
             }
             if (begins || surveys || is_due)
                 && let Some(cause) = excess_of(tree)
@@ -113,22 +117,22 @@ impl Referee<'_> {
     }
 
     /// For how long this machine kept a seat from answering.
-    pub(super) fn machine_was_late(&mut self, one: &Waiting) -> Duration {
+    pub(super) fn machine_was_late(&mut self, one: &mut Waiting) -> Duration {
         let stood_still = self.pulse.stood_still().saturating_sub(one.used.stood_still);
         let tree = self.program(one.seat).tree();
-        let before = &one.used.before;
-        let queued = match &one.used.first_beat {
-            Some(beat) => Usage::kept_waiting(before, beat) + Usage::kept_waiting(beat, &tree.look()),
-            None => Usage::kept_waiting(before, &tree.glance()),
-        };
-        stood_still + queued + self.pulse.queued()
+        let usage = if one.used.beats > 0 { tree.look() } else { tree.glance() };
+        one.used.kept.note(Instant::now(), usage);
+        stood_still + one.used.kept.total() + self.pulse.queued()
     }
 
     /// The same as far as it is cheap to know; nothing for an answer that came before the first beat.
-    pub(super) fn kept_waiting(&mut self, one: &Waiting) -> Duration {
-        let Some(beat) = &one.used.first_beat else { return Duration::ZERO };
-        let now = self.program(one.seat).tree().glance();
-        Usage::kept_waiting(&one.used.before, beat) + Usage::kept_waiting(beat, &now)
+    pub(super) fn kept_waiting(&mut self, one: &mut Waiting) -> Duration {
+        if one.used.beats == 0 {
+            return Duration::ZERO;
+        }
+        let usage = self.program(one.seat).tree().look_again();
+        one.used.kept.note(Instant::now(), usage);
+        one.used.kept.total()
     }
 
     /// This machine, or another bot, kept a seat from answering for so long that nobody can say how long it
@@ -144,8 +148,13 @@ impl Referee<'_> {
     ) -> Result<(), Void> {
         let moment = self.session.moment();
         let (ms, limit) = (|time: Duration| time.as_secs_f64() * 1e3, one.limit().unwrap_or_default());
-        let thief = one.used.stolen.iter().max_by_key(|(_, cpu)| *cpu).filter(|(_, cpu)| *cpu >= late / 2);
-        let Some(&(by, cpu)) = thief else {
+        let taken = match self.session.info().alternating {
+            true => one.used.stolen.clone(),
+            false => self.beyond_their_turns(one),
+        };
+        let Some((by, cpu)) =
+            taken.into_iter().max_by_key(|(_, cpu)| *cpu).filter(|(_, cpu)| *cpu >= late / 2)
+        else {
             return Err(Void::HostLate(format!(
                 "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting",
                 one.seat,
@@ -162,6 +171,23 @@ impl Referee<'_> {
         self.blame(by, why)?;
         one.put_off(late);
         Ok(())
+    }
+
+    /// CPU time that other bots have used since they were asked or have answered, beyond what they may while all think:
+    /// all of their CPUs for as long as an answer may take.
+    fn beyond_their_turns(&mut self, one: &Waiting) -> Vec<(Seat, Duration)> {
+        let limit = one.limit().unwrap_or_default();
+        let mut taken = Vec::new();
+        for (seat, player) in Seat::first(self.players.len() as u8).zip(&mut *self.players) {
+            let Player::Program(program) = player else { continue };
+            let tree = program.tree();
+            if let (true, Some(then)) = (seat != one.seat, self.seats[seat.index()].cpu_then) {
+                tree.survey();
+                let used = tree.cpu_time().unwrap_or_default().saturating_sub(then);
+                taken.push((seat, used.saturating_sub(limit * tree.cpus() as u32)));
+            }
+        }
+        taken
     }
 
     /// A seat was found stopped by a signal that neither we nor its own processes sent. Whether it goes on.

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, Kind, sys};
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::SeatError;
@@ -28,6 +28,7 @@ use agon_spec::clock::is_scale;
 pub use agon_spec::clock::time;
 use agon_spec::{Clock, MapSpec, MatchSpec, Ponder, RulesSpec};
 use clap::{Args, ValueEnum};
+use rustix::process::Signal;
 use serde::Serialize;
 
 /// Why a command did not do what it was asked for.
@@ -412,14 +413,17 @@ pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Becomes true when the user presses Ctrl-C. A second time ends the program at once.
+/// Becomes true when the user presses Ctrl-C. A second time ends the program at once. What goes on in the background is
+/// not for Ctrl-C, and what was started by `nohup` not for the end of its terminal.
 pub fn stop_on_ctrl_c() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        let _ = ctrlc::set_handler(|| {
-            if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
-                std::process::exit(130);
-            }
+        sys::but_for_ignored(&[Signal::INT, Signal::HUP], || {
+            let _ = ctrlc::set_handler(|| {
+                if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
+                    std::process::exit(130);
+                }
+            });
         });
     });
     &STOP

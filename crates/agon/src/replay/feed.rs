@@ -12,6 +12,7 @@ use agon_game::{
     Rejection, Seat, Seats, Session,
 };
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
+use agon_replay::asked::Asked;
 use agon_replay::{Replay, Step};
 use clap::Args;
 use serde_json::Value;
@@ -76,7 +77,8 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     }
     let name = common::bot(&options.bot)?;
     let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
-    let mut session = Rerun { inner: open(&replay)?, steps: &replay.steps[..until], fed: seat, lost: false };
+    let inner = Asked::with(open(&replay)?, &replay, seat);
+    let mut session = Rerun { inner, until, fed: seat, asked: false, lost: false };
     let mut players = seat_bot(&mut session, &name, seat, options.clock.clock()?)?;
     let screen = screen::output();
     if !options.json {
@@ -127,8 +129,8 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         };
         let answers = if same + differ == 1 { "answer" } else { "answers" };
         writeln!(out, "\n{} {answers}: {same} as then, {differ} different, {more}", same + differ)?;
-        if session.lost && session.inner.steps() < until as u32 {
-            let rest = until as u32 - session.inner.steps();
+        if session.lost && session.steps() < until as u32 {
+            let rest = until as u32 - session.steps();
             writeln!(out, "{}", screen.bad(&format!("the last {rest} turns were not fed: no answer came")))?;
         }
     }
@@ -156,13 +158,26 @@ fn seat_bot(
     Ok(players)
 }
 
-/// A recorded match that goes on as it was, whatever is answered now.
+/// A recorded match that goes on as it was, whatever is answered now. The others are asked and heard again: what they
+/// said besides their orders may be told to the fed bot, as the name of a team.
 struct Rerun<'a> {
-    inner: Box<dyn Session>,
-    steps: &'a [Step],
+    inner: Asked<'a>,
+    /// So many steps are fed.
+    until: usize,
     fed: Seat,
+    /// Whether the others were asked at this step.
+    asked: bool,
     /// Whether the bot owes an answer: what it says later would be taken for that of another turn.
     lost: bool,
+}
+
+impl Rerun<'_> {
+    /// Asks the others that decide at this step and sit before the fed one, or behind it.
+    fn ask_others(&mut self, before: bool) {
+        for seat in self.inner.view().deciding().iter().filter(|seat| (*seat < self.fed) == before) {
+            self.inner.ask_one(seat);
+        }
+    }
 }
 
 impl Session for Rerun<'_> {
@@ -171,19 +186,30 @@ impl Session for Rerun<'_> {
             matches!(answer, Answer::Missing(Absence::TimedOut | Absence::Gone | Absence::NeverStarted))
         };
         self.lost |= answers.iter().any(|(seat, answer)| *seat == self.fed && missing(answer));
-        self.inner.play(&self.steps[self.inner.steps() as usize].answers)
+        if !std::mem::take(&mut self.asked) {
+            self.ask_others(true);
+            self.ask_others(false);
+        }
+        self.inner.play().map(|_| ())
     }
 
     fn deciding(&self) -> Seats {
-        match self.inner.steps() as usize >= self.steps.len() || self.lost {
+        match self.inner.steps() >= self.until || self.lost {
             true => Seats::NONE,
-            false => self.inner.deciding(),
+            false => self.inner.view().deciding(),
         }
+    }
+
+    fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
+        self.ask_others(true);
+        self.inner.session().ask(seat, out);
+        self.ask_others(false);
+        self.asked = true;
     }
 
     fn think(&mut self, seat: Seat) -> Vec<u8> {
         // The others are not asked: what they answered stands in the record.
-        if seat == self.fed { self.inner.think(seat) } else { Vec::new() }
+        if seat == self.fed { self.inner.session().think(seat) } else { Vec::new() }
     }
 
     fn rejections(&self) -> &[Rejection] {
@@ -192,59 +218,55 @@ impl Session for Rerun<'_> {
     }
 
     fn info(&self) -> &'static GameInfo {
-        self.inner.info()
+        self.inner.view().info()
     }
 
     fn kit(&self) -> Kit {
-        self.inner.kit()
+        self.inner.view().kit()
     }
 
     fn recipe(&self) -> &Recipe {
-        self.inner.recipe()
+        self.inner.view().recipe()
     }
 
     fn steps(&self) -> u32 {
-        self.inner.steps()
+        self.inner.view().steps()
     }
 
     fn moment(&self) -> String {
-        self.inner.moment()
+        self.inner.view().moment()
     }
 
     fn limit_ms(&self, seat: Seat) -> u32 {
-        self.inner.limit_ms(seat)
+        self.inner.view().limit_ms(seat)
     }
 
     fn soft_limit_ms(&self) -> Option<u32> {
-        self.inner.soft_limit_ms()
+        self.inner.view().soft_limit_ms()
     }
 
     fn pauses_ms(&self) -> [u32; 2] {
-        self.inner.pauses_ms()
-    }
-
-    fn ask(&mut self, seat: Seat, out: &mut Vec<u8>) {
-        self.inner.ask(seat, out);
+        self.inner.view().pauses_ms()
     }
 
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {
-        self.inner.hear(seat, message)
+        self.inner.session().hear(seat, message)
     }
 
     fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool {
-        self.inner.say(seat, order, out)
+        self.inner.view().say(seat, order, out)
     }
 
     fn public(&self, order: &[u8]) -> Option<Vec<u8>> {
-        self.inner.public(order)
+        self.inner.view().public(order)
     }
 
     fn registered(&self, seat: Seat) -> Option<String> {
-        self.inner.registered(seat)
+        self.inner.view().registered(seat)
     }
 
     fn announce(&mut self, seat: Seat, name: String) {
-        self.inner.announce(seat, name);
+        self.inner.session().announce(seat, name);
     }
 
     fn seat_builtin(
@@ -254,59 +276,59 @@ impl Session for Rerun<'_> {
         options: &[(String, String)],
         seed: u64,
     ) -> Result<(), String> {
-        self.inner.seat_builtin(seat, name, options, seed)
+        self.inner.session().seat_builtin(seat, name, options, seed)
     }
 
     fn events(&self) -> Vec<Value> {
-        self.inner.events()
+        self.inner.view().events()
     }
 
     fn events_json(&self) -> Box<RawValue> {
-        self.inner.events_json()
+        self.inner.view().events_json()
     }
 
     fn frames_json(&self) -> Option<Box<RawValue>> {
-        self.inner.frames_json()
+        self.inner.view().frames_json()
     }
 
     fn frame_count(&self) -> u32 {
-        self.inner.frame_count()
+        self.inner.view().frame_count()
     }
 
     fn position(&self) -> Position {
-        self.inner.position()
+        self.inner.view().position()
     }
 
     fn go_to(&mut self, position: &Position) -> bool {
-        self.inner.go_to(position)
+        self.inner.session().go_to(position)
     }
 
     fn keep_events(&mut self) {
-        self.inner.keep_events();
+        self.inner.session().keep_events();
     }
 
     fn outcome(&self) -> Option<&Outcome> {
-        self.inner.outcome()
+        self.inner.view().outcome()
     }
 
     fn end(&mut self, seat: Seat, facts: &Facts, out: &mut Vec<u8>) {
-        self.inner.end(seat, facts, out);
+        self.inner.session().end(seat, facts, out);
     }
 
     fn hash(&mut self) -> u64 {
-        self.inner.hash()
+        self.inner.session().hash()
     }
 
     fn picture(&self, eyes: Option<Seat>) -> Picture {
-        self.inner.picture(eyes)
+        self.inner.view().picture(eyes)
     }
 
     fn frames(&self, eyes: Option<Seat>) -> Vec<Picture> {
-        self.inner.frames(eyes)
+        self.inner.view().frames(eyes)
     }
 
     fn scene(&self) -> Value {
-        self.inner.scene()
+        self.inner.view().scene()
     }
 }
 
