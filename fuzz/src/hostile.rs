@@ -6,7 +6,7 @@ use agon_bot::{Received, Wire as _};
 use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
 use agon_view::Privacy;
-use agon_wasm::Desk;
+use agon_wasm::Engines;
 
 /// Messages of a bot, at some game in some position. The first byte chooses the game and how many steps
 /// random-looking answers have been played before; messages end at line feeds.
@@ -87,13 +87,13 @@ pub fn module(bytes: &[u8]) {
     if file.len() > 16 << 10 {
         return;
     }
-    let mut desk = Desk::default();
+    let mut engines = Engines::default();
     let privacy = if private % 2 == 0 { Privacy::Private } else { Privacy::Redacted };
-    let opened = match desk.open(file, privacy) {
+    let opened = match engines.open(file, privacy) {
         Ok(opened) => opened,
         Err(refusal) => {
             assert!(!refusal.error.is_empty() && !refusal.gone);
-            let _ = desk.import(file);
+            let _ = engines.import(file);
             return;
         }
     };
@@ -102,20 +102,20 @@ pub fn module(bytes: &[u8]) {
     let (id, steps) = (number(&opened["id"]), number(&opened["head"]["steps"]));
     let few = steps.min(64);
     // What is asked for alone is what comes with others, from whichever side it is reached.
-    let all = desk.lines(id, 1, few).expect("it is open");
+    let all = engines.lines(id, 1, few).expect("it is open");
     let mut lines = all.split_inclusive(|&byte| byte == b'\n');
     for step in 1..=few {
         let Some(line) = lines.next() else { break };
-        assert_eq!(desk.lines(id, few - step + 1, few - step + 1).map(|line| !line.is_empty()), Ok(true));
-        assert_eq!(desk.lines(id, step, step).as_deref(), Ok(line));
+        assert_eq!(engines.lines(id, few - step + 1, few - step + 1).map(|line| !line.is_empty()), Ok(true));
+        assert_eq!(engines.lines(id, step, step).as_deref(), Ok(line));
     }
     for (from, to) in [(from.into(), to.into()), (u32::MAX - u32::from(from), u32::MAX), (steps, u32::MAX)] {
-        let _ = desk.lines(id, from, to).expect("it is open");
+        let _ = engines.lines(id, from, to).expect("it is open");
     }
-    let _ = desk.message(id, u32::from(step).min(64), seat.into());
-    let _ = desk.message(id, u32::MAX, 1);
-    assert!(desk.lines(id.wrapping_add(1 + u32::from(other)), 1, 1).is_err_and(|refusal| refusal.gone));
-    desk.close(id);
+    let _ = engines.message(id, u32::from(step).min(64), seat.into());
+    let _ = engines.message(id, u32::MAX, 1);
+    assert!(engines.lines(id.wrapping_add(1 + u32::from(other)), 1, 1).is_err_and(|refusal| refusal.gone));
+    engines.close(id);
 }
 
 /// An `agon.toml`.

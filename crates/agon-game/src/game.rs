@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
 use crate::{
-    Answer, Answers, Chance, Dialect, Facts, GameInfo, Import, Kit, MapFindings, Outcome, Picture, Recipe,
-    Seat, Seats, Setup, SetupError, Unreadable,
+    Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Kit, MapFindings, Outcome, Picture,
+    Recipe, Seat, Seats, Setup, SetupError, Unreadable,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -33,6 +33,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     type Reason: Reason;
     /// The original wire protocol.
     type Dialect: Dialect<Self>;
+    /// How it is played choice by choice.
+    type Hand: Hand<Self>;
     /// What the matches of one setup share: the rules, the maps to choose from, and every table that
     /// does not depend on the seed.
     type Prepared: Send + Sync + 'static;

@@ -24,6 +24,7 @@ pub mod setup;
 
 pub mod author;
 pub mod conform;
+pub mod hand;
 pub mod import;
 pub mod info;
 pub mod kit;
@@ -40,6 +41,7 @@ pub use author::{HandIn, Language, Starter};
 pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
+pub use hand::{ByHand, Hand, Prospect};
 pub use import::{Import, Unreadable};
 pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport, with_tools};
 pub use kit::{Kit, TcpKit, WebSocketKit};

@@ -14,6 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conform::{Recognised, Report};
+use crate::hand::{ByHand, Hand as _};
 use crate::{
     Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit,
     MapFindings, Outcome, Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
@@ -143,6 +144,8 @@ pub trait Session: Send {
     fn frames_json(&self) -> Option<Box<RawValue>>;
     /// How many frames the last step had.
     fn frame_count(&self) -> u32;
+    /// The match as somebody plays it choice by choice.
+    fn by_hand(&self) -> &dyn ByHand;
 }
 
 /// A game before any match.
@@ -333,7 +336,8 @@ impl<G: Game> Table<G> {
         let state = game.start();
         let dialect = G::Dialect::new(&game);
         let outcome = game.outcome(&state);
-        let log = Log { events: Vec::new(), rejections: Vec::new(), wanted: false, asked: false };
+        let log =
+            Log { events: Vec::new(), rejections: Vec::new(), wanted: false, asked: false, before: None };
         let work = G::Work::default();
         let (bytes, announced) = (Vec::new(), BTreeMap::new());
         Self { game, state, work, chance, dialect, bots, log, steps: 0, outcome, bytes, announced }
@@ -347,6 +351,16 @@ impl<G: Game> Table<G> {
     /// The state.
     pub fn state(&self) -> &G::State {
         &self.state
+    }
+
+    /// The events of the last step.
+    pub(crate) fn events_kept(&self) -> &[G::Event] {
+        &self.log.events
+    }
+
+    /// The state before the last step, where its events are kept and not everybody may know all of them.
+    pub(crate) fn before(&self) -> Option<&G::State> {
+        self.log.before.as_ref()
     }
 
     /// The answers with their orders unpacked, when they are those this step takes.
@@ -373,6 +387,9 @@ impl<G: Game> Table<G> {
     pub fn play_typed(&mut self, answers: &[(Seat, Answer<G::Order>)]) {
         self.log.events.clear();
         self.log.rejections.clear();
+        if G::Hand::HIDES && self.log.wanted {
+            self.log.before = Some(self.state.clone());
+        }
         let Self { game, state, work, chance, dialect, log, .. } = self;
         for (seat, answer) in answers {
             if answer.order().is_none() {
@@ -393,6 +410,8 @@ struct Log<G: Game> {
     wanted: bool,
     /// Whether any seat is asked by messages, so that the dialect wants them.
     asked: bool,
+    /// The state before the step, where events are wanted and not everybody may know all of them.
+    before: Option<G::State>,
 }
 
 /// Passes what a step tells on to the dialect and the log.
@@ -610,10 +629,14 @@ impl<G: Game> Session for Table<G> {
     fn frame_count(&self) -> u32 {
         self.log.events.iter().filter(|event| self.game.frame_change(event, None).is_some()).count() as u32
     }
+
+    fn by_hand(&self) -> &dyn ByHand {
+        self
+    }
 }
 
 /// A list that is made while it is written.
-struct Listed<F>(F);
+pub(crate) struct Listed<F>(pub(crate) F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -622,7 +645,7 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
 }
 
 /// Values of ours as JSON: that cannot fail, but for keys that are no texts, which nobody has.
-fn json(value: &impl Serialize) -> Box<RawValue> {
+pub(crate) fn json(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 

@@ -4,6 +4,11 @@ use agon_game::session::random_answers;
 use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Heard, Ignored, Seat, Seeded, Session, Setup};
 use agon_game::{AnyGame as _, session::Table};
 
+use crate::choices::Choices;
+
+/// Choices are checked in one of so many positions: each is tried.
+const HAND_EVERY: u32 = 24;
+
 /// A match longer than this many steps does not end.
 const LONGEST: u32 = 1_000_000;
 
@@ -40,6 +45,7 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
     let mut chance = Seeded::stream(setup.seed, "play");
     let mut dialect = G::Dialect::new(&game);
     let mut answers = Vec::new();
+    let mut choices = Choices::<G>::default();
     let mut steps = 0;
     loop {
         let at = || format!("{}, {setup:?}, step {steps}", G::INFO.name);
@@ -55,6 +61,9 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
         }
         assert!(steps < LONGEST, "the match does not end: {}", at());
         nothing_leaks(&game, &state, &dialect_twin(&game), &mut policy, &at);
+        if policy.happens(1, HAND_EVERY) {
+            choices.check(&game, &state, &mut policy, &at);
+        }
         random_answers(&game, &state, &mut policy, &mut answers);
         for (seat, answer) in &answers {
             let order = answer.order().expect("random answers are orders");

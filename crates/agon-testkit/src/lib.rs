@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod choices;
 pub mod conformance;
 pub mod generated;
 pub mod golden;

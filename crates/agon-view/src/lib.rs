@@ -16,8 +16,10 @@ mod maker;
 mod view;
 
 pub mod delta;
+pub mod play;
 pub mod record;
 
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};
+pub use play::{Play, Sitter, Turn, Wanted};
 pub use view::{View, message};

@@ -236,11 +236,14 @@ mod tests {
     use agon_testkit::generated;
 
     use super::*;
+    use crate::play::{Begun, PlayAsk, Sitter, Turn, Wanted};
 
     #[test]
     fn the_web_app_reads_these_types() {
-        let types =
-            generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord];
-        generated::check("view.ts", "crates/agon-view/src/line.rs", &types);
+        let mut types =
+            generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord]
+                .to_vec();
+        types.extend(generated![Sitter, Wanted, Turn, PlayAsk, Begun<'static>]);
+        generated::check("view.ts", "crates/agon-view/src/line.rs and play.rs", &types);
     }
 }

@@ -80,6 +80,8 @@ pub struct Maker {
     start: Value,
     privacy: Privacy,
     clock: Clock,
+    /// Whose eyes, where the rules hide something; none for all.
+    eyes: Option<Seat>,
 }
 
 impl Maker {
@@ -126,7 +128,28 @@ impl Maker {
             scene: start.clone(),
             end: None,
         };
-        Ok((Self { session, start, privacy, clock: header.clock.clock() }, head))
+        Ok((Self { session, start, privacy, clock: header.clock.clock(), eyes: None }, head))
+    }
+
+    /// From here on shows what `seat` may know, in games whose rules hide something. `head` is the one it began with.
+    pub fn look(&mut self, seat: Seat, head: &mut Head) {
+        if self.session.by_hand().hides() {
+            self.eyes = Some(seat);
+            self.start = self.scene();
+            head.scene = self.start.clone();
+        }
+    }
+
+    /// Whose eyes it shows a match with, where the rules hide something.
+    pub fn eyes(&self) -> Option<Seat> {
+        self.eyes
+    }
+
+    fn scene(&self) -> Value {
+        match self.eyes {
+            Some(seat) => self.session.by_hand().scene_of(seat),
+            None => self.session.scene(),
+        }
     }
 
     /// Plays the next step and gives its line. `notes` says what is known of the answer of a seat.
@@ -140,13 +163,16 @@ impl Maker {
         faults: Vec<FaultLine>,
     ) -> Result<Line, String> {
         let moment = self.session.moment();
-        let told = answers.iter().map(|(seat, answer)| self.answer(*seat, answer, notes(*seat))).collect();
+        let eyes = self.eyes;
+        let known = |seat: Seat| eyes.is_none_or(|own| own == seat);
+        let told = answers
+            .iter()
+            .filter(|(seat, _)| known(*seat))
+            .map(|(seat, answer)| self.answer(*seat, answer, notes(*seat)))
+            .collect();
         self.session.play(answers).map_err(|why| format!("{moment}: {why}"))?;
-        let rejected = self.session.rejections().iter().map(|one| RejectionLine {
-            seat: one.seat.number(),
-            order: one.index,
-            rule: one.rule,
-            why: one.why.clone(),
+        let rejected = self.session.rejections().iter().filter(|one| known(one.seat)).map(|one| {
+            RejectionLine { seat: one.seat.number(), order: one.index, rule: one.rule, why: one.why.clone() }
         });
         Ok(Line {
             step: self.session.steps(),
@@ -154,9 +180,12 @@ impl Maker {
             answers: told,
             rejected: rejected.collect(),
             faults,
-            events: self.session.events_json(),
-            frames: self.session.frames_json(),
-            scene: delta(&self.start, &self.session.scene()),
+            events: match eyes {
+                Some(seat) => self.session.by_hand().events_of(seat),
+                None => self.session.events_json(),
+            },
+            frames: self.session.frames_json().filter(|_| eyes.is_none()),
+            scene: delta(&self.start, &self.scene()),
             deciding: deciding(self.session.as_ref()),
             registered: None,
         })

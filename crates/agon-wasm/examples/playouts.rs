@@ -6,9 +6,9 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let (game, steps) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let steps: u32 = steps.parse().expect("GAME STEPS");
-    let desk = agon_wasm::Desk::default();
-    desk.playout(&game, steps / 10).expect("a game of ours");
+    let engines = agon_wasm::Engines::default();
+    engines.playout(&game, steps / 10).expect("a game of ours");
     let began = Instant::now();
-    let played = desk.playout(&game, steps).expect("a game of ours");
+    let played = engines.playout(&game, steps).expect("a game of ours");
     println!("{}", began.elapsed().as_nanos() as f64 / played as f64);
 }

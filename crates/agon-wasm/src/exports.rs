@@ -7,7 +7,7 @@ use std::panic;
 
 use agon_view::Privacy;
 
-use crate::desk::{Desk, Refusal};
+use crate::engines::{Engines, Refusal};
 
 /// It is done, and what was asked for lies at [`agon_out`].
 const DONE: u32 = 0;
@@ -17,7 +17,7 @@ const REFUSED: u32 = 1;
 const NOTHING: u32 = 2;
 
 thread_local! {
-    static DESK: RefCell<Desk> = RefCell::default();
+    static ENGINES: RefCell<Engines> = RefCell::default();
     /// What goes in.
     static IN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     /// What comes out.
@@ -56,42 +56,48 @@ extern "C" fn agon_out_length() -> usize {
     OUT.with_borrow(Vec::len)
 }
 
-/// [`Desk::open`] with the bytes that went in.
+/// [`Engines::open`] with the bytes that went in.
 #[unsafe(no_mangle)]
 extern "C" fn agon_open(private: u32) -> u32 {
     let privacy = if private == 0 { Privacy::Redacted } else { Privacy::Private };
-    answer(|desk| desk.open(&taken(), privacy).map(Some))
+    answer(|engines| engines.open(&taken(), privacy).map(Some))
 }
 
-/// [`Desk::lines`].
+/// [`Engines::lines`].
 #[unsafe(no_mangle)]
 extern "C" fn agon_lines(id: u32, from: u32, to: u32) -> u32 {
-    answer(|desk| desk.lines(id, from, to).map(Some))
+    answer(|engines| engines.lines(id, from, to).map(Some))
 }
 
-/// [`Desk::message`].
+/// [`Engines::message`].
 #[unsafe(no_mangle)]
 extern "C" fn agon_message(id: u32, step: u32, seat: u32) -> u32 {
-    answer(|desk| desk.message(id, step, seat))
+    answer(|engines| engines.message(id, step, seat))
 }
 
-/// [`Desk::import`] with the bytes that went in.
+/// [`Engines::import`] with the bytes that went in.
 #[unsafe(no_mangle)]
 extern "C" fn agon_import() -> u32 {
-    answer(|desk| desk.import(&taken()).map(Some))
+    answer(|engines| engines.import(&taken()).map(Some))
 }
 
-/// [`Desk::close`].
+/// [`Engines::close`].
 #[unsafe(no_mangle)]
 extern "C" fn agon_close(id: u32) {
-    DESK.with_borrow_mut(|desk| desk.close(id));
+    ENGINES.with_borrow_mut(|engines| engines.close(id));
 }
 
-/// [`Desk::playout`] of the game whose name went in; gives the number of steps as text.
+/// [`Engines::play`] with what went in.
+#[unsafe(no_mangle)]
+extern "C" fn agon_play() -> u32 {
+    answer(|engines| engines.play(&taken()))
+}
+
+/// [`Engines::playout`] of the game whose name went in; gives the number of steps as text.
 #[unsafe(no_mangle)]
 extern "C" fn agon_playout(steps: u32) -> u32 {
-    answer(|desk| {
-        let played = desk.playout(&String::from_utf8_lossy(&taken()), steps)?;
+    answer(|engines| {
+        let played = engines.playout(&String::from_utf8_lossy(&taken()), steps)?;
         Ok(Some(played.to_string().into_bytes()))
     })
 }
@@ -104,10 +110,10 @@ fn put(bytes: Vec<u8>) {
     OUT.with_borrow_mut(|out| *out = bytes);
 }
 
-fn answer(ask: impl FnOnce(&mut Desk) -> Result<Option<Vec<u8>>, Refusal>) -> u32 {
+fn answer(ask: impl FnOnce(&mut Engines) -> Result<Option<Vec<u8>>, Refusal>) -> u32 {
     // What is left when memory runs out, of which no panic tells.
     put(Vec::new());
-    match DESK.with_borrow_mut(ask) {
+    match ENGINES.with_borrow_mut(ask) {
         Ok(Some(bytes)) => {
             put(bytes);
             DONE

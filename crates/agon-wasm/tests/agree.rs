@@ -9,7 +9,7 @@ use std::process::Command;
 
 use agon_testkit::golden;
 use agon_view::{Privacy, record};
-use agon_wasm::Desk;
+use agon_wasm::Engines;
 use common::{played, texts};
 use sha2::{Digest as _, Sha256};
 
@@ -61,7 +61,7 @@ fn the_module_agrees_with_this_machine() {
 /// A digest of all that can be asked of a replay.
 fn digest(replay: &[u8]) -> String {
     let mut hash = Sha256::new();
-    for text in texts(&mut Desk::default(), replay, Privacy::Private).expect("a replay of ours") {
+    for text in texts(&mut Engines::default(), replay, Privacy::Private).expect("a replay of ours") {
         hash.update(text);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -26,6 +26,7 @@ pub mod map;
 pub mod conform;
 pub mod dialect;
 pub mod event;
+pub mod hand;
 pub mod picture;
 pub mod scene;
 pub mod view;
@@ -118,6 +119,7 @@ impl Game for CultistWars {
     type Event = event::Event;
     type Reason = Reason;
     type Dialect = dialect::Lines;
+    type Hand = hand::Hand;
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {

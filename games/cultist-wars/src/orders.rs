@@ -4,14 +4,16 @@ use std::fmt;
 
 use agon_game::Seat;
 use agon_game::pack::{Reader, put_varint, unzigzag, zigzag};
+use serde::{Deserialize, Serialize};
 
 use crate::board::{HEIGHT, Tile, WIDTH};
 use crate::convert::REACH;
 use crate::state::{LEADERS, Owner, State, UNITS, UnitId, leader};
 use crate::{CultistWars, moving};
 
-/// What a bot asks for. The numbers are as it wrote them: any 32-bit numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a bot asks for. The numbers are as it wrote them: any 32-bit numbers. In JSON `{"do":"move","unit":2,"x":3,"y":4}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Order {
     /// Do nothing.
     Wait,

@@ -33,6 +33,7 @@ pub mod generate;
 pub mod map;
 
 pub mod dialect;
+pub mod hand;
 
 mod bench;
 mod builtin;
@@ -83,6 +84,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
     type Event = Event;
     type Reason = Reason;
     type Dialect = dialect::Dialect;
+    type Hand = hand::Hand;
     type Prepared = setup::Prepared;
 
     fn prepare(setup: &Setup) -> Result<setup::Prepared, SetupError> {

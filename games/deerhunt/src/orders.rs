@@ -3,6 +3,7 @@
 use std::fmt;
 
 use agon_game::Reason as ReasonTrait;
+use serde::{Deserialize, Serialize};
 
 use crate::rules::Validation;
 use crate::state::{At, Direction, Kind, Lock, UnitId};
@@ -34,7 +35,8 @@ impl Move {
 }
 
 /// What a unit shall do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verb {
     /// No verb: the words are steps.
     Walk,

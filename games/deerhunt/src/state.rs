@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::map::{CellSet, MAX_HUBS};
 use crate::sets::{Queue, UnitSet};
@@ -120,7 +120,7 @@ impl fmt::Display for At {
 }
 
 /// One of the four directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Direction {
     /// Towards row 0.

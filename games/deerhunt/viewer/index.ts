@@ -26,7 +26,7 @@ export interface Scene {
   mover: 'p1' | 'p2' | null
   vision: number
   ground: string[]
-  players: { resources: number; sees: number[] }[]
+  players: { /** Of the other player unknown, now and then. */ resources: number | null; sees: number[] }[]
   units: Unit[]
   stock: number[] | null
 }
@@ -54,16 +54,16 @@ export const drawing: Drawing<Scene> = {
   ],
 
   size: (scene) => [scene.ground[0]?.length ?? 1, scene.ground.length],
-  score: (scene) => scene.players.map(({ resources }) => resources),
+  score: (scene) => scene.players.map(({ resources }) => resources ?? 0),
 
   gauges(scene) {
-    const most = Math.max(10, ...scene.players.map(({ resources }) => resources))
+    const most = Math.max(10, ...scene.players.map(({ resources }) => resources ?? 0))
     return scene.players.map(({ resources }, index) => {
       const own = scene.units.filter((unit) => seat(unit) === index + 1)
       const workers = own.filter(({ type }) => type === 'worker').length
       const whole = Math.max(6, scene.units.length)
       return [
-        { name: 'resources', value: resources, share: resources / most, text: `${resources}` },
+        { name: 'resources', value: resources ?? 0, share: (resources ?? 0) / most, text: `${resources ?? '?'}` },
         { name: 'workers', value: workers, share: workers / whole, text: `${workers}` },
         { name: 'melees', value: own.length - workers, share: (own.length - workers) / whole, text: `${own.length - workers}` },
       ]

@@ -207,6 +207,7 @@ impl Game for JungleBlitz {
     type Event = Event;
     type Reason = Refusal;
     type Dialect = Wire;
+    type Hand = crate::hand::Hand;
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {

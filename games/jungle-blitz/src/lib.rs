@@ -31,6 +31,7 @@ pub mod map;
 pub mod map_check;
 
 pub mod dialect;
+pub mod hand;
 
 pub mod builtin;
 pub mod generate;

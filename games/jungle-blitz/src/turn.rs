@@ -35,7 +35,7 @@ pub fn play(
 }
 
 /// What was marked in the previous tick was told with this one's message, and is forgotten (JB-TURN-1).
-fn forget_marks(game: &JungleBlitz, state: &mut State) {
+pub(crate) fn forget_marks(game: &JungleBlitz, state: &mut State) {
     for unit in &mut state.units[..usize::from(game.unit_count())] {
         (unit.vined_by, unit.attacked_by, unit.died_at) = (0, 0, Cell::NOWHERE);
     }
@@ -102,7 +102,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
     }
 
     /// One entry: the checks that all actions share, then the action itself.
-    fn entry(&mut self, unit: UnitIndex, action: Action, acted: &mut u16) -> Result<(), Why> {
+    pub(crate) fn entry(&mut self, unit: UnitIndex, action: Action, acted: &mut u16) -> Result<(), Why> {
         self.allowed(unit, action, *acted)?;
         *acted |= 1 << unit;
         match action {

@@ -1,7 +1,7 @@
 //! Cells, directions and sets of cells.
 
-use serde::Serialize;
 use serde::ser::{SerializeStruct as _, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The longest side of a map, in cells.
 pub const SIDE: usize = 32;
@@ -64,7 +64,7 @@ impl Serialize for Cell {
 }
 
 /// A direction of a move. The origin of the board is its top left corner (OB-MOVE-1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Direction {
     /// y - 1.

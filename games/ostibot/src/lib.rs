@@ -28,6 +28,7 @@ mod walk;
 // what is seen and said,
 pub mod dialect;
 pub mod event;
+pub mod hand;
 pub mod input;
 pub mod orders;
 mod pack;
@@ -215,6 +216,7 @@ impl Game for Ostibot {
     type Event = event::Event;
     type Reason = orders::Refusal;
     type Dialect = dialect::Talk;
+    type Hand = hand::Hand;
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {

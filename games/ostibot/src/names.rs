@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A name on the wire: its letter and its number, in one form only (OB-BOT-4).
 macro_rules! name {
@@ -28,6 +28,12 @@ macro_rules! name {
                     0 => f.write_str("?"),
                     number => write!(f, "{}{number}", $letter),
                 }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Ok(Self::read(&String::deserialize(from)?))
             }
         }
 

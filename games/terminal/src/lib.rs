@@ -37,6 +37,7 @@ pub mod conform;
 
 pub mod builtin;
 pub mod dialect;
+pub mod hand;
 pub mod line;
 pub mod picture;
 mod random;
@@ -161,6 +162,7 @@ impl Game for Terminal {
     type Event = Event;
     type Reason = Refusal;
     type Dialect = Wire;
+    type Hand = hand::Hand;
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {

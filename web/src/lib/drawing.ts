@@ -6,6 +6,7 @@ import type { Pen } from './pen'
 
 export { Pen } from './pen'
 export { mix } from './colour'
+export type { Actor, Hand, HandView, Standing } from './hand'
 
 /** A place in a match, from 1. */
 export type Seat = number

@@ -105,6 +105,18 @@ export class Film {
     return true
   }
 
+  /** Forgets what came after a step, in a match that was taken back. */
+  cut(total: number): void {
+    this.lastScene = this.sceneAfter(total)
+    this.frames.length = this.firsts[total + 1] ?? this.frames.length
+    this.firsts.length = Math.min(this.firsts.length, total + 1)
+    this.briefs.length = Math.min(this.briefs.length, total)
+    for (const step of [...this.lines.keys()].filter((step) => step > total)) this.lines.delete(step)
+    for (const step of [...this.ready.keys()].filter((step) => step > total)) this.ready.delete(step)
+    this.total = Math.min(this.total, total)
+    this.end = undefined
+  }
+
   /** Whether all steps are known. */
   get known(): boolean {
     return this.end !== undefined && this.briefs.length >= this.total

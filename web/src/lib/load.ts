@@ -102,8 +102,11 @@ class Served implements Reel {
 /** The engines in this page; none once they turned out not to work here. */
 let engines = Engines.ofPage()
 
+/** The engines, for whoever plays by hand. */
+export const enginesHere = () => engines
+
 /** The bytes of a replay, or of what is taken for one. */
-async function bytesOf(source: Source): Promise<Blob> {
+export async function bytesOf(source: Source): Promise<Blob> {
   if (source.kind === 'file') return source.bytes
   if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
   return (await reach(`api/file?${query(source)}`)).blob()

@@ -10,6 +10,12 @@ export interface Place {
   /** A journal, and one of its matches as `block.game`. */
   journal: string
   match: string
+  /** A game played by hand in this page, who sits where, and what is played. */
+  play: string
+  seats: string
+  rules: string
+  map: string
+  seed: string
   turn: number | null
   part: number | null
   selected: string | null
@@ -18,7 +24,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -33,6 +39,11 @@ export function readPlace(hash: string): Place {
     with: found.get('with') ?? '',
     journal: found.get('journal') ?? '',
     match: /^\d{1,12}\.\d{1,9}$/.test(found.get('match') ?? '') ? found.get('match')! : '',
+    play: found.get('play') ?? '',
+    seats: found.get('seats') ?? '',
+    rules: found.get('rules') ?? '',
+    map: found.get('map') ?? '',
+    seed: found.get('seed') ?? '',
     turn: number('turn'),
     part: number('part'),
     selected: found.get('select'),
@@ -51,6 +62,11 @@ export function writePlace(place: Place): string {
   put('with', place.with)
   put('journal', place.journal)
   put('match', place.match)
+  put('play', place.play)
+  put('seats', place.seats)
+  put('rules', place.rules)
+  put('map', place.map)
+  put('seed', place.seed)
   put('turn', place.turn)
   put('part', place.part === 0 ? null : place.part)
   put('select', place.selected)

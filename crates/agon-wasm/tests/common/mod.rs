@@ -5,7 +5,7 @@
 use agon_game::{Answer, PackedAnswer, Seat, Setup};
 use agon_replay::{End, Header, SeatInfo, Writer};
 use agon_view::Privacy;
-use agon_wasm::{Desk, Refusal};
+use agon_wasm::{Engines, Refusal};
 use serde_json::Value;
 
 /// A match of built-in bots, as a replay.
@@ -46,8 +46,8 @@ pub fn played(name: &str, seed: i64) -> Vec<u8> {
 }
 
 /// Head, lines and some messages of a replay, in order.
-pub fn texts(desk: &mut Desk, replay: &[u8], privacy: Privacy) -> Result<Vec<Vec<u8>>, Refusal> {
-    let opened = desk.open(replay, privacy)?;
+pub fn texts(engines: &mut Engines, replay: &[u8], privacy: Privacy) -> Result<Vec<Vec<u8>>, Refusal> {
+    let opened = engines.open(replay, privacy)?;
     let value: Value = serde_json::from_slice(&opened).expect("JSON");
     let id = value["id"].as_u64().expect("an id") as u32;
     let steps = value["head"]["steps"].as_u64().expect("a number of steps") as u32;
@@ -55,15 +55,15 @@ pub fn texts(desk: &mut Desk, replay: &[u8], privacy: Privacy) -> Result<Vec<Vec
     let mut texts = vec![opened[at..].to_vec()];
     let mut next = 1;
     while next <= steps {
-        let lines = desk.lines(id, next, next + 31)?;
+        let lines = engines.lines(id, next, next + 31)?;
         next += lines.iter().filter(|&&byte| byte == b'\n').count() as u32;
         texts.push(lines);
     }
     for step in [0, steps / 2] {
         for seat in 1..=value["head"]["seats"].as_array().expect("seats").len() as u32 {
-            texts.push(desk.message(id, step, seat)?.unwrap_or_default());
+            texts.push(engines.message(id, step, seat)?.unwrap_or_default());
         }
     }
-    desk.close(id);
+    engines.close(id);
     Ok(texts)
 }

@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 
 use agon_bot::BotName;
 use agon_game::{
-    Absence, Answer, AnyGame, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position, Recipe,
-    Rejection, Seat, Seats, Session,
+    Absence, Answer, AnyGame, ByHand, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position,
+    Recipe, Rejection, Seat, Seats, Session,
 };
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::asked::Asked;
@@ -223,6 +223,10 @@ impl Session for Rerun<'_> {
 
     fn kit(&self) -> Kit {
         self.inner.view().kit()
+    }
+
+    fn by_hand(&self) -> &dyn ByHand {
+        self.inner.by_hand()
     }
 
     fn recipe(&self) -> &Recipe {

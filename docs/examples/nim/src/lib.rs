@@ -10,8 +10,8 @@ use std::io::Write as _;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
-    Answer, Builtin, BuiltinInfo, Chance, Cpus, Dialect, Game, GameInfo, HandIn, Heard, Ink, Outcome,
-    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
+    Answer, Builtin, BuiltinInfo, Chance, Cpus, Dialect, Game, GameInfo, Hand, HandIn, Heard, Ink, Outcome,
+    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, hand, rules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,7 @@ impl Game for Nim {
     type Event = Took;
     type Reason = Refused;
     type Dialect = Lines;
+    type Hand = Choices;
     /// The rules, and a recipe that waits for its seed.
     type Prepared = (Rules, Recipe);
 
@@ -297,6 +298,32 @@ impl Dialect<Nim> for Lines {
 
     fn say(&self, _: &Nim, _: Seat, order: &Order, out: &mut Vec<u8>) {
         write!(out, "{order}").expect("writing to memory");
+    }
+}
+
+/// Played choice by choice: how many to take. Who chooses nothing takes one.
+pub enum Choices {}
+
+impl Hand<Nim> for Choices {
+    type Choice = Order;
+
+    fn seen(_: &Nim, view: &View<'_>) -> State {
+        **view
+    }
+
+    fn choices(game: &Nim, seat: Seat, seen: &State, chosen: &[Order]) -> Vec<Order> {
+        if chosen.is_empty() {
+            return hand::effective(game, seat, seen, chosen, 1..=game.allowed(seen));
+        }
+        Vec::new()
+    }
+
+    fn order(_: &Nim, _: Seat, chosen: &[Order]) -> Order {
+        chosen.last().copied().unwrap_or(1)
+    }
+
+    fn chosen(_: &Nim, _: Seat, order: &Order) -> Vec<Order> {
+        vec![*order]
     }
 }
 

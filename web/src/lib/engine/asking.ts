@@ -9,6 +9,7 @@ export type Asked =
   | { ask: 'lines'; id: number; from: number; to: number }
   | { ask: 'message'; id: number; step: number; seat: number }
   | { ask: 'import'; bytes: ArrayBuffer }
+  | { ask: 'play'; bytes: ArrayBuffer }
   | { ask: 'close'; id: number }
 
 export type Answered =

@@ -2,6 +2,7 @@
 
 import type { Head } from '../drawing'
 import type { Reel } from '../film'
+import type { PlayAsk } from '../generated/view'
 import type { Answered, Asked } from './asking'
 import { Refused } from './module'
 import EngineWorker from './worker?worker&inline'
@@ -56,6 +57,12 @@ export class Engines {
   async import(record: Blob): Promise<Blob> {
     const bytes = await record.arrayBuffer()
     return new Blob([(await this.ask({ ask: 'import', bytes }, [bytes]))!])
+  }
+
+  /** Asks of a match by hand. */
+  async play(ask: PlayAsk): Promise<ArrayBuffer | undefined> {
+    const bytes = new TextEncoder().encode(JSON.stringify(ask)).buffer
+    return this.ask({ ask: 'play', bytes }, [bytes])
   }
 
   async ask(asked: Asked, transfer: Transferable[] = []): Promise<ArrayBuffer | undefined> {
@@ -120,6 +127,12 @@ export class Computed implements Reel {
     private readonly shownAll: boolean,
     private id: number,
   ) {}
+
+  /** The number by which the engines know it, opened again where it was put away. */
+  async known(): Promise<number> {
+    this.id = (await this.engines.opened(this.replay, this.shownAll)).id
+    return this.id
+  }
 
   async lines(from: number, to: number): Promise<string[]> {
     const bytes = await this.ask((id) => ({ ask: 'lines', id, from, to }))

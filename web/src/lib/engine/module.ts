@@ -11,6 +11,7 @@ interface Exports {
   agon_lines(id: number, from: number, to: number): number
   agon_message(id: number, step: number, seat: number): number
   agon_import(): number
+  agon_play(): number
   agon_close(id: number): void
   agon_playout(steps: number): number
 }
@@ -19,7 +20,7 @@ interface Exports {
 const DONE = 0
 const REFUSED = 1
 
-/** Why there is nothing to give (`crates/agon-wasm/src/desk.rs`). */
+/** Why there is nothing to give (`crates/agon-wasm/src/engines.rs`). */
 export interface Refusal {
   error: string
   foreign: boolean
@@ -68,6 +69,12 @@ export class Engine {
 
   close(id: number): void {
     this.exports.agon_close(id)
+  }
+
+  /** A question of a match by hand, as JSON (`PlayAsk`). */
+  play(ask: Uint8Array): Uint8Array | undefined {
+    this.give(ask)
+    return this.call(() => this.exports.agon_play())
   }
 
   /** Plays random matches of a game until so many steps are played; gives how many were. */

@@ -24,6 +24,8 @@ function ask(engine: Engine, asked: Exclude<Asked, { ask: 'load' }>): Uint8Array
       return engine.message(asked.id, asked.step, asked.seat)
     case 'import':
       return engine.import(new Uint8Array(asked.bytes))
+    case 'play':
+      return engine.play(new Uint8Array(asked.bytes))
     case 'close':
       return engine.close(asked.id), undefined
   }

@@ -1,4 +1,4 @@
-// Made from the types of crates/agon-view/src/line.rs by its test; UPDATE_TYPES=1 makes it anew.
+// Made from the types of crates/agon-view/src/line.rs and play.rs by its test; UPDATE_TYPES=1 makes it anew.
 
 /** The match itself. */
 export type Head = {
@@ -144,3 +144,99 @@ export type End = {
 
 /** In what state a recording is. */
 export type EndWord = "whole" | "cut" | "void" | "altered";
+
+/** Who sits in a seat. */
+export type Sitter = {
+  /** The built-in bot; none for a person. */
+  builtin: string | null,
+  /** Its options, in order. */
+  options: Array<[string, string]>,
+};
+
+/** A match that somebody wants to play. */
+export type Wanted = {
+  /** The game. */
+  game: string,
+  /** A preset; empty for the default. */
+  rules: string,
+  /** Changes of the rules, in order. */
+  sets: Array<[string, string]>,
+  /** A map of the game, `generate`, or empty for the default. */
+  map: string,
+  /** The seed, in digits. */
+  seed: string,
+  /** Who plays. */
+  seats: Array<Sitter>,
+};
+
+/** How far a match has come. */
+export type Turn = {
+  /** The steps that were played since. */
+  lines: Array<Line>,
+  /** How many steps were played in all. */
+  steps: number,
+  /** The people who have to choose now, from 1. */
+  choosing: Array<number>,
+  /** Where the match is, in the game's words. */
+  moment: string,
+  /** The limit for an answer in milliseconds, as the rulebook has it. */
+  limit: number,
+  /** How it ended; none while it goes on. */
+  end: End | null,
+};
+
+/** What is asked of a match that is played by hand. */
+export type PlayAsk = { "ask": "begin",
+/** Which. */
+wanted: Wanted, } | { "ask": "resume",
+/** The replay. */
+replay: number,
+/** How many steps stay. */
+steps: number,
+/** Who plays on. */
+seats: Array<Sitter>, } | { "ask": "prospect",
+/** The match. */
+id: number,
+/** Whose choices, from 1. */
+seat: number,
+/** A list of choices, as the game writes them. */
+chosen: unknown[], } | { "ask": "answer",
+/** The match. */
+id: number,
+/** Whose, from 1. */
+seat: number,
+/** A list of choices, as the game writes them. */
+chosen: unknown[], } | { "ask": "hint",
+/** The match. */
+id: number,
+/** For whom, from 1. */
+seat: number,
+/** The bot. */
+bot: string, } | { "ask": "lend",
+/** The match. */
+id: number,
+/** For whom, from 1. */
+seat: number,
+/** The bot. */
+bot: string,
+/** How often. */
+times: number, } | { "ask": "go",
+/** The match. */
+id: number, } | { "ask": "back",
+/** The match. */
+id: number, } | { "ask": "replay",
+/** The match. */
+id: number, } | { "ask": "leave",
+/** The match. */
+id: number,
+};
+
+/** A match by hand that was begun. */
+export type Begun = {
+  /** How it is asked for. */
+  id: number,
+  /** What it is. */
+  head: Head,
+  /** What happened so far. */
+  turn: Turn,
+};

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use agon_game::conform::Report;
 use agon_game::{Seat, Setup};
 use agon_replay::{Replay, ReplayError};
-use agon_view::{Head, Privacy, View, record};
+use agon_view::play::{Begun, PlayAsk};
+use agon_view::{Head, Play, Privacy, Turn, View, record};
 use serde::Serialize;
+
+/// So many matches by hand can be open at a time; of more the one begun first is put away.
+pub const MOST_PLAYS: usize = 4;
 
 /// So many replays can be open at a time; of more the one opened first is put away.
 pub const MOST_OPEN: usize = 4;
@@ -40,12 +44,13 @@ struct Opened<'a> {
 
 /// The replays that a page looks at.
 #[derive(Default)]
-pub struct Desk {
+pub struct Engines {
     views: BTreeMap<u32, View>,
+    plays: BTreeMap<u32, Play>,
     last: u32,
 }
 
-impl Desk {
+impl Engines {
     /// Opens a replay; gives `{"id":..., "head":...}` as JSON.
     ///
     /// # Errors
@@ -116,6 +121,54 @@ impl Desk {
         }
     }
 
+    /// Answers what is asked of matches by hand, as JSON: a [`PlayAsk`].
+    ///
+    /// # Errors
+    /// When it is none, or cannot be done, or the match has been put away.
+    pub fn play(&mut self, ask: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+        let ask: PlayAsk = serde_json::from_slice(ask).map_err(Refusal::new)?;
+        let play = |plays: &mut BTreeMap<u32, Play>, id: u32| plays.remove(&id).ok_or_else(left);
+        // A match that stops within a question is not asked again: it is put back when it has answered.
+        let (id, mut own) = match &ask {
+            PlayAsk::Begin { wanted } => {
+                let begun = Play::begin(wanted).map_err(Refusal::new)?;
+                return self.begun(begun).map(Some);
+            }
+            PlayAsk::Resume { replay, steps, seats } => {
+                let view = self.views.get(replay).ok_or_else(gone)?;
+                let begun = Play::resume(view.replay(), *steps, seats.clone()).map_err(Refusal::new)?;
+                return self.begun(begun).map(Some);
+            }
+            PlayAsk::Leave { id } => {
+                self.plays.remove(id);
+                return Ok(None);
+            }
+            PlayAsk::Prospect { id, .. }
+            | PlayAsk::Answer { id, .. }
+            | PlayAsk::Hint { id, .. }
+            | PlayAsk::Lend { id, .. }
+            | PlayAsk::Go { id }
+            | PlayAsk::Back { id }
+            | PlayAsk::Replay { id } => (*id, play(&mut self.plays, *id)?),
+        };
+        let answered = answer(&mut own, &ask);
+        self.plays.insert(id, own);
+        answered.map(Some).map_err(Refusal::new)
+    }
+
+    fn begun(&mut self, mut play: Play) -> Result<Vec<u8>, Refusal> {
+        let mut turn = play.again().map_err(Refusal::new)?;
+        let on = play.go().map_err(Refusal::new)?;
+        turn = Turn { lines: turn.lines.into_iter().chain(on.lines).collect(), ..on };
+        self.last = self.last.wrapping_add(1);
+        let bytes = json(&Begun { id: self.last, head: play.head(), turn }).map_err(Refusal::new)?;
+        while self.plays.len() >= MOST_PLAYS {
+            self.plays.pop_first();
+        }
+        self.plays.insert(self.last, play);
+        Ok(bytes)
+    }
+
     /// Puts a replay away.
     pub fn close(&mut self, id: u32) {
         self.views.remove(&id);
@@ -138,6 +191,31 @@ impl Desk {
         }
         Ok(played)
     }
+}
+
+fn answer(play: &mut Play, ask: &PlayAsk) -> Result<Vec<u8>, String> {
+    let of = |number: u8| match number {
+        1..=Seat::MAX => Ok(Seat::new(number - 1)),
+        _ => Err(format!("no match has a seat {number}")),
+    };
+    match ask {
+        PlayAsk::Prospect { seat, chosen, .. } => json(&play.prospect(of(*seat)?, chosen)?),
+        PlayAsk::Answer { seat, chosen, .. } => json(&play.answer(of(*seat)?, chosen)?),
+        PlayAsk::Hint { seat, bot, .. } => json(&play.hint(of(*seat)?, bot)?),
+        PlayAsk::Lend { seat, bot, times, .. } => json(&play.lend(of(*seat)?, bot, *times)?),
+        PlayAsk::Go { .. } => json(&play.go()?),
+        PlayAsk::Back { .. } => json(&play.back()?),
+        PlayAsk::Replay { .. } => play.replay(),
+        PlayAsk::Begin { .. } | PlayAsk::Resume { .. } | PlayAsk::Leave { .. } => Ok(Vec::new()),
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(value).map_err(|error| error.to_string())
+}
+
+fn left() -> Refusal {
+    Refusal { gone: true, ..Refusal::new("this match was put away; begin another") }
 }
 
 fn gone() -> Refusal {

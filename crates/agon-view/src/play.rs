@@ -1,0 +1,442 @@
+//! A match that is played by hand: people choose, built-in bots answer, and what comes of it is shown and recorded like
+//! any other.
+
+use std::collections::BTreeMap;
+
+use agon_game::{Answer, MapChoice, PackedAnswer, Prospect, RulesChoice, Seat, Session, Setup};
+use agon_replay::{End as ReplayEnd, Header, Replay, SeatInfo, Writer};
+use agon_spec::Clock;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+#[cfg(test)]
+use ts_rs::TS;
+
+use crate::line::{End, Head, Line};
+use crate::maker::{Ending, Maker, Notes, Privacy, game_of};
+
+/// How a person is named among bots, on the command line and in replays.
+pub const HUMAN: &str = "human";
+
+/// Who sits in a seat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(deny_unknown_fields)]
+pub struct Sitter {
+    /// The built-in bot; none for a person.
+    pub builtin: Option<String>,
+    /// Its options, in order.
+    #[serde(default)]
+    pub options: Vec<(String, String)>,
+}
+
+/// A match that somebody wants to play.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// The game.
+    pub game: String,
+    /// A preset; empty for the default.
+    #[serde(default)]
+    pub rules: String,
+    /// Changes of the rules, in order.
+    #[serde(default)]
+    pub sets: Vec<(String, String)>,
+    /// A map of the game, `generate`, or empty for the default.
+    #[serde(default)]
+    pub map: String,
+    /// The seed, in digits.
+    pub seed: String,
+    /// Who plays.
+    pub seats: Vec<Sitter>,
+}
+
+/// How far a match has come.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Turn {
+    /// The steps that were played since.
+    pub lines: Vec<Line>,
+    /// How many steps were played in all.
+    pub steps: u32,
+    /// The people who have to choose now, from 1.
+    pub choosing: Vec<u8>,
+    /// Where the match is, in the game's words.
+    pub moment: String,
+    /// The limit for an answer in milliseconds, as the rulebook has it.
+    pub limit: u32,
+    /// How it ended; none while it goes on.
+    pub end: Option<End>,
+}
+
+/// What is asked of a match that is played by hand.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(tag = "ask", rename_all = "camelCase", deny_unknown_fields)]
+pub enum PlayAsk {
+    /// A new match; gives [`Begun`].
+    Begin {
+        /// Which.
+        wanted: Wanted,
+    },
+    /// One that goes on from an open replay, after so many steps of it; gives [`Begun`].
+    Resume {
+        /// The replay.
+        replay: u32,
+        /// How many steps stay.
+        steps: u32,
+        /// Who plays on.
+        seats: Vec<Sitter>,
+    },
+    /// What choices would lead to; gives a prospect.
+    Prospect {
+        /// The match.
+        id: u32,
+        /// Whose choices, from 1.
+        seat: u8,
+        /// A list of choices, as the game writes them.
+        #[cfg_attr(test, ts(type = "unknown[]"))]
+        chosen: Value,
+    },
+    /// An answer; gives a turn.
+    Answer {
+        /// The match.
+        id: u32,
+        /// Whose, from 1.
+        seat: u8,
+        /// A list of choices, as the game writes them.
+        #[cfg_attr(test, ts(type = "unknown[]"))]
+        chosen: Value,
+    },
+    /// What a built-in bot would choose; gives a list of choices.
+    Hint {
+        /// The match.
+        id: u32,
+        /// For whom, from 1.
+        seat: u8,
+        /// The bot.
+        bot: String,
+    },
+    /// Lets a built-in bot answer so many times; gives a turn.
+    Lend {
+        /// The match.
+        id: u32,
+        /// For whom, from 1.
+        seat: u8,
+        /// The bot.
+        bot: String,
+        /// How often.
+        times: u32,
+    },
+    /// Lets the bots play on where a turn stopped early; gives a turn.
+    Go {
+        /// The match.
+        id: u32,
+    },
+    /// Takes the last answer back; gives a turn.
+    Back {
+        /// The match.
+        id: u32,
+    },
+    /// Gives the replay, in its own bytes.
+    Replay {
+        /// The match.
+        id: u32,
+    },
+    /// Puts the match away.
+    Leave {
+        /// The match.
+        id: u32,
+    },
+}
+
+/// A match by hand that was begun.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Begun<'a> {
+    /// How it is asked for.
+    pub id: u32,
+    /// What it is.
+    pub head: &'a Head,
+    /// What happened so far.
+    pub turn: Turn,
+}
+
+/// No more steps are played at a time; who wants the rest asks again.
+const MOST_STEPS: usize = 400;
+
+/// A match that is played by hand.
+pub struct Play {
+    header: Header,
+    maker: Maker,
+    head: Head,
+    sitters: Vec<Sitter>,
+    steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
+    /// What people chose, where others still have to.
+    chosen: BTreeMap<Seat, Vec<u8>>,
+    /// The bot whose advice was asked for, by seat.
+    advisers: BTreeMap<Seat, String>,
+}
+
+impl Play {
+    /// A new match.
+    ///
+    /// # Errors
+    /// When it cannot be set up, in a sentence.
+    pub fn begin(wanted: &Wanted) -> Result<Self, String> {
+        let game =
+            agon_games::find(&wanted.game).ok_or_else(|| format!("no game is called `{}`", wanted.game))?;
+        let seed =
+            wanted.seed.parse().map_err(|_| format!("`{}` is no seed: a whole number", wanted.seed))?;
+        let map = match wanted.map.as_str() {
+            "" => MapChoice::Default,
+            "generate" => MapChoice::Generated,
+            name => MapChoice::Named(name.to_owned()),
+        };
+        let rules = RulesChoice { preset: wanted.rules.clone(), file: None, sets: wanted.sets.clone() };
+        let seats = u8::try_from(wanted.seats.len()).unwrap_or(u8::MAX);
+        let session = game.open(&Setup { rules, map, seats, seed }).map_err(|error| error.to_string())?;
+        let header = header(session.as_ref(), &wanted.seats);
+        Self::of(header, wanted.seats.clone(), &[])
+    }
+
+    /// Goes on from a recorded match, after so many steps of it, with other people and bots.
+    ///
+    /// # Errors
+    /// When it cannot be computed again that far, in a sentence.
+    pub fn resume(replay: &Replay, steps: u32, sitters: Vec<Sitter>) -> Result<Self, String> {
+        let game = game_of(&replay.header).map_err(|error| error.to_string())?;
+        let session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
+        if sitters.len() != replay.header.seats.len() {
+            return Err(format!("this match has {} seats", replay.header.seats.len()));
+        }
+        let steps = replay.steps.iter().take(steps as usize).map(|step| step.answers.clone());
+        Self::of(header(session.as_ref(), &sitters), sitters, &steps.collect::<Vec<_>>())
+    }
+
+    /// A match with its first steps.
+    fn of(header: Header, sitters: Vec<Sitter>, steps: &[Vec<(Seat, PackedAnswer)>]) -> Result<Self, String> {
+        let (mut maker, mut head) =
+            Maker::begin(&header, &Value::Null, Privacy::Private).map_err(|error| error.to_string())?;
+        let mut people = sitters.iter().enumerate().filter(|(_, sitter)| sitter.builtin.is_none());
+        // Alone, a person sees what its seat sees; several in one page see everything.
+        if let (Some((index, _)), None) = (people.next(), people.next()) {
+            maker.look(Seat::new(index as u8), &mut head);
+        }
+        for (seat, sitter) in Seat::first(header.recipe.seats).zip(&sitters) {
+            if let Some(name) = &sitter.builtin {
+                let seed =
+                    (header.recipe.seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
+                maker.session.seat_builtin(seat, name, &sitter.options, seed)?;
+            }
+        }
+        let mut own = Self {
+            header,
+            maker,
+            head,
+            sitters,
+            steps: Vec::new(),
+            chosen: BTreeMap::new(),
+            advisers: BTreeMap::new(),
+        };
+        for answers in steps {
+            // Bots that remember have seen everything.
+            for seat in own.maker.session.deciding().iter() {
+                if !own.is_person(seat) {
+                    let _ = own.maker.session.think(seat);
+                }
+            }
+            own.maker.session.play(answers)?;
+            let hash = own.maker.session.hash();
+            own.steps.push((answers.clone(), hash));
+        }
+        Ok(own)
+    }
+
+    fn is_person(&self, seat: Seat) -> bool {
+        self.sitters[seat.index()].builtin.is_none()
+    }
+
+    /// Whether a person has to choose for a seat that decides.
+    fn is_awaited(&self, seat: Seat) -> bool {
+        self.is_person(seat) && !self.chosen.contains_key(&seat)
+    }
+
+    /// What the match is.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// What the steps so far were, and where the match is.
+    ///
+    /// # Errors
+    /// When a match of ours does not play again as it was.
+    pub fn again(&self) -> Result<Turn, String> {
+        let registered = Value::Null;
+        let (mut maker, mut head) =
+            Maker::begin(&self.header, &registered, Privacy::Private).map_err(|error| error.to_string())?;
+        if let Some(eyes) = self.maker.eyes() {
+            maker.look(eyes, &mut head);
+        }
+        let lines: Result<Vec<Line>, String> = self
+            .steps
+            .iter()
+            .map(|(answers, _)| maker.step(answers, |_| Notes::default(), Vec::new()))
+            .collect();
+        Ok(self.turn(lines?))
+    }
+
+    /// Lets the built-in bots play until a person has to choose.
+    ///
+    /// # Errors
+    /// None of ours: the answers of built-in bots are orders.
+    pub fn go(&mut self) -> Result<Turn, String> {
+        let mut lines = Vec::new();
+        while lines.len() < MOST_STEPS {
+            let deciding = self.maker.session.deciding();
+            if deciding.is_empty() || deciding.iter().any(|seat| self.is_awaited(seat)) {
+                break;
+            }
+            let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
+            for seat in deciding.iter() {
+                let order = self.chosen.remove(&seat).unwrap_or_else(|| self.maker.session.think(seat));
+                answers.push((seat, Answer::Given { order, think_ms: 0 }));
+            }
+            lines.push(self.maker.step(&answers, |_| Notes::default(), Vec::new())?);
+            let hash = self.maker.session.hash();
+            self.steps.push((answers, hash));
+        }
+        Ok(self.turn(lines))
+    }
+
+    fn turn(&self, lines: Vec<Line>) -> Turn {
+        let session = &self.maker.session;
+        let deciding = session.deciding();
+        Turn {
+            lines,
+            steps: self.steps.len() as u32,
+            choosing: deciding.iter().filter(|&seat| self.is_awaited(seat)).map(Seat::number).collect(),
+            moment: session.moment(),
+            limit: deciding.iter().next().map_or(0, |seat| session.limit_ms(seat)),
+            end: deciding.is_empty().then(|| self.maker.end(session.outcome(), Ending::Whole)),
+        }
+    }
+
+    /// What choices would lead to.
+    ///
+    /// # Errors
+    /// When they are none of this game, or the seat has nothing to decide.
+    pub fn prospect(&self, seat: Seat, chosen: &Value) -> Result<Prospect, String> {
+        self.of_a_person(seat)?;
+        self.maker.session.by_hand().prospect(seat, chosen)
+    }
+
+    /// Answers for a seat, and lets everybody else play.
+    ///
+    /// # Errors
+    /// As for [`prospect`](Self::prospect).
+    pub fn answer(&mut self, seat: Seat, chosen: &Value) -> Result<Turn, String> {
+        self.of_a_person(seat)?;
+        let order = self.maker.session.by_hand().order_of(seat, chosen)?;
+        self.chosen.insert(seat, order);
+        self.go()
+    }
+
+    /// What a built-in bot would choose.
+    ///
+    /// # Errors
+    /// When there is no such bot, or the seat has nothing to decide.
+    pub fn hint(&mut self, seat: Seat, bot: &str) -> Result<Value, String> {
+        let order = self.advice(seat, bot)?;
+        Ok(self.maker.session.by_hand().chosen_in(seat, &order).unwrap_or_default())
+    }
+
+    /// Lets a built-in bot answer for a seat, so many times.
+    ///
+    /// # Errors
+    /// As for [`hint`](Self::hint).
+    pub fn lend(&mut self, seat: Seat, bot: &str, times: u32) -> Result<Turn, String> {
+        let mut lines = Vec::new();
+        for time in 0..times.min(MOST_STEPS as u32) {
+            if time > 0 && !self.maker.session.deciding().contains(seat) {
+                break;
+            }
+            let order = self.advice(seat, bot)?;
+            self.chosen.insert(seat, order);
+            lines.extend(self.go()?.lines);
+        }
+        Ok(self.turn(lines))
+    }
+
+    fn advice(&mut self, seat: Seat, bot: &str) -> Result<Vec<u8>, String> {
+        self.of_a_person(seat)?;
+        if !self.maker.session.deciding().contains(seat) {
+            return Err(format!("seat {seat} has nothing to decide now"));
+        }
+        if self.advisers.get(&seat).is_none_or(|known| known != bot) {
+            let options: [(String, String); 0] = [];
+            self.maker.session.seat_builtin(seat, bot, &options, u64::from(seat.number()))?;
+            self.advisers.insert(seat, bot.to_owned());
+        }
+        Ok(self.maker.session.think(seat))
+    }
+
+    fn of_a_person(&self, seat: Seat) -> Result<(), String> {
+        match self.sitters.get(seat.index()) {
+            Some(Sitter { builtin: None, .. }) => Ok(()),
+            Some(_) => Err(format!("a bot plays seat {seat}")),
+            None => Err(format!("this match has no seat {seat}")),
+        }
+    }
+
+    /// Takes the last answer of a person back, and all that came of it. Nothing happens before the first.
+    ///
+    /// # Errors
+    /// None of ours: what was played once plays again.
+    pub fn back(&mut self) -> Result<Turn, String> {
+        if self.chosen.pop_last().is_none() {
+            let person = |(seat, _): &(Seat, PackedAnswer)| self.is_person(*seat);
+            let last = self.steps.iter().rposition(|(answers, _)| answers.iter().any(person));
+            let Some(last) = last else { return Ok(self.turn(Vec::new())) };
+            let kept: Vec<_> = self.steps[..last].iter().map(|(answers, _)| answers.clone()).collect();
+            *self = Self::of(self.header.clone(), self.sitters.clone(), &kept)?;
+        }
+        Ok(self.turn(Vec::new()))
+    }
+
+    /// The match so far as a replay; one that was left is void.
+    ///
+    /// # Errors
+    /// Those of writing to memory.
+    pub fn replay(&mut self) -> Result<Vec<u8>, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let mut writer = Writer::new(Vec::new(), &self.header).map_err(failed)?;
+        for (answers, hash) in &self.steps {
+            writer.step(answers, *hash).map_err(failed)?;
+        }
+        let session = &mut self.maker.session;
+        let left = session.outcome().is_none().then_some("it was left before its end");
+        let end = ReplayEnd {
+            steps: 0,
+            outcome: session.outcome().cloned(),
+            state: format!("{:016x}", session.hash()),
+            chain: String::new(),
+            facts: json!({ "void": left }),
+        };
+        writer.finish(end).map_err(failed)
+    }
+}
+
+/// The header of a match by hand: nobody's time is measured.
+fn header(session: &dyn Session, sitters: &[Sitter]) -> Header {
+    let seats = sitters.iter().map(|sitter| {
+        let Some(name) = &sitter.builtin else {
+            return SeatInfo { bot: HUMAN.to_owned(), label: HUMAN.to_owned(), hash: None };
+        };
+        let options: Vec<String> =
+            sitter.options.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let options = if options.is_empty() { String::new() } else { format!("?{}", options.join("&")) };
+        SeatInfo { bot: format!("builtin:{name}{options}"), label: name.clone(), hash: None }
+    });
+    Header::new(session, seats.collect(), Clock { limited: false, ..Clock::ORIGINAL })
+}

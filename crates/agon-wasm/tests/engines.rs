@@ -1,0 +1,195 @@
+//! The engines gives what a view gives, refuses in sentences what it cannot open, and keeps no more open than it says.
+
+mod common;
+
+use agon_replay::Replay;
+use agon_view::{Privacy, View};
+use agon_wasm::{Engines, MOST_OPEN, Refusal};
+use common::{played, texts};
+use serde_json::Value;
+
+fn id(opened: &[u8]) -> u32 {
+    let value: Value = serde_json::from_slice(opened).expect("JSON");
+    value["id"].as_u64().expect("an id") as u32
+}
+
+#[test]
+fn lines_are_those_of_the_view_in_any_order() {
+    for game in agon_games::ALL {
+        let bytes = played(game.info().name, 3);
+        let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
+        let mut engines = Engines::default();
+        let id = id(&engines.open(&bytes, Privacy::Private).unwrap());
+        let steps = view.steps();
+        for step in [steps, 1, steps / 2, steps / 2 + 1, steps - 1] {
+            let expected = serde_json::to_string(&view.line(step)).unwrap() + "\n";
+            assert_eq!(String::from_utf8(engines.lines(id, step, step).unwrap()).unwrap(), expected);
+        }
+        for (from, to) in [(0, 0), (steps + 1, u32::MAX), (9, 2), (u32::MAX, u32::MAX)] {
+            assert_eq!(engines.lines(id, from, to).unwrap(), b"", "{from} to {to}");
+        }
+        let first = view.line(1).unwrap().answers[0].seat;
+        assert!(engines.message(id, 0, first.into()).unwrap().is_some(), "who decided was asked");
+        assert!(engines.message(id, 0, 200).is_err() && engines.message(id, 0, 0).is_err());
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_refused_in_a_sentence() {
+    let good = played("cultist-wars", 1);
+    let mut engines = Engines::default();
+    let mut refused = |bytes: &[u8]| engines.open(bytes, Privacy::Private).expect_err("it is no replay");
+    let foreign = refused(b"a letter, not a replay");
+    assert!(foreign.foreign && foreign.error.contains("not a replay"), "{foreign:?}");
+    assert!(refused(b"").foreign);
+    let newer = refused(&[b"AGONRPL9", &good[8..]].concat());
+    assert!(!newer.foreign && newer.error.contains("newer format"), "{newer:?}");
+    for place in [8, good.len() / 2, good.len() - 2] {
+        let mut damaged = good.clone();
+        damaged[place] ^= 0x40;
+        assert!(refused(&damaged).error.contains("damaged"), "at {place}");
+    }
+    // What says that it unpacks to more than there may be is refused before anything is unpacked.
+    let huge = [&b"AGONRPL1H\x01"[..], &[0xff, 0xff, 0xff, 0xff, 0x0f, 4], &[0; 12]].concat();
+    assert!(refused(&huge).error.contains("impossible size"));
+}
+
+#[test]
+fn one_that_was_cut_off_opens_as_far_as_it_goes() {
+    let good = played("deerhunt", 1);
+    let mut engines = Engines::default();
+    let opened = engines.open(&good[..good.len() - 40], Privacy::Private).unwrap();
+    let value: Value = serde_json::from_slice(&opened).unwrap();
+    assert_eq!(value["head"]["end"]["end"], "cut");
+}
+
+#[test]
+fn of_too_many_the_first_is_put_away_and_says_so() {
+    let bytes = played("cultist-wars", 1);
+    let mut engines = Engines::default();
+    let ids: Vec<u32> =
+        (0..=MOST_OPEN).map(|_| id(&engines.open(&bytes, Privacy::Private).unwrap())).collect();
+    let gone =
+        Refusal { error: "this replay was put away; open it again".to_owned(), foreign: false, gone: true };
+    assert_eq!(engines.lines(ids[0], 1, 1), Err(gone.clone()));
+    assert_eq!(engines.message(ids[0], 0, 1), Err(gone.clone()));
+    assert!(engines.lines(ids[1], 1, 1).is_ok());
+    engines.close(ids[1]);
+    engines.close(ids[1]);
+    assert_eq!(engines.lines(ids[1], 1, 1), Err(gone));
+}
+
+#[test]
+fn a_record_of_no_original_is_foreign() {
+    let refused = Engines::default().import(b"{}").expect_err("no record");
+    assert!(refused.foreign, "{refused:?}");
+}
+
+#[test]
+fn random_matches_are_played_for_whoever_measures() {
+    let engines = Engines::default();
+    for game in agon_games::ALL {
+        assert!(engines.playout(game.info().name, 100).unwrap() >= 100);
+    }
+    assert!(engines.playout("chess", 1).unwrap_err().error.contains("chess"));
+}
+
+#[test]
+fn a_redacted_view_says_less() {
+    let bytes = played("ostibot", 2);
+    let mut engines = Engines::default();
+    let of = |engines: &mut Engines, privacy| texts(engines, &bytes, privacy).unwrap();
+    let (own, public) = (of(&mut engines, Privacy::Private), of(&mut engines, Privacy::Redacted));
+    let names = |head: &[u8]| String::from_utf8_lossy(head).contains("\"bot\":\"builtin\"");
+    assert!(names(&own[0]) && !names(&public[0]));
+}
+
+/// Plays a match by hand to its end: seat 1 chooses what it is given first, the others are bots.
+fn by_hand(engines: &mut Engines, game: &str) -> Vec<u8> {
+    let info = agon_games::find(game).unwrap().info();
+    let mut seats = vec![serde_json::json!({ "builtin": null })];
+    seats.resize(usize::from(info.usual_seats()), serde_json::json!({ "builtin": "random" }));
+    let wanted = serde_json::json!({ "game": game, "seed": "7", "seats": seats });
+    let mut ask = |ask: Value| -> Value {
+        let answer = engines.play(&serde_json::to_vec(&ask).unwrap()).unwrap().unwrap();
+        serde_json::from_slice(&answer).unwrap()
+    };
+    let begun = ask(serde_json::json!({ "ask": "begin", "wanted": wanted }));
+    let (id, mut turn) = (begun["id"].clone(), begun["turn"].clone());
+    let mut asked = 0;
+    while turn["end"].is_null() {
+        assert!(asked < 5_000, "{game} does not end");
+        turn = if turn["choosing"] == serde_json::json!([1]) {
+            let nothing = ask(serde_json::json!({ "ask": "prospect", "id": id, "seat": 1, "chosen": [] }));
+            let all = nothing["choices"].as_array().unwrap();
+            let chosen: Vec<Value> = all.get(asked * 7 % all.len().max(1)).cloned().into_iter().collect();
+            let prospect =
+                ask(serde_json::json!({ "ask": "prospect", "id": id, "seat": 1, "chosen": chosen }));
+            assert_eq!(prospect["refused"], serde_json::json!([]), "{game}: {chosen:?}");
+            if asked == 3 {
+                let hint = ask(serde_json::json!({ "ask": "hint", "id": id, "seat": 1, "bot": "random" }));
+                assert!(hint.is_array());
+                let before = turn.clone();
+                ask(serde_json::json!({ "ask": "answer", "id": id, "seat": 1, "chosen": chosen }));
+                let again = ask(serde_json::json!({ "ask": "back", "id": id }));
+                assert_eq!(again["steps"], before["steps"], "{game}");
+            }
+            ask(serde_json::json!({ "ask": "answer", "id": id, "seat": 1, "chosen": chosen }))
+        } else {
+            ask(serde_json::json!({ "ask": "go", "id": id }))
+        };
+        asked += 1;
+    }
+    let replay = serde_json::json!({ "ask": "replay", "id": id });
+    engines.play(&serde_json::to_vec(&replay).unwrap()).unwrap().unwrap()
+}
+
+#[test]
+fn a_match_by_hand_is_an_ordinary_replay() {
+    for game in agon_games::ALL {
+        let mut engines = Engines::default();
+        let replay = by_hand(&mut engines, game.info().name);
+        let opened: Value =
+            serde_json::from_slice(&engines.open(&replay, Privacy::Private).unwrap()).unwrap();
+        assert_eq!(opened["head"]["end"]["end"], "whole", "{}", game.info().name);
+        assert_eq!(opened["head"]["seats"][0]["bot"], "human");
+        // It goes on from its middle with other players.
+        let seats = opened["head"]["seats"].as_array().unwrap().len();
+        let mut who = vec![serde_json::json!({ "builtin": "random" }); seats];
+        who[seats - 1] = serde_json::json!({ "builtin": null });
+        let resume = serde_json::json!({ "ask": "resume", "replay": opened["id"], "steps": 5, "seats": who });
+        let begun = engines.play(&serde_json::to_vec(&resume).unwrap()).unwrap().unwrap();
+        let begun: Value = serde_json::from_slice(&begun).unwrap();
+        assert!(begun["turn"]["lines"].as_array().unwrap().len() >= 5);
+    }
+}
+
+#[test]
+fn wrong_questions_of_a_match_by_hand_are_refused_in_a_sentence() {
+    let mut engines = Engines::default();
+    let mut refused = |ask: &str| engines.play(ask.as_bytes()).expect_err(ask);
+    assert!(refused("{").error.contains("EOF"));
+    assert!(refused(r#"{"ask":"fly"}"#).error.contains("fly"));
+    let begin = |game: &str, seats: &str| {
+        format!(r#"{{"ask":"begin","wanted":{{"game":"{game}","seed":"1","seats":[{seats}]}}}}"#)
+    };
+    assert!(refused(&begin("chess", "{}")).error.contains("chess"));
+    assert!(refused(&begin("terminal", "{}")).error.contains("2 bots"));
+    assert!(refused(&begin("terminal", r#"{},{"builtin":"nobody"}"#)).error.contains("nobody"));
+    assert!(refused(r#"{"ask":"go","id":9}"#).gone);
+    let play = engines.play(begin("terminal", r#"{"builtin":null},{"builtin":"rush"}"#).as_bytes());
+    let begun: Value = serde_json::from_slice(&play.unwrap().unwrap()).unwrap();
+    let id = &begun["id"];
+    let mut refused = |ask: String| engines.play(ask.as_bytes()).expect_err(&ask).error;
+    for (seat, chosen, says) in [
+        (2, "[]", "a bot plays seat 2"),
+        (9, "[]", "no seat 9"),
+        (0, "[]", "no match has a seat 0"),
+        (1, "{}", "a list"),
+        (1, "[1]", "no choice of Terminal"),
+        (1, r#"[{"do":"place","kind":"castle","x":1,"y":1}]"#, "castle"),
+    ] {
+        let why = refused(format!(r#"{{"ask":"answer","id":{id},"seat":{seat},"chosen":{chosen}}}"#));
+        assert!(why.contains(says), "{why}");
+    }
+}

@@ -1,0 +1,486 @@
+// A match that is played in this page: what is chosen, what would come of it, and what was sent.
+
+import type { Drawing, Head, Step } from './drawing'
+import { Film } from './film'
+import { drawingOf, handOf } from './games'
+import type { Begun, PlayAsk, Sitter, Turn, Wanted } from './generated/view'
+import type { Actor, Hand, HandView, Prospect, Refused } from './hand'
+import { Player } from './player.svelte'
+
+/** Who holds the match: the engines in this page, or a server. */
+export interface Holder {
+  prospect(seat: number, chosen: unknown[]): Promise<Prospect>
+  answer(seat: number, chosen: unknown[]): Promise<Turn>
+  go(): Promise<Turn>
+  /** What only somebody can do who plays alone. */
+  alone?: {
+    hint(seat: number, bot: string): Promise<unknown[]>
+    lend(seat: number, bot: string, times: number): Promise<Turn>
+    back(): Promise<Turn>
+  }
+  replay(): Promise<Blob>
+  leave(): void
+}
+
+/** Something that answers questions of matches by hand: the engines in this page. */
+export interface Asked {
+  play(ask: PlayAsk): Promise<ArrayBuffer | undefined>
+}
+
+const read = <T>(bytes: ArrayBuffer | undefined) => JSON.parse(new TextDecoder().decode(bytes)) as T
+
+/** A match in the engines of this page. */
+class Alone implements Holder {
+  constructor(
+    private readonly engines: Asked,
+    private readonly id: number,
+  ) {}
+
+  private async ask<T>(ask: PlayAsk): Promise<T> {
+    return read<T>(await this.engines.play(ask))
+  }
+
+  prospect(seat: number, chosen: unknown[]) {
+    return this.ask<Prospect>({ ask: 'prospect', id: this.id, seat, chosen })
+  }
+  answer(seat: number, chosen: unknown[]) {
+    return this.ask<Turn>({ ask: 'answer', id: this.id, seat, chosen })
+  }
+  go() {
+    return this.ask<Turn>({ ask: 'go', id: this.id })
+  }
+  readonly alone = {
+    hint: (seat: number, bot: string) => this.ask<unknown[]>({ ask: 'hint', id: this.id, seat, bot }),
+    lend: (seat: number, bot: string, times: number) => this.ask<Turn>({ ask: 'lend', id: this.id, seat, bot, times }),
+    back: () => this.ask<Turn>({ ask: 'back', id: this.id }),
+  }
+  async replay() {
+    return new Blob([(await this.engines.play({ ask: 'replay', id: this.id }))!])
+  }
+  leave() {
+    void this.engines.play({ ask: 'leave', id: this.id }).catch(() => {})
+  }
+}
+
+/** What standing orders are given to one actor. */
+export interface Errand {
+  id: string
+  goal: [number, number] | null
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+const at = (a: readonly number[] | undefined, b: readonly number[]) => a !== undefined && a[0] === b[0] && a[1] === b[1]
+
+/** More steps than this at once are skipped to the last. */
+const MANY = 12
+
+export class Playing {
+  readonly film: Film
+  readonly player: Player
+  readonly hand: Hand
+  chosen = $state.raw<unknown[]>([])
+  prospect = $state.raw<Prospect | undefined>(undefined)
+  turn = $state.raw<Turn>(undefined!)
+  selected = $state.raw<string[]>([])
+  over = $state.raw<[number, number] | null>(null)
+  cursor = $state.raw<[number, number] | null>(null)
+  /** Choices of the taken actor on one cell, of which one is to be picked. */
+  options = $state.raw<unknown[]>([])
+  /** The last wish that the rules refuse. */
+  wrong = $state.raw<{ words: string; refused: Refused } | null>(null)
+  busy = $state(false)
+  problem = $state<string | null>(null)
+  /** Standing orders, by actor. */
+  errands = $state.raw<ReadonlyMap<string, Errand>>(new Map())
+  /** The standing order that waits for a click on its place. */
+  placing = $state<string | null>(null)
+  /** Whether turns are sent by themselves. */
+  running = $state(false)
+  private round = 0
+
+  private constructor(
+    readonly holder: Holder,
+    begun: Begun,
+    drawing: Drawing,
+    hand: Hand,
+    readonly wanted: Wanted | undefined,
+  ) {
+    this.film = new Film(begun.head as Omit<Head, 'start'>, drawing)
+    this.player = new Player(this.film, { kind: 'page' })
+    this.hand = hand
+    this.turn = begun.turn
+    this.take(begun.turn)
+  }
+
+  static async begin(engines: Asked, wanted: Wanted): Promise<Playing> {
+    return Playing.of(engines, await engines.play({ ask: 'begin', wanted }), wanted)
+  }
+
+  /** Goes on from an open replay. */
+  static async resume(engines: Asked, replay: number, steps: number, seats: Sitter[]): Promise<Playing> {
+    return Playing.of(engines, await engines.play({ ask: 'resume', replay, steps, seats }), undefined)
+  }
+
+  private static of(engines: Asked, answer: ArrayBuffer | undefined, wanted: Wanted | undefined): Playing {
+    const begun = read<Begun>(answer)
+    return Playing.with(new Alone(engines, begun.id), begun, wanted)
+  }
+
+  static with(holder: Holder, begun: Begun, wanted?: Wanted): Playing {
+    const { game, title } = begun.head
+    const [drawing, hand] = [drawingOf(game), handOf(game)]
+    if (!drawing || !hand) throw new Error(`${title} cannot be played by hand in this page yet.`)
+    return new Playing(holder, begun, drawing, hand, wanted)
+  }
+
+  /** The seat that chooses now, else the one that did last. */
+  get seat(): number {
+    return this.turn.choosing[0] ?? this.lastSeat
+  }
+  private lastSeat = 1
+
+  get mine(): boolean {
+    return this.turn.choosing.length > 0 && !this.busy
+  }
+
+  get scene(): unknown {
+    return this.film.sceneAt(this.film.frames.length - 1)
+  }
+
+  /** The turn in the making; none while there is nothing to choose. */
+  get view(): HandView | undefined {
+    const { prospect } = this
+    if (!prospect) return undefined
+    const { film, seat, chosen, selected, over, scene } = this
+    const step: Step = {
+      number: film.total + 1,
+      moment: this.turn.moment,
+      answers: [{ seat }],
+      rejected: [],
+      faults: [],
+      events: prospect.events,
+      parts: film.drawing.frames?.(prospect.frames ?? []) ?? [],
+      before: scene,
+      scene: prospect.scene,
+      deciding: [],
+    }
+    return { head: film.head, seat, scene, chosen, prospect, step, selected, over }
+  }
+
+  get actors(): Actor[] {
+    const { view } = this
+    return view ? this.hand.actors(view) : []
+  }
+
+  /** What the actors that are taken can do. */
+  get own(): unknown[] {
+    const { selected, prospect } = this
+    return prospect?.choices.filter((choice) => selected.includes(this.hand.actor(choice))) ?? []
+  }
+
+  words(choice: unknown): string {
+    return this.hand.words(choice, this.scene, this.film.head)
+  }
+
+  /** Whether something is hidden from the seat that chooses, and something is seen. */
+  private sees(): boolean {
+    const { drawing, head } = this.film
+    const people = head.seats.filter(({ bot }) => bot === 'human').length
+    const sees = people === 1 ? drawing.sees?.(this.scene, this.seat, head) : undefined
+    if (!sees) return false
+    const [width, height] = drawing.size(this.film.start)
+    for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (sees(x, y)) return true
+    return false
+  }
+
+  /** Shows the lines of a turn, and makes ready for the next. */
+  private take(turn: Turn): void {
+    for (const line of turn.lines) this.film.add(line)
+    this.lastSeat = this.seat
+    this.turn = turn
+    if (turn.choosing.length > 0) this.lastSeat = turn.choosing[0]!
+    if (turn.end) this.film.add(turn.end)
+    this.player.grown()
+    // Many turns at once are not waited for, and of what is hidden nothing is drawn.
+    if (this.running || turn.lines.length > MANY) void this.player.go(this.film.frames.length - 1)
+    this.player.eyes = this.sees() ? this.seat : null
+    this.chosen = []
+    this.prospect = undefined
+    this.options = []
+    this.wrong = null
+    this.placing = null
+  }
+
+  /** Does something that ends in another turn. */
+  private async pass(what: () => Promise<Turn>): Promise<void> {
+    if (this.busy) return
+    this.busy = true
+    this.round++
+    try {
+      let turn = await what()
+      this.take(turn)
+      while (!turn.end && turn.choosing.length === 0) {
+        turn = await this.holder.go()
+        this.take(turn)
+      }
+      this.problem = null
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error)
+      this.running = false
+    } finally {
+      this.busy = false
+    }
+    await this.ready()
+  }
+
+  /** Asks what can be chosen, and lets standing orders choose. */
+  async ready(): Promise<void> {
+    if (this.turn.choosing.length === 0) return
+    await this.look([])
+    const living = new Set(this.actors.map(({ id }) => id))
+    this.selected = this.selected.filter((id) => living.has(id))
+    await this.stand()
+  }
+
+  /** What would come of these choices; they are taken over when nothing of them is refused. */
+  private async look(chosen: unknown[]): Promise<Refused[]> {
+    const mine = ++this.round
+    const prospect = await this.holder.prospect(this.seat, chosen)
+    if (mine !== this.round) return []
+    if (prospect.refused.length > 0) return prospect.refused
+    this.chosen = chosen
+    this.prospect = prospect
+    if (this.hand.single && chosen.length > 0) {
+      const first = await this.holder.prospect(this.seat, [])
+      if (mine === this.round) this.prospect = { ...prospect, choices: first.choices }
+    }
+    return []
+  }
+
+  /** Adds a choice; says why when the rules refuse it. */
+  async choose(choice: unknown): Promise<boolean> {
+    const before = this.hand.single ? [] : this.chosen
+    this.options = []
+    try {
+      const refused = await this.look([...before, choice])
+      this.wrong = refused[0] ? { words: this.words(choice), refused: refused[0] } : null
+      if (!this.wrong) this.after(choice)
+      return !this.wrong
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error)
+      return false
+    }
+  }
+
+  /** A unit that has its order is let go; a tool stays in hand. */
+  private after(choice: unknown): void {
+    const actor = this.hand.actor(choice)
+    if (this.actors.find(({ id }) => id === actor)?.at) this.selected = this.selected.filter((id) => id !== actor)
+  }
+
+  /** Takes a choice back; later ones go with it when they cannot stand without it. */
+  async drop(index: number): Promise<void> {
+    this.wrong = null
+    let rest = this.chosen.filter((_, place) => place !== index)
+    for (let tries = 0; tries < 20; tries++) {
+      const refused = await this.look(rest)
+      if (refused.length === 0) return
+      const bad = new Set(refused.map(({ index }) => index))
+      rest = rest.filter((_, place) => !bad.has(place))
+    }
+    await this.look([])
+  }
+
+  undo(): Promise<void> {
+    return this.chosen.length > 0 ? this.drop(this.chosen.length - 1) : Promise.resolve()
+  }
+
+  async clear(): Promise<void> {
+    this.wrong = null
+    await this.look([])
+  }
+
+  send(): Promise<void> {
+    if (!this.mine) return Promise.resolve()
+    const [seat, chosen] = [this.seat, this.chosen]
+    return this.pass(() => this.holder.answer(seat, chosen))
+  }
+
+  /** A hint, in place of what is chosen. */
+  async hint(): Promise<void> {
+    const { alone } = this.holder
+    if (!alone || !this.mine) return
+    this.busy = true
+    try {
+      let rest = await alone.hint(this.seat, this.hand.adviser)
+      for (let tries = 0; tries < 20; tries++) {
+        const refused = await this.look(rest)
+        if (refused.length === 0) break
+        const bad = new Set(refused.map(({ index }) => index))
+        rest = rest.filter((_, place) => !bad.has(place))
+      }
+      this.wrong = null
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error)
+    } finally {
+      this.busy = false
+    }
+  }
+
+  /** A built-in bot plays some turns. */
+  async lend(bot: string, times: number): Promise<void> {
+    const { alone } = this.holder
+    if (!alone || !this.mine) return
+    const seat = this.seat
+    await this.pass(() => alone.lend(seat, bot, times))
+  }
+
+  async back(): Promise<void> {
+    const { alone } = this.holder
+    if (!alone) return
+    this.running = false
+    await this.pass(async () => {
+      const turn = await alone.back()
+      this.film.cut(turn.steps)
+      this.player.at = Math.min(this.player.at, this.film.frames.length - 1)
+      this.player.grown()
+      void this.player.seek(this.film.frames.length - 1)
+      this.player.play()
+      return turn
+    })
+  }
+
+  select(ids: string[], more = false): void {
+    this.options = []
+    this.wrong = null
+    this.selected = more ? [...new Set([...this.selected, ...ids])] : ids
+  }
+
+  /** The next actor that can do something, or the one before. */
+  next(by: 1 | -1): void {
+    const able = new Set(this.prospect?.choices.map((choice) => this.hand.actor(choice)))
+    const actors = this.actors.filter(({ id }) => able.has(id))
+    if (actors.length === 0) return
+    const now = actors.findIndex(({ id }) => id === this.selected[0])
+    const next = actors[(now + by + actors.length) % actors.length]!
+    this.select([next.id])
+    if (next.at) this.cursor = next.at
+  }
+
+  /** A click on a cell, or the key that stands for it. */
+  async tap(x: number, y: number, more = false): Promise<void> {
+    if (!this.mine || !this.prospect) return
+    const cell: [number, number] = [x, y]
+    this.cursor = cell
+    if (this.placing) return this.give(this.placing, cell)
+    const tool = this.actors.find(({ id, at }) => id === this.selected[0] && at === undefined)
+    const there = this.actors.filter((actor) => at(actor.at, cell))
+    if (!tool && there.length > 0 && (more || !there.some(({ id }) => this.selected.includes(id)))) {
+      const chosenCell = this.own.filter((choice) => at(this.hand.target(choice, this.scene), cell))
+      // Friends are taken, not shot at; what can be done to them stands in the list.
+      if (more || chosenCell.length === 0 || !this.options.length) return this.select(there.map(({ id }) => id).slice(0, 1), more)
+    }
+    const [actor] = this.selected
+    if (actor === undefined) return
+    if (this.selected.length > 1) {
+      const go = this.hand.standing?.find(({ place }) => place)
+      if (go) return this.give(go.id, cell)
+    }
+    const here = this.own.filter((choice) => at(this.hand.target(choice, this.scene), cell))
+    if (here.length === 1) return void (await this.choose(here[0]))
+    if (here.length > 1) return void (this.options = here)
+    if (there.some(({ id }) => id === actor)) return this.select([])
+    const wish = this.hand.wish?.(actor, cell, this.scene)
+    if (wish !== undefined) await this.choose(wish)
+  }
+
+  /** Gives the taken actors a standing order. */
+  async give(id: string, goal: [number, number] | null): Promise<void> {
+    const order = this.hand.standing?.find((order) => order.id === id)
+    if (!order) return
+    if (order.place && !goal) return void (this.placing = id)
+    this.placing = null
+    const errands = new Map(this.errands)
+    for (const actor of this.selected.filter((actor) => order.fits(actor, this.scene))) errands.set(actor, { id, goal })
+    this.errands = errands
+    const given = new Set(this.selected)
+    await this.dropOf(given)
+    this.selected = []
+    await this.stand()
+  }
+
+  /** Ends the standing orders of some actors. */
+  async dismiss(actors: string[]): Promise<void> {
+    const errands = new Map(this.errands)
+    actors.forEach((actor) => errands.delete(actor))
+    this.errands = errands
+    await this.dropOf(new Set(actors))
+  }
+
+  private async dropOf(actors: Set<string>): Promise<void> {
+    const rest = this.chosen.filter((choice) => !actors.has(this.hand.actor(choice)))
+    if (rest.length < this.chosen.length) await this.look(rest)
+  }
+
+  /** Lets standing orders choose for whoever has no order yet. */
+  private async stand(): Promise<void> {
+    if (this.errands.size === 0) return
+    const errands = new Map(this.errands)
+    const stuck = new Set<string>()
+    for (let rounds = 0; rounds < 8; rounds++) {
+      const { view } = this
+      if (!view) return
+      const busy = new Set(this.chosen.map((choice) => this.hand.actor(choice)))
+      const taken = new Set<string>()
+      const more: unknown[] = []
+      for (const [actor, errand] of errands) {
+        if (busy.has(actor) || stuck.has(actor)) continue
+        const order = this.hand.standing?.find(({ id }) => id === errand.id)
+        const choices = view.prospect.choices.filter((choice) => this.hand.actor(choice) === actor)
+        if (!order || choices.length === 0) continue
+        const next = order.next(actor, errand.goal, view, choices)
+        if (next === 'done') errands.delete(actor)
+        if (next === undefined || next === 'done') continue
+        const place = String(this.hand.target(next, view.scene))
+        // Two want to go to the same place: the second looks again when the first has gone.
+        if (taken.has(place)) continue
+        taken.add(place)
+        more.push(next)
+      }
+      if (more.length === 0) break
+      const before = this.chosen
+      const refused = await this.look([...before, ...more])
+      if (refused.length > 0) {
+        const bad = new Set(refused.map(({ index }) => index - before.length))
+        more.forEach((choice, place) => bad.has(place) && stuck.add(this.hand.actor(choice)))
+        const again = await this.look([...before, ...more.filter((_, place) => !bad.has(place))])
+        if (again.length > 0) break
+      }
+    }
+    this.errands = errands
+  }
+
+  /** Sends turn after turn while standing orders say what to do. */
+  async run(): Promise<void> {
+    if (this.running) return void (this.running = false)
+    this.running = true
+    while (this.running && this.mine && !this.turn.end) {
+      const before = this.errands.size
+      await this.send()
+      if (this.errands.size < before) break
+      await new Promise((resolve) => setTimeout(resolve, this.player.calm ? 0 : 30))
+    }
+    this.running = false
+  }
+
+  /** Whether a choice is one of the list. */
+  has(choice: unknown): boolean {
+    return this.chosen.some((other) => same(other, choice))
+  }
+
+  leave(): void {
+    this.running = false
+    this.player.stop()
+    this.holder.leave()
+  }
+}

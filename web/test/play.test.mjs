@@ -1,0 +1,330 @@
+// Every game is played by hand from its first turn to its last, in the page, against a built-in bot; what comes of it is a
+// replay that verifies.
+
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Stage } from './stage.mjs'
+
+const stage = new Stage()
+let address
+let module
+/** Where pictures of playing go, when somebody wants to look at them. */
+const pictures = process.env.AGON_PLAY_PICTURES
+
+before(async () => {
+  address = await stage.watch()
+  module = /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]
+})
+
+after(() => stage.end())
+
+function engines(name, run) {
+  test(name, async (t) => {
+    if (!module) return t.skip('this program has no engines for pages')
+    await run(t)
+  })
+}
+
+async function close(page) {
+  assert.deepEqual(page.wrong, [])
+  await page.context().close()
+}
+
+/** Opens a match by hand. */
+async function begin(game, more = '', options = {}) {
+  const page = await stage.browse({ acceptDownloads: true, ...options })
+  await page.goto(`${address}/#play=${game}&seed=3${more}`)
+  await ready(page)
+  return page
+}
+
+/** Waits until there is something to choose, or the match is over; says whether it goes on. */
+async function ready(page) {
+  await page.waitForFunction(() => {
+    const playing = window.agon?.playing
+    return playing && !playing.busy && (playing.turn.end || (playing.mine && playing.prospect))
+  }, undefined, { timeout: 60_000 })
+  return page.evaluate(() => !window.agon.playing.turn.end)
+}
+
+/** Clicks a cell of the board with the mouse. */
+async function click(page, [x, y], modifiers = []) {
+  const box = await page.locator('.board canvas').boundingBox()
+  const place = await page.evaluate(([x, y]) => window.agon.placeOf(x + 0.5, y + 0.5), [x, y])
+  for (const key of modifiers) await page.keyboard.down(key)
+  await page.mouse.click(box.x + place.x, box.y + place.y)
+  for (const key of modifiers) await page.keyboard.up(key)
+}
+
+async function picture(page, name) {
+  if (!pictures) return
+  mkdirSync(pictures, { recursive: true })
+  await page.waitForTimeout(400)
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
+
+/** Downloads the replay and lets the program recompute it. */
+async function verified(page, name) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the replay' }).click()])
+  const path = stage.path(`${name}.replay`)
+  await download.saveAs(path)
+  assert.match(stage.agon('replay', 'verify', path), /ok|verified|whole|same/i)
+  const info = JSON.parse(stage.agon('replay', 'info', path, '--json'))
+  assert.ok(JSON.stringify(info).includes('human'))
+  assert.equal(await page.evaluate(() => window.agon.playing.turn.end.end), 'whole')
+}
+
+/** What the listed choices of the taken actor are, as cells. */
+const targets = (page) => page.evaluate(() => {
+  const { playing } = window.agon
+  return playing.own.map((choice) => playing.hand.target(choice, playing.scene)).filter((cell) => cell)
+})
+
+const actors = (page) => page.evaluate(() => {
+  const { playing } = window.agon
+  const able = new Set(playing.prospect.choices.map((choice) => playing.hand.actor(choice)))
+  return playing.actors.filter(({ id }) => able.has(id)).map(({ id, at }) => ({ id, at }))
+})
+
+engines('Cultist Wars by mouse, click by click, from the first turn to the last', async () => {
+  const page = await begin('cultist-wars', '&seats=human,builtin:greedy')
+  let turns = 0
+  for (; await ready(page); turns++) {
+    const own = await actors(page)
+    if (own.length > 0) {
+      await click(page, own[turns % own.length].at)
+      const cells = await targets(page)
+      const free = await page.evaluate((cells) => cells.filter(([x, y]) => !window.agon.playing.actors.some(({ at }) => at[0] === x && at[1] === y)), cells)
+      if (free.length > 0) {
+        await click(page, free[turns % free.length])
+        await page.waitForFunction(() => window.agon.playing.chosen.length === 1)
+      }
+    }
+    if (turns === 2) await picture(page, 'cultist-wars')
+    await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
+    await page.waitForFunction((turns) => window.agon.playing.busy || window.agon.playing.turn.end || window.agon.playing.turn.steps > 2 * turns, turns)
+  }
+  assert.ok(turns > 3)
+  await verified(page, 'cultist-wars')
+  // It opens in the viewer like any other.
+  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.waitForFunction(() => window.agon?.players[0]?.film.end?.end === 'whole' && !window.agon.playing)
+  await close(page)
+})
+
+engines('Cultist Wars by keyboard alone, from the first turn to the last', async () => {
+  const page = await begin('cultist-wars', '&seats=builtin:greedy,human')
+  let turns = 0
+  for (; await ready(page); turns++) {
+    await page.keyboard.press('n')
+    if (turns % 3 === 0) await page.keyboard.press('1')
+    else {
+      await page.keyboard.press(['ArrowLeft', 'ArrowDown', 'ArrowUp'][turns % 3])
+      await page.keyboard.press('Space')
+    }
+    if (turns === 1) {
+      await page.waitForTimeout(100)
+      await page.keyboard.press('z')
+      await page.keyboard.press('h')
+      await page.waitForFunction(() => !window.agon.playing.busy)
+    }
+    await page.keyboard.press('Escape')
+    await page.waitForTimeout(20)
+    await page.keyboard.press('Enter')
+    await page.waitForTimeout(20)
+  }
+  assert.ok(turns > 3)
+  await verified(page, 'keyboard')
+  await close(page)
+})
+
+engines('an illegal wish says why, with its rule; a turn can be taken back', async () => {
+  const page = await begin('cultist-wars', '&seats=human,builtin:greedy')
+  const leader = await page.evaluate(() => window.agon.playing.scene.units.find(({ id }) => id === 0).tile)
+  const enemy = await page.evaluate(() => window.agon.playing.scene.units.find(({ id }) => id === 1).tile)
+  await click(page, leader)
+  await click(page, enemy)
+  await page.getByText('target 1 is a leader; leaders cannot be converted').waitFor()
+  assert.equal(await page.locator('.wrong code').textContent(), 'CW-ORDER-6')
+  await picture(page, 'wrong')
+  await page.keyboard.press('Enter')
+  await ready(page)
+  assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 2)
+  await page.keyboard.press('b')
+  await page.waitForFunction(() => window.agon.playing.turn.steps === 0 && !window.agon.playing.busy)
+  assert.equal(await page.evaluate(() => window.agon.playing.film.total), 0)
+  await close(page)
+})
+
+engines('Terminal by mouse: tools, tiles, undo, the way of the units before they are sent', async () => {
+  const page = await begin('terminal', '&seats=human,builtin:rush')
+  const tool = (name) => page.locator('.tool', { hasText: name })
+  const row = (y) => 27 - y
+  let turns = 0
+  for (; await ready(page); turns++) {
+    if (turns < 6) {
+      for (const [name, cells] of [['Turret', [[3 + turns, 12], [24 - turns, 12]]], ['Wall', [[5 + turns, 13]]]]) {
+        await tool(name).click()
+        for (const [x, y] of cells) await click(page, [x, row(y)])
+      }
+      await page.waitForFunction(() => !window.agon.playing.busy)
+    }
+    await tool('Scout').click()
+    for (let count = 0; count < 3; count++) await click(page, [13, row(0)])
+    await page.waitForTimeout(30)
+    if (turns === 1) {
+      const before = await page.evaluate(() => window.agon.playing.chosen.length)
+      assert.ok(before > 3)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.waitForFunction((before) => window.agon.playing.chosen.length === before - 1, before)
+      await tool('Wall').click()
+      await click(page, [13, row(20)])
+      await page.locator('.wrong code').waitFor()
+      assert.match(await page.locator('.wrong').textContent(), /the other player's half.*TM-ARENA-2/s)
+      await picture(page, 'terminal')
+    }
+    await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
+    await page.waitForFunction((turns) => window.agon.playing.turn.end || window.agon.playing.turn.steps > turns, turns)
+  }
+  assert.ok(turns >= 5, `${turns} turns`)
+  await verified(page, 'terminal')
+  await close(page)
+})
+
+engines('Ostibot by mouse: the shop with its gold, then one action for each adventurer, and standing orders', async () => {
+  const page = await begin('ostibot', '&seats=human,builtin:looter')
+  assert.equal(await page.evaluate(() => window.agon.playing.scene.phase), 'shop')
+  const [first] = await actors(page)
+  await click(page, first.at)
+  await page.getByRole('button', { name: /buys leather vest/ }).click()
+  await page.locator('.purse', { hasText: 'Shop: 1 of 3 gold left' }).waitFor()
+  await picture(page, 'ostibot-shop')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.locator('.purse', { hasText: 'Shop: 3 of 3 gold left' }).waitFor()
+  let turns = 0
+  for (; await ready(page); turns++) {
+    const phase = await page.evaluate(() => window.agon.playing.scene.phase)
+    if (phase === 'shop' && turns > 0) await page.keyboard.press('h')
+    if (phase !== 'shop' && turns < 4) {
+      for (const { at } of await actors(page)) {
+        await click(page, at)
+        const cells = await targets(page)
+        if (cells.length > 0) await click(page, cells[turns % cells.length])
+        await page.waitForTimeout(20)
+      }
+      if (turns === 2) await picture(page, 'ostibot')
+    }
+    if (turns === 4) {
+      await page.getByRole('button', { name: /^All/ }).click()
+      await page.getByRole('button', { name: /^Fetch gold/ }).click()
+      await page.waitForFunction(() => window.agon.playing.errands.size > 0)
+    }
+    if (turns === 20) {
+      // The rest is played by a bot: rounds are long.
+      await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
+      while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
+      break
+    }
+    await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
+    await page.waitForTimeout(10)
+  }
+  await verified(page, 'ostibot')
+  await close(page)
+})
+
+for (const [game, bots, groups] of [
+  ['deerhunt', 'human,builtin:miner', [['Workers', 'Mine'], ['Melees', 'Hunt']]],
+  ['jungle-blitz', 'human,builtin:collector', [['All', 'Collect diamonds']]],
+]) {
+  engines(`${game} by mouse with groups and standing orders, from the first turn to the last`, async () => {
+    const page = await begin(game, `&seats=${bots}`)
+    const [first] = await actors(page)
+    if (first.at) {
+      await click(page, first.at)
+      const [cell] = await targets(page)
+      if (cell) await click(page, cell)
+    }
+    for (const [group, order] of groups) {
+      await page.getByRole('button', { name: new RegExp(`^${group} \\d`) }).click()
+      await page.getByRole('button', { name: new RegExp(`^${order}`) }).click()
+      await page.waitForFunction(() => window.agon.playing.selected.length === 0)
+    }
+    let looked = false
+    while (await ready(page)) {
+      const go = page.getByRole('button', { name: 'Go on by standing orders' })
+      if (await go.isEnabled()) {
+        await go.click()
+        if (!looked) {
+          await page.waitForFunction(() => window.agon.playing.turn.steps > 20 || window.agon.playing.turn.end)
+          await page.getByRole('button', { name: 'Stop' }).click()
+          await ready(page)
+          await picture(page, game)
+          looked = true
+          continue
+        }
+      } else await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
+      await page.waitForFunction(() => !window.agon.playing.running && !window.agon.playing.busy, undefined, { timeout: 120_000 })
+    }
+    await verified(page, game)
+    await close(page)
+  })
+}
+
+engines('"take over": a bot plays some turns, and one goes on by hand', async () => {
+  const page = await begin('jungle-blitz', '&seats=human,builtin:collector')
+  await page.getByRole('combobox', { name: /How many/ }).selectOption('50')
+  await page.getByRole('button', { name: /^Let .* play$/ }).click()
+  await page.waitForFunction(() => window.agon.playing.turn.steps === 50 && !window.agon.playing.busy)
+  assert.equal(await ready(page), true)
+  await close(page)
+})
+
+engines('on a phone and in the dark there is room for everything', async () => {
+  for (const [game, more] of [['cultist-wars', ''], ['terminal', ''], ['ostibot', ''], ['deerhunt', ''], ['jungle-blitz', '']]) {
+    const page = await begin(game, more, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true })
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    assert.ok(wide <= 390, `${game}: ${wide} px`)
+    await page.keyboard.press('h')
+    await ready(page)
+    await picture(page, `${game}-phone`)
+    await close(page)
+  }
+})
+
+engines('what cannot be played by hand is told in a sentence', async () => {
+  const page = await stage.browse()
+  for (const [hash, says] of [
+    ['play=chess', /chess cannot be played by hand/],
+    ['play=terminal&seats=human,./bot.py', /bot\.py is neither/],
+    ['play=terminal&seats=human,builtin:nobody', /nobody/],
+    ['play=terminal&seats=human', /2 bots/],
+    ['play=terminal&seed=many', /many/],
+  ]) {
+    await page.goto('about:blank')
+    await page.goto(`${address}/#${hash}`)
+    await page.getByRole('heading', { name: 'This match cannot be played here' }).waitFor()
+    assert.match(await page.locator('main').textContent(), says)
+  }
+  await close(page)
+})
+
+engines('a recorded match is played on from a turn, by its link, by hand', async () => {
+  stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '--seed', '5', '-q', '--replay', 'recorded.replay')
+  const folder = await stage.watch('recorded.replay')
+  const page = await stage.browse({ acceptDownloads: true })
+  await page.goto(`${folder}/#replay=recorded.replay&turn=10`)
+  await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 10)
+  await page.getByRole('button', { name: 'Play on…' }).click()
+  assert.match(await page.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), /agon replay fork recorded\.replay BOT --seat 1 --turn 10/)
+  await page.getByRole('button', { name: 'Play on', exact: true }).click()
+  assert.equal(await ready(page), true)
+  assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 10)
+  assert.match(page.url(), /replay=recorded\.replay&turn=10/)
+  assert.match(page.url(), /seats=human/)
+  await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
+  while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
+  await verified(page, 'on')
+  await close(page)
+})
