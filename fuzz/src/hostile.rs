@@ -88,6 +88,9 @@ pub fn module(bytes: &[u8]) {
         return;
     }
     let mut engines = Engines::default();
+    if let Err(refusal) = engines.play(file) {
+        assert!(!refusal.error.is_empty());
+    }
     let privacy = if private % 2 == 0 { Privacy::Private } else { Privacy::Redacted };
     let opened = match engines.open(file, privacy) {
         Ok(opened) => opened,

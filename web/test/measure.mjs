@@ -57,6 +57,47 @@ for (const name of ['frames', 'long']) {
   await page.context().close()
 }
 
+// A Terminal match of 100 turns from its replay: the first frame with a warm cache, any turn in any order, and what charts
+// and marks need of all of it. `AGON_MODULE` names another module of WebAssembly than the program's.
+stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '--set', 'resources.startingHP=100000', '--set', 'maxTurns=100', '-q', '--replay', 'turns.replay')
+{
+  const viewer = new URL(await stage.watch('turns.replay')).origin
+  const page = await stage.browse()
+  if (process.env.AGON_MODULE) {
+    const body = readFileSync(process.env.AGON_MODULE)
+    await page.route('**/agon-*.wasm', (route) => route.fulfill({ body, contentType: 'application/wasm', headers: { 'cache-control': 'max-age=9999' } }))
+  }
+  const [opened, series, seeks] = [[], [], []]
+  for (let n = 0; n < 10; n++) {
+    await page.goto('about:blank')
+    await page.goto(`${viewer}/#replay=turns.replay`)
+    const first = await (await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })).jsonValue()
+    const known = await (await page.waitForFunction(() => window.agon.players[0].film.known && performance.now(), undefined, { polling: 'raf' })).jsonValue()
+    if (n === 0) continue
+    opened.push(first)
+    series.push(known - first)
+    seeks.push(
+      ...(await page.evaluate(async () => {
+        const [player] = window.agon.players
+        const { film } = player
+        const times = []
+        for (let n = 0; n < 60; n++) {
+          const step = 1 + ((n * 7919) % film.total)
+          film.ready.clear()
+          film.lines.clear()
+          const began = performance.now()
+          await film.need(step)
+          film.step(step)
+          times.push(performance.now() - began)
+        }
+        return times
+      })),
+    )
+  }
+  console.log(`a Terminal match of 100 turns: first frame after ${at(opened, 0.5)} ms median (${at(opened, 0)} to ${at(opened, 1)}), any turn in ${at(seeks, 0.5)} ms median and ${at(seeks, 0.95)} at the 95th percentile, all of it known ${at(series, 0.5)} ms after the first frame (${at(series, 0)} to ${at(series, 1)})`)
+  await page.context().close()
+}
+
 stage.agon('replay', 'export', 'hundred.replay', '--format', 'html', '-o', 'hundred.html')
 const page = await stage.browse()
 await page.goto(`${address}/#replay=hundred.replay`)

@@ -312,7 +312,7 @@ engines('what cannot be played by hand is told in a sentence', async () => {
 
 engines('a recorded match is played on from a turn, by its link, by hand', async () => {
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '--seed', '5', '-q', '--replay', 'recorded.replay')
-  const folder = await stage.watch('recorded.replay')
+  const { origin: folder } = new URL(await stage.watch('recorded.replay'))
   const page = await stage.browse({ acceptDownloads: true })
   await page.goto(`${folder}/#replay=recorded.replay&turn=10`)
   await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 10)
@@ -321,10 +321,57 @@ engines('a recorded match is played on from a turn, by its link, by hand', async
   await page.getByRole('button', { name: 'Play on', exact: true }).click()
   assert.equal(await ready(page), true)
   assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 10)
-  assert.match(page.url(), /replay=recorded\.replay&turn=10/)
-  assert.match(page.url(), /seats=human/)
+  assert.match(page.url(), /replay=recorded\.replay&seats=human,.*&turn=10/)
   await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
   while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
   await verified(page, 'on')
+  await close(page)
+})
+
+/** A bot of Deerhunt that walks about, as a process. */
+const WALKER = `
+import sys, json, random
+for line in sys.stdin:
+    try: view = json.loads(line)
+    except ValueError: continue
+    print("[]", flush=True)
+`
+
+test('against a process the server holds the match, and no byte about hidden units reaches the page', async () => {
+  stage.write('walker.py', WALKER)
+  const child = stage.start('play', 'deerhunt', 'human', 'lines:python3 walker.py', '--seed', '3', '--set', 'max_rounds=8', '-q', '--replay', 'fog.replay')
+  const link = await child.line(/http:\S+#seat=\S+/)
+  const page = await stage.browse({ locked: true })
+  const heard = []
+  page.on('response', (answer) => {
+    const path = new URL(answer.url()).pathname
+    if (path.startsWith('/seat/')) heard.push(answer.text().catch(() => ''))
+    assert.ok(!path.startsWith('/api/'), path)
+  })
+  await page.goto(link)
+  for (let turns = 0; await ready(page); turns++) {
+    const [own] = await actors(page)
+    if (own) {
+      await click(page, own.at)
+      const cells = await targets(page)
+      if (cells.length > 0) await click(page, cells[turns % cells.length])
+      await page.waitForTimeout(50)
+    }
+    await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
+    await page.waitForFunction((turns) => window.agon.playing.turn.end || window.agon.playing.turn.steps > 2 * turns + 1, turns)
+  }
+  await page.getByText('this link has ended with the match').waitFor()
+  // Another token, or the token of a seat where the key of the viewer is wanted, gives nothing.
+  const origin = new URL(link).origin
+  const token = new URL(link).hash.slice('#seat='.length)
+  assert.equal((await fetch(`${origin}/seat/begun`, { headers: { 'x-agon-seat': token.replace(/.$/, 'x') } })).status, 403)
+  assert.equal((await fetch(`${origin}/api/start`, { headers: { 'x-agon-key': token } })).status, 403)
+  await child.ended()
+  assert.match(stage.agon('replay', 'verify', 'fog.replay'), /./)
+  // The two armies never met: what was sent names no unit of the other, though the replay is full of them.
+  const told = (await Promise.all(heard)).join('\n')
+  assert.ok(told.includes('"owner":"p1"'), 'its own units are told')
+  assert.ok(!told.includes('"owner":"p2"'), 'no unit of the other is told')
+  assert.ok(!/"seed":"3"/.test(told), 'the seed, which makes the map, is not told')
   await close(page)
 })

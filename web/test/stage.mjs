@@ -104,6 +104,26 @@ export class Stage {
     })
   }
 
+  /** Starts a command; gives a way to wait for what it says on standard error, and for its end. */
+  start(...command) {
+    const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
+    this.servers.push(child)
+    let text = ''
+    child.stderr.on('data', (data) => (text += data))
+    const ended = new Promise((resolve) => child.on('exit', resolve))
+    return {
+      line: async (pattern) => {
+        for (let tries = 0; tries < 600; tries++) {
+          const found = pattern.exec(text)
+          if (found && text.indexOf('\n', found.index) > 0) return found[0]
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+        throw new Error(`agon ${command.join(' ')} did not say ${pattern}: ${text}`)
+      },
+      ended: () => ended,
+    }
+  }
+
   async browse({ locked, ...options } = {}) {
     this.browser ??= await chromium.launch({ executablePath: found, args: ['--no-sandbox'] })
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })

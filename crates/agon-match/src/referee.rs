@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::{Program, advice};
-use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Session};
+use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Seats, Session};
 use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -156,12 +156,14 @@ pub struct Terms<'a> {
     /// How many matches the bot of each seat has made void before ([`Void::culprit`]); empty for none. Counted by
     /// the caller, who also plays these matches again.
     pub disturbed: &'a [u32],
+    /// Seats whose thinking time is not played: people sit there.
+    pub untimed: Seats,
 }
 
 impl<'a> Terms<'a> {
     /// Without given answers or earlier disturbances.
     pub fn new(clock: Clock, ponder: Ponder, stop: &'a AtomicBool) -> Self {
-        Self { clock, ponder, stop, given: &[], disturbed: &[] }
+        Self { clock, ponder, stop, given: &[], disturbed: &[], untimed: Seats::NONE }
     }
 }
 

@@ -140,6 +140,11 @@ impl Maker {
         }
     }
 
+    /// The match as it stands.
+    pub fn session(&self) -> &dyn Session {
+        self.session.as_ref()
+    }
+
     /// Whose eyes it shows a match with, where the rules hide something.
     pub fn eyes(&self) -> Option<Seat> {
         self.eyes

@@ -53,10 +53,10 @@ pub struct Wanted {
 
 /// How far a match has come.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Turn {
+#[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
+pub struct Turn<L = Line> {
     /// The steps that were played since.
-    pub lines: Vec<Line>,
+    pub lines: Vec<L>,
     /// How many steps were played in all.
     pub steps: u32,
     /// The people who have to choose now, from 1.
@@ -152,14 +152,14 @@ pub enum PlayAsk {
 
 /// A match by hand that was begun.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Begun<'a> {
+#[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
+pub struct Begun<'a, L = Line> {
     /// How it is asked for.
     pub id: u32,
     /// What it is.
     pub head: &'a Head,
     /// What happened so far.
-    pub turn: Turn,
+    pub turn: Turn<L>,
 }
 
 /// No more steps are played at a time; who wants the rest asks again.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 // In reading order.
+pub mod hand;
 pub mod live;
 
 pub mod api;
@@ -16,5 +17,6 @@ pub mod server;
 mod shelf;
 
 pub use agon_view::{Privacy, Unshowable, View};
+pub use hand::TakenSeat;
 pub use live::Live;
 pub use server::{Config, Handle, Host, Server};

@@ -19,6 +19,7 @@ use agon_spec::MatchSpec;
 
 use agon_view::View;
 
+use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::Shelf;
 
@@ -90,6 +91,14 @@ impl Handle {
         format!("http://{address}")
     }
 
+    /// Gives a seat away: whoever has the address has the seat, and nothing else of this server.
+    pub fn give(&self, seat: TakenSeat) -> String {
+        let token = fresh_secret();
+        let mut seats = self.0.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.insert(token.clone(), seat);
+        format!("{}/#seat={token}", self.address())
+    }
+
     /// Adds a match that is being played; gives the place where it is shown.
     pub fn add(&self, live: Live) -> String {
         format!("live={}", self.0.add(live))
@@ -106,6 +115,8 @@ struct AppState {
     shelf: Shelf,
     host: Box<dyn Host>,
     running: Mutex<HashMap<String, Live>>,
+    /// Seats that people have taken, by the token that gives the right to them.
+    seats: Mutex<HashMap<String, TakenSeat>>,
     /// Replays that are looked at, by a name that only their page knows; the one opened last is last.
     views: Mutex<VecDeque<(String, Arc<Mutex<View>>)>>,
 }
@@ -134,6 +145,7 @@ impl Server {
             shelf,
             host,
             running: Mutex::default(),
+            seats: Mutex::default(),
             views: Mutex::default(),
         };
         Ok(Self { listener, app: Arc::new(app) })
@@ -209,6 +221,11 @@ impl AppState {
         }
         links.push_back((link.clone(), place.to_owned()));
         link
+    }
+
+    fn seat(&self, token: &str) -> Option<TakenSeat> {
+        let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.iter().find(|(own, _)| gate::same(own, token)).map(|(_, seat)| seat.clone())
     }
 
     /// Where a link leads; once.

@@ -30,7 +30,7 @@ use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    // Five hidden lives of this program, without the cost of a command line parser.
+    // Six hidden lives of this program, without the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {
         Some(agon_bot::guard::SUBCOMMAND) => {
             agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some(agon_bot::script::SUBCOMMAND) => return agon_script::run(&arguments[2..]),
         Some(agon_bot::join::SUBCOMMAND) => return agon_bot::join::keep_door(&arguments[2..]),
         Some(agon_sandbox::SUBCOMMAND) => return agon_sandbox::live(&arguments[2..]),
+        Some(play::human::SUBCOMMAND) => return play::human::pass_on(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}

@@ -103,6 +103,8 @@ export const hand: Hand<Scene, Choice, Frame> = {
     const says: string[] = []
     const breaches = new Map<string, { count: number; at: Tile; mine: boolean }>()
     let [fell, killed, broke] = [0, 0, 0]
+    // Who breaches leaves the board, and has not fallen.
+    const through = new Set(step.parts.flatMap(({ events }) => events.breach.map(({ unit }) => unit.id)))
     for (const { events } of step.parts) {
       for (const { at, unit } of events.breach) {
         const key = `${unit.player} ${at}`
@@ -110,7 +112,7 @@ export const hand: Hand<Scene, Choice, Frame> = {
         breaches.set(key, { count: (known?.count ?? 0) + 1, at, mine: unit.player === seat })
       }
       for (const { unit, removed } of events.death) {
-        if (removed) continue
+        if (removed || through.has(unit.id)) continue
         if (KINDS.indexOf(unit.kind) >= 3) unit.player === seat ? fell++ : killed++
         else if (unit.player === other) broke++
       }
@@ -122,7 +124,7 @@ export const hand: Hand<Scene, Choice, Frame> = {
     for (const { count, at, mine } of breaches.values()) {
       if (mine) says.unshift(`${count} breach at ${at.join(', ')}: their health ${points(before.hp)} → ${points(Math.max(0, after.hp))}`)
     }
-    if (fell > breaches.size) says.push(`${fell} of yours fall`)
+    if (fell > 0) says.push(`${fell} of yours fall`)
     if (killed > 0) says.push(`${killed} of theirs fall`)
     if (broke > 0) says.push(`${broke} of their structures break`)
     const next = prospect.scene.players[seat - 1]!
@@ -134,6 +136,7 @@ export const hand: Hand<Scene, Choice, Frame> = {
 /** The ways of one's own mobile units, where they fall and where they breach. */
 function way(pen: Pen, frames: Frame[], seat: number): void {
   const steps = new Set<string>()
+  const through = new Set(frames.flatMap(({ events }) => events.breach.map(({ unit }) => unit.id)))
   for (const { events } of frames) {
     for (const { from, to, unit } of events.moves) {
       const key = `${from} ${to}`
@@ -148,7 +151,7 @@ function way(pen: Pen, frames: Frame[], seat: number): void {
     for (const { at, unit, removed } of events.death) {
       if (removed || unit.player !== seat || KINDS.indexOf(unit.kind) < 3) continue
       const [x, y] = middle(at)
-      if (events.breach.some(({ unit: other }) => other.id === unit.id)) continue
+      if (through.has(unit.id)) continue
       for (const turn of [1, -1]) pen.line([[x - 0.25, y - 0.25 * turn], [x + 0.25, y + 0.25 * turn]], pen.ink.bad, pen.px(3))
     }
   }

@@ -1,10 +1,11 @@
 // Begins matches that are played by hand.
 
 import { handOf } from './games'
-import type { Sitter, Wanted } from './generated/view'
+import type { Begun, Sitter, Turn, Wanted } from './generated/view'
+import type { Prospect } from './hand'
 import { bytesOf, enginesHere, type Source } from './load'
 import type { Place } from './place'
-import { Playing } from './playing.svelte'
+import { type Holder, Playing } from './playing.svelte'
 
 /** The word for a person among bots. */
 export const HUMAN = 'human'
@@ -18,6 +19,60 @@ export function sitter(name: string): Sitter | undefined {
   return { builtin: found[1]!, options: options.map((option) => [option.split('=')[0]!, option.split('=').slice(1).join('=')]) }
 }
 
+/** A seat of a match that a server holds, by the token of its link. */
+class Seated implements Holder {
+  private known = 0
+
+  constructor(private readonly token: string) {}
+
+  /** Asks for what belongs to the seat; nothing when the others need longer. */
+  private async ask<T>(path: string, chosen?: unknown[]): Promise<T | undefined> {
+    const headers: Record<string, string> = { 'x-agon-seat': this.token }
+    const options = chosen ? { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(chosen) } : { headers }
+    const answer = await fetch(`seat/${path}`, options).catch(() => {
+      throw new Error('agon does not answer any more: this match is over, or was stopped.')
+    })
+    if (answer.status === 204) return undefined
+    const told = (await answer.json()) as T & { error?: string }
+    if (!answer.ok) throw new Error(told.error ?? `agon answered ${answer.status}.`)
+    return told
+  }
+
+  async begun(): Promise<Begun> {
+    const begun = (await this.ask<Begun>('begun'))!
+    this.known = begun.turn.steps
+    return begun
+  }
+
+  async prospect(_: number, chosen: unknown[]) {
+    return (await this.ask<Prospect>('prospect', chosen))!
+  }
+
+  async answer(_: number, chosen: unknown[]) {
+    await this.ask('answer', chosen)
+    return this.go()
+  }
+
+  async go(): Promise<Turn> {
+    for (;;) {
+      const turn = await this.ask<Turn>(`turn?steps=${this.known}`)
+      if (!turn) continue
+      this.known = turn.steps
+      return turn
+    }
+  }
+
+  leave() {
+    // The seat waits for its page: it may come back.
+  }
+}
+
+/** Takes a seat of a match that a server holds. */
+export async function sit(token: string): Promise<Playing> {
+  const holder = new Seated(token)
+  return Playing.with(holder, await holder.begun())
+}
+
 /** Who sits in the seats of a link. */
 function sitters(names: string): Sitter[] {
   return names.split(',').map((name) => {
@@ -29,6 +84,7 @@ function sitters(names: string): Sitter[] {
 
 /** The match of a link: a new one, or one that goes on from a turn of a recorded one. */
 export async function begin(place: Place, recorded?: Source): Promise<Playing> {
+  if (place.seat) return sit(place.seat)
   const engines = enginesHere()
   if (engines && recorded) {
     const { id } = await engines.opened(await bytesOf(recorded), true)

@@ -76,3 +76,17 @@ test('a step that does not come is an error, not a wait without end', async () =
   const empty = new Film(film.head, drawing as Drawing, nothing)
   await expect(empty.need(2)).rejects.toThrow('turn 1')
 })
+
+test('a match that was taken back goes on from there', () => {
+  const film = new Film(match(0).film.head, drawing as Drawing)
+  const line = (step: number, turn: number): Line => ({ step, moment: `turn ${step}`, answers: [], events: [], frames: [1], scene: { turn }, deciding: [1] })
+  film.end = undefined
+  for (let step = 1; step <= 5; step++) film.add(line(step, step))
+  film.add({ end: 'whole', why: null, outcome: null, moment: 'end' })
+  film.cut(2)
+  expect([film.total, film.frames.length, film.firsts, film.briefs.length, film.end]).toEqual([2, 5, [0, 1, 3], 2, undefined])
+  film.add(line(3, 30))
+  expect(film.step(3)).toMatchObject({ before: { turn: 2 }, scene: { turn: 30 } })
+  film.cut(0)
+  expect([film.total, film.frames.length, film.firsts]).toEqual([0, 1, [0]])
+})

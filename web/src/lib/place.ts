@@ -13,6 +13,8 @@ export interface Place {
   /** A game played by hand in this page, who sits where, and what is played. */
   play: string
   seats: string
+  /** The token of a seat that one has been given. */
+  seat: string
   rules: string
   map: string
   seed: string
@@ -24,7 +26,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', seat: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -41,6 +43,7 @@ export function readPlace(hash: string): Place {
     match: /^\d{1,12}\.\d{1,9}$/.test(found.get('match') ?? '') ? found.get('match')! : '',
     play: found.get('play') ?? '',
     seats: found.get('seats') ?? '',
+    seat: found.get('seat') ?? '',
     rules: found.get('rules') ?? '',
     map: found.get('map') ?? '',
     seed: found.get('seed') ?? '',
@@ -64,6 +67,7 @@ export function writePlace(place: Place): string {
   put('match', place.match)
   put('play', place.play)
   put('seats', place.seats)
+  put('seat', place.seat)
   put('rules', place.rules)
   put('map', place.map)
   put('seed', place.seed)

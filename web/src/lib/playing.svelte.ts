@@ -18,7 +18,8 @@ export interface Holder {
     lend(seat: number, bot: string, times: number): Promise<Turn>
     back(): Promise<Turn>
   }
-  replay(): Promise<Blob>
+  /** The match so far; none where a server keeps it. */
+  replay?(): Promise<Blob>
   leave(): void
 }
 

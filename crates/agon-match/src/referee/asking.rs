@@ -240,7 +240,7 @@ impl Referee<'_> {
                 Received::Garbled(why) => {
                     self.note_fault(one.seat, FaultKind::Malformed, &why);
                     let time = self.time(one);
-                    let answer = Answer::Malformed { why, think_ms: time.think_ms() };
+                    let answer = Answer::Malformed { why, think_ms: self.think_ms(one.seat, time) };
                     break self.answered(one, time, answer, answers, takes)?;
                 }
                 Received::Message => None,
@@ -256,7 +256,7 @@ impl Referee<'_> {
                 one.heard.raw.push(b'\n');
             }
             one.heard.raw.extend_from_slice(&message);
-            let think_ms = time.think_ms();
+            let think_ms = self.think_ms(one.seat, time);
             let answer = match self.session.hear(one.seat, &message) {
                 Heard::More => {
                     one.heard.parts += 1;
@@ -297,6 +297,11 @@ impl Referee<'_> {
         };
         self.message = message;
         Ok(done)
+    }
+
+    /// The time of an answer as games take it: none of people.
+    fn think_ms(&self, seat: Seat, time: Time) -> u32 {
+        if self.terms.untimed.contains(seat) { 0 } else { time.think_ms() }
     }
 
     /// The time that a seat has used since it was asked.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use agon_game::Seat;
 use agon_replay::{Replay, ReplayError};
@@ -14,7 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
@@ -23,6 +24,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::{AppState, gate};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
+use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
 
@@ -39,6 +41,13 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/play", post(play))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
+    let seat = Router::new()
+        .route("/begun", get(seat_begun))
+        .route("/turn", get(seat_turn))
+        .route("/prospect", post(seat_prospect))
+        .route("/answer", post(seat_answer))
+        .layer(DefaultBodyLimit::max(LARGEST_CHOICE))
+        .layer(middleware::from_fn_with_state(app.clone(), gate::seated));
     Router::new()
         .route("/", get(page))
         .route("/start", get(gate::start))
@@ -50,6 +59,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
         .route(&format!("/{}", agon_module::NAME), get(engine))
         .nest("/api", private)
+        .nest("/seat", seat)
         .layer(middleware::from_fn_with_state(app.clone(), gate::all))
         .with_state(app)
 }
@@ -331,6 +341,72 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
     }
+}
+
+/// No list of choices is larger, in bytes.
+const LARGEST_CHOICE: usize = 1 << 20;
+/// So long a page waits for the others before it asks again.
+const PATIENT: Duration = Duration::from_secs(15);
+
+async fn seat_begun(Extension(seat): Extension<TakenSeat>) -> Response {
+    json(seat.begun())
+}
+
+/// From which step on.
+#[derive(Deserialize)]
+struct Since {
+    steps: u32,
+}
+
+/// What was played since; waits for it.
+async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps }): Query<Since>) -> Response {
+    let mut changes = seat.changes();
+    let waited = tokio::time::timeout(PATIENT, async {
+        loop {
+            changes.mark_unchanged();
+            if let Some(turn) = seat.since(steps) {
+                return Some(turn);
+            }
+            changes.changed().await.ok()?;
+        }
+    });
+    match waited.await {
+        Ok(Some(turn)) => json(turn),
+        Ok(None) | Err(_) => StatusCode::NO_CONTENT.into_response(),
+    }
+}
+
+async fn seat_prospect(
+    Extension(seat): Extension<TakenSeat>,
+    chosen: Result<Json<serde_json::Value>, JsonRejection>,
+) -> Response {
+    of_seat(chosen, move |chosen| seat.prospect(&chosen)).await
+}
+
+async fn seat_answer(
+    Extension(seat): Extension<TakenSeat>,
+    chosen: Result<Json<serde_json::Value>, JsonRejection>,
+) -> Response {
+    of_seat(chosen, move |chosen| seat.answer(&chosen).map(|()| b"null".to_vec())).await
+}
+
+async fn of_seat(
+    chosen: Result<Json<serde_json::Value>, JsonRejection>,
+    ask: impl FnOnce(serde_json::Value) -> Result<Vec<u8>, String> + Send + 'static,
+) -> Response {
+    let chosen = match chosen {
+        Ok(Json(chosen)) => chosen,
+        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
+    };
+    match tokio::task::spawn_blocking(move || ask(chosen)).await {
+        Ok(Ok(bytes)) => json(bytes),
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed at this turn; please report it"),
+    }
+}
+
+fn json(bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
 }
 
 /// Starts a match. The body is JSON, which no plain form of another site can send.

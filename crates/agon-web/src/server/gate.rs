@@ -23,6 +23,9 @@ use crate::shelf::LARGEST;
 /// The header that holds the key.
 pub const KEY: &str = "x-agon-key";
 
+/// The header that holds the token of a seat.
+pub const SEAT: &str = "x-agon-seat";
+
 /// The app loads nothing from elsewhere and runs no script that is written into a page. Its engines are a module of
 /// WebAssembly in a worker, whose script lies within the app's.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
@@ -62,6 +65,25 @@ pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: N
     if !origin_is_ours(headers, changes) {
         return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
     }
+    match whole(request, app.patience).await {
+        Ok(request) => next.run(request).await,
+        Err(refused) => refused,
+    }
+}
+
+/// Around what belongs to a seat: only who has its token, and comes from our own page.
+pub async fn seated(State(app): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let token = headers.get(SEAT).and_then(|token| token.to_str().ok()).unwrap_or_default();
+    let Some(seat) = app.seat(token) else {
+        let why = "this link gives no right to a seat: its match is over, or belongs to another run of agon";
+        return answers::problem(StatusCode::FORBIDDEN, why);
+    };
+    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
+    if !origin_is_ours(headers, changes) {
+        return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
+    }
+    request.extensions_mut().insert(seat);
     match whole(request, app.patience).await {
         Ok(request) => next.run(request).await,
         Err(refused) => refused,

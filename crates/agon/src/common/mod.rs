@@ -272,6 +272,11 @@ pub enum PonderKind {
 }
 
 impl ClockOptions {
+    /// Whether limits are asked for that are not the rulebook's.
+    pub fn is_asked_for(&self) -> bool {
+        self.time_scale.is_some() || self.time_limit.is_some() || self.clock != ClockKind::Original
+    }
+
     /// The clock.
     pub fn clock(&self) -> Result<Clock, Failure> {
         let scale = self.time_scale.unwrap_or(1.0);

@@ -1,6 +1,7 @@
 //! `agon play`: one match, and how it went.
 
 pub mod follow;
+pub mod human;
 pub mod join;
 pub mod json;
 pub mod patience;
@@ -10,7 +11,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use agon_game::{Seat, Session};
+use agon_game::{Seat, Seats, Session};
 use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, Together, play_on};
 use clap::Args;
 
@@ -22,6 +23,7 @@ use crate::common::table::{Cell, Table};
 use crate::common::wanted::MatchOptions;
 use crate::common::{self, Done, Failure};
 use crate::play::follow::Follow;
+use crate::play::human::People;
 use crate::play::patience::Patience;
 use crate::viewer::Viewer;
 
@@ -29,7 +31,8 @@ use crate::viewer::Viewer;
 pub const EXAMPLES: &str =
     "A bot is a file, a folder, `cmd:COMMAND LINE`, `builtin:NAME[?option=value]`, or `git:REV[:PATH]`.
 In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
-one that reads and writes lines instead. `join:[[ADDRESS:]PORT]` waits for an `agon join` on another machine. `agon docs bots`
+one that reads and writes lines instead. `human` is you: the seat is played by hand in a browser.
+`join:[[ADDRESS:]PORT]` waits for an `agon join` on another machine. `agon docs bots`
 tells more.
 
 Examples:
@@ -39,6 +42,7 @@ Examples:
   agon play cultist-wars my/bot.py builtin:random --no-timeouts
   agon play cultist-wars my/bot.py builtin:greedy --live
   agon play jungle-blitz ws: 'lines:python3 my_bot.py'
+  agon play deerhunt human ./bot            by hand: prints the address of your seat
   agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node";
@@ -100,8 +104,9 @@ pub fn run(options: &PlayOptions) -> Done {
     }
     options.wanted.port.apply();
     options.wanted.sandbox.apply();
-    let spec = options.wanted.spec(about)?;
-    let (names, labels) = common::seated(&spec)?;
+    let mut spec = options.wanted.spec(about)?;
+    let people = People::of(&mut spec, options.wanted.clock.is_asked_for())?;
+    let (mut names, labels) = common::seated(&spec)?;
     if options.wanted.build {
         names.iter().try_for_each(|name| builds::ensure(name, options.quiet || options.json))?;
     }
@@ -110,13 +115,19 @@ pub fn run(options: &PlayOptions) -> Done {
     let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
-    let mut viewer = options.live.then(|| Viewer::start(None)).transpose()?;
+    let mut viewer = (options.live || people.is_some()).then(|| Viewer::start(None)).transpose()?;
+    if let Some(people) = &people {
+        people.free(&mut names);
+    }
     // How many of these tries each bot has made void.
     let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         let mut players = seat_all(session.as_mut(), &names, clock, ponder, false)?;
-        let header = header(session.as_ref(), &names, &labels, clock);
+        let mut header = header(session.as_ref(), &names, &labels, clock);
+        if let Some(people) = &people {
+            people.name(&mut header);
+        }
         let (mut file, mut recorder) = match options.no_replay {
             true => (None, None),
             false => {
@@ -127,9 +138,15 @@ pub fn run(options: &PlayOptions) -> Done {
         if options.watch {
             session.keep_events();
         }
-        let delay = options.watch.then(|| Duration::from_millis(options.delay));
+        // Who plays by hand does not see the whole board beside it.
+        let delay = (options.watch && people.is_none()).then(|| Duration::from_millis(options.delay));
         let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
-        let mut camera = viewer.as_mut().map(|viewer| viewer.film(&header)).transpose()?;
+        let filmed = viewer.as_mut().filter(|_| options.live);
+        let mut camera = filmed.map(|viewer| viewer.film(&header)).transpose()?;
+        let mut seats = match (&people, &viewer) {
+            (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
+            _ => Vec::new(),
+        };
         let record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
             let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
@@ -140,7 +157,9 @@ pub fn run(options: &PlayOptions) -> Done {
             if let Some(recorder) = &mut recorder {
                 observers.push(recorder);
             }
-            let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };
+            observers.extend(seats.iter_mut().map(|seat| seat as &mut dyn Observer));
+            let untimed = people.as_ref().map_or(Seats::NONE, People::seats);
+            let terms = Terms { disturbed: &disturbed, untimed, ..Terms::new(clock, ponder, stop) };
             play_on(session.as_mut(), &mut players, &labels, &mut Together(observers), &terms)
         };
         drop(players);
@@ -151,6 +170,7 @@ pub fn run(options: &PlayOptions) -> Done {
         if let Some(camera) = camera {
             camera.finish(&record);
         }
+        seats.into_iter().for_each(|seat| seat.finish(&record));
         let late = record.void.as_ref().is_some_and(|void| void.unfair().is_some());
         if let Some(seat) = record.void.as_ref().and_then(agon_match::record::Void::culprit) {
             disturbed[seat.index()] += 1;
@@ -181,8 +201,10 @@ pub fn run(options: &PlayOptions) -> Done {
             let mut viewer = Viewer::start(Some(file.into()))?;
             viewer.show(Path::new(file));
             viewer.stay()?;
-        } else if let Some(viewer) = viewer {
+        } else if let Some(viewer) = viewer.filter(|_| options.live) {
             viewer.stay()?;
+        } else if people.is_some() {
+            human::farewell();
         }
         return conclude(options, &record, late);
     }

@@ -146,6 +146,11 @@ impl Viewer {
         Ok(Self { opener: Opener::new(handle.clone()), handle, thread })
     }
 
+    /// Gives a seat of a match away; gives its address.
+    pub fn give(&self, seat: agon_web::TakenSeat) -> String {
+        self.handle.give(seat)
+    }
+
     /// Shows a match that is about to be played.
     pub fn film(&mut self, header: &Header) -> Result<Camera, Failure> {
         let live = Live::default();

@@ -1,0 +1,183 @@
+//! A seat of a running match that a person has taken: what its page may see and do, and nothing else.
+//!
+//! Only the referee may ask the match that is played. The page's questions go to a second one, which follows step by
+//! step, is told only what was played, and answers with what the seat sees.
+
+use std::io;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agon_game::{Outcome, Seat, Session};
+use agon_match::{MatchRecord, Observer, StepReport};
+use agon_replay::Header;
+use agon_view::play::{Begun, Turn};
+use agon_view::{End, Ending, Head, Maker, Notes, Privacy, Unshowable};
+use serde_json::Value;
+use tokio::sync::watch;
+
+/// A seat that a person has taken. Clones are the same seat.
+#[derive(Clone)]
+pub struct TakenSeat(Arc<Inner>);
+
+struct Inner {
+    seat: Seat,
+    head: Head,
+    now: Mutex<Now>,
+    /// Changes whenever something was played.
+    steps: watch::Sender<u32>,
+}
+
+struct Now {
+    maker: Maker,
+    /// The steps so far, as JSON.
+    lines: Vec<Value>,
+    /// Whether the seat has answered in this step.
+    answered: bool,
+    end: Option<End>,
+    /// Where answers go: messages of the game's protocol.
+    answers: Sender<Vec<u8>>,
+}
+
+impl TakenSeat {
+    /// A seat of the match of a header. What the person answers goes to `answers`, as its bot would have said it.
+    ///
+    /// # Errors
+    /// When the match cannot be set up a second time.
+    pub fn new(
+        header: &Header,
+        seat: Seat,
+        answers: Sender<Vec<u8>>,
+    ) -> Result<(Self, SeatCamera), Unshowable> {
+        let (mut maker, mut head) = Maker::begin(header, &Value::Null, Privacy::Redacted)?;
+        maker.look(seat, &mut head);
+        if maker.eyes().is_some() {
+            // The seed makes or picks the map, and with it all that is hidden.
+            head.seed.clear();
+            head.map.clear();
+        }
+        head.seats[seat.index()].bot = Some(agon_view::play::HUMAN.to_owned());
+        let now = Now { maker, lines: Vec::new(), answered: false, end: None, answers };
+        let inner = Inner { seat, head, now: Mutex::new(now), steps: watch::Sender::new(0) };
+        let own = Self(Arc::new(inner));
+        Ok((own.clone(), SeatCamera(own)))
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.0.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells when there is more to see.
+    pub fn changes(&self) -> watch::Receiver<u32> {
+        self.0.steps.subscribe()
+    }
+
+    /// What the match is and how far it has come, as JSON.
+    pub fn begun(&self) -> Vec<u8> {
+        let turn = self.turn(&self.now(), 0);
+        serde_json::to_vec(&Begun { id: 0, head: &self.0.head, turn }).unwrap_or_default()
+    }
+
+    /// How far the match has come since `steps` steps, as JSON; none while the person cannot go on with it.
+    pub fn since(&self, steps: u32) -> Option<Vec<u8>> {
+        let turn = self.turn(&self.now(), steps);
+        let waits = turn.lines.is_empty() && turn.choosing.is_empty() && turn.end.is_none();
+        (!waits).then(|| serde_json::to_vec(&turn).unwrap_or_default())
+    }
+
+    fn turn(&self, now: &Now, since: u32) -> Turn<Value> {
+        let session = now.maker.session();
+        let choosing = now.end.is_none() && !now.answered && session.deciding().contains(self.0.seat);
+        Turn {
+            lines: now.lines.get(since as usize..).unwrap_or_default().to_vec(),
+            steps: now.lines.len() as u32,
+            choosing: choosing.then_some(self.0.seat.number()).into_iter().collect(),
+            moment: session.moment(),
+            limit: session.limit_ms(self.0.seat),
+            end: now.end.clone(),
+        }
+    }
+
+    /// What choices would lead to, as JSON.
+    ///
+    /// # Errors
+    /// When they are none, or it is not this seat's turn.
+    pub fn prospect(&self, chosen: &Value) -> Result<Vec<u8>, String> {
+        let now = self.now();
+        open(&now)?;
+        let prospect = now.maker.session().by_hand().prospect(self.0.seat, chosen)?;
+        serde_json::to_vec(&prospect).map_err(|error| error.to_string())
+    }
+
+    /// Answers.
+    ///
+    /// # Errors
+    /// When it is no answer, or it is not this seat's turn.
+    pub fn answer(&self, chosen: &Value) -> Result<(), String> {
+        let mut now = self.now();
+        open(&now)?;
+        let session = now.maker.session();
+        let order = session.by_hand().order_of(self.0.seat, chosen)?;
+        let mut message = Vec::new();
+        if !session.say(self.0.seat, &order, &mut message) {
+            return Err("this cannot be said in the game's protocol".to_owned());
+        }
+        now.answers.send(message).map_err(|_| "this match is not played any more".to_owned())?;
+        now.answered = true;
+        Ok(())
+    }
+}
+
+/// Whether the seat may still ask and answer.
+fn open(now: &Now) -> Result<(), String> {
+    match (&now.end, now.answered) {
+        (Some(_), _) => Err("the match is over, and this link with it".to_owned()),
+        (None, true) => Err("this seat has answered; the others are playing".to_owned()),
+        (None, false) => Ok(()),
+    }
+}
+
+/// Follows the match for a seat.
+pub struct SeatCamera(TakenSeat);
+
+impl SeatCamera {
+    /// The match is over.
+    pub fn finish(self, record: &MatchRecord) {
+        let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
+        self.end(record.outcome.as_ref(), ending);
+    }
+
+    fn end(&self, outcome: Option<&Outcome>, ending: Ending) {
+        let mut now = self.0.now();
+        if now.end.is_none() {
+            now.end = Some(now.maker.end(outcome, ending));
+        }
+        drop(now);
+        self.0.0.steps.send_modify(|steps| *steps += 1);
+    }
+}
+
+impl Observer for SeatCamera {
+    fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        let mut now = self.0.now();
+        match now.maker.step(step.answers, |_| Notes::default(), Vec::new()) {
+            Ok(line) => {
+                now.lines.push(serde_json::to_value(&line).unwrap_or_default());
+                now.answered = false;
+                drop(now);
+                self.0.0.steps.send_modify(|steps| *steps += 1);
+            }
+            Err(why) => {
+                drop(now);
+                self.end(None, Ending::Altered(why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A match that was dropped half-way is over.
+impl Drop for SeatCamera {
+    fn drop(&mut self) {
+        self.end(None, Ending::Cut);
+    }
+}

@@ -1,0 +1,177 @@
+//! `agon play GAME human BOT`: people at seats, in a browser.
+//!
+//! For the referee a person is a bot that talks in lines: a small process of this program, which passes on what the page
+//! answers. The page has the right to its seat and sees what the seat sees.
+
+use std::fs::DirBuilder;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use agon_bot::BotName;
+use agon_game::{Seat, Seats};
+use agon_replay::Header;
+use agon_spec::MatchSpec;
+use agon_view::play::HUMAN;
+use agon_web::TakenSeat;
+use agon_web::hand::SeatCamera;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+use crate::common::Failure;
+use crate::common::screen;
+use crate::viewer::Viewer;
+
+/// The hidden life of this program that passes a person's answers on.
+pub const SUBCOMMAND: &str = "--pass-on";
+
+/// The seats of people.
+pub struct People {
+    /// By seat, in order: where its process comes to fetch answers.
+    seats: Vec<(Seat, UnixListener)>,
+    /// The folder that holds these places.
+    folder: PathBuf,
+}
+
+impl People {
+    /// Finds the people of a match, and puts the bots that pass on what they answer in their places; none when there is
+    /// nobody. A person has no time limit, and so nobody has one, unless somebody asked for a clock.
+    pub fn of(spec: &mut MatchSpec, clocked: bool) -> Result<Option<Self>, Failure> {
+        let seats: Vec<usize> = spec
+            .seats
+            .iter()
+            .enumerate()
+            .filter(|(_, seat)| seat.bot == HUMAN)
+            .map(|(index, _)| index)
+            .collect();
+        if seats.is_empty() {
+            return Ok(None);
+        }
+        if !clocked {
+            spec.clock.limited = false;
+        }
+        let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
+        let folder = folder.unwrap_or_else(std::env::temp_dir);
+        let mut number = [0; 8];
+        std::fs::File::open("/dev/urandom")?.read_exact(&mut number)?;
+        let folder = folder.join(format!("agon-{:016x}", u64::from_ne_bytes(number)));
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let mut own = Self { seats: Vec::new(), folder };
+        let program = std::env::current_exe()?;
+        for index in seats {
+            let place = own.folder.join(format!("seat-{}", index + 1));
+            own.seats.push((Seat::new(index as u8), UnixListener::bind(&place)?));
+            let seat = &mut spec.seats[index];
+            seat.bot = format!("lines:{} {SUBCOMMAND} {}", quoted(&program)?, quoted(&place)?);
+            seat.label.get_or_insert_with(|| HUMAN.to_owned());
+        }
+        Ok(Some(own))
+    }
+
+    /// Whose thinking time is not played.
+    pub fn seats(&self) -> Seats {
+        self.seats.iter().map(|(seat, _)| *seat).collect()
+    }
+
+    /// What stands in the header of the replay, and runs in no sandbox: it is this program.
+    pub fn name(&self, header: &mut Header) {
+        for (seat, _) in &self.seats {
+            HUMAN.clone_into(&mut header.seats[seat.index()].bot);
+        }
+    }
+
+    /// Their bots are this program itself, which needs its own files.
+    pub fn free(&self, names: &mut [BotName]) {
+        for (seat, _) in &self.seats {
+            names[seat.index()].confined = agon_bot::Confined::No;
+        }
+    }
+
+    /// Gives the seats of a match away, and prints their addresses.
+    pub fn sit(&self, header: &Header, viewer: &Viewer) -> Result<Vec<SeatCamera>, Failure> {
+        let mut cameras = Vec::new();
+        for (seat, listener) in &self.seats {
+            let (answers, to_say) = mpsc::channel::<Vec<u8>>();
+            let (taken, camera) =
+                TakenSeat::new(header, *seat, answers).map_err(|error| Failure::own(error.to_string()))?;
+            let listener = listener.try_clone()?;
+            thread::spawn(move || {
+                let Ok((mut stream, _)) = listener.accept() else { return };
+                for message in to_say {
+                    let length = (message.len() as u32).to_le_bytes();
+                    if stream.write_all(&length).and_then(|()| stream.write_all(&message)).is_err() {
+                        return;
+                    }
+                }
+            });
+            let address = viewer.give(taken);
+            eprintln!("{} {address}", screen::errors().dim(&format!("seat {seat} is yours:")));
+            cameras.push(camera);
+        }
+        Ok(cameras)
+    }
+}
+
+impl Drop for People {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A path as one word of a command line.
+fn quoted(path: &std::path::Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains('\''));
+    let text = text.ok_or_else(|| {
+        Failure::own(format!("{}: a path that cannot be written on a command line", path.display()))
+    })?;
+    Ok(format!("'{text}'"))
+}
+
+/// Passes answers on: waits for a question, then says what comes from the socket.
+pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
+    let done = || -> io::Result<()> {
+        let place = arguments.first().ok_or_else(|| io::Error::other("no place to come to"))?;
+        let mut from = UnixStream::connect(place)?;
+        while asked()? {
+            let mut length = [0; 4];
+            from.read_exact(&mut length)?;
+            let mut message = vec![0; u32::from_le_bytes(length) as usize];
+            from.read_exact(&mut message)?;
+            message.push(b'\n');
+            let mut out = io::stdout().lock();
+            out.write_all(&message)?;
+            out.flush()?;
+        }
+        Ok(())
+    };
+    if done().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Waits for a question and reads it; false when no more will come. It is whole when nothing follows for a moment: no
+/// person is as fast.
+fn asked() -> io::Result<bool> {
+    const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+    let input = rustix::stdio::stdin();
+    let mut buffer = [0; 64 << 10];
+    let mut some = false;
+    loop {
+        let wait = some.then_some(&QUIET);
+        if poll(&mut [PollFd::new(&input, PollFlags::IN)], wait)? == 0 {
+            return Ok(true);
+        }
+        if rustix::io::read(input, &mut buffer)? == 0 {
+            return Ok(false);
+        }
+        some = true;
+    }
+}
+
+/// Pages that are asked for the end of their match find it for a moment.
+pub fn farewell() {
+    thread::sleep(Duration::from_millis(1_500));
+}
