@@ -5,13 +5,14 @@
 //! as when a collector lets the others stand still; or at the same time, as compilers do beside the thread that
 //! thinks; or for each other. So a bot is looked at every few milliseconds, and
 //!
-//! - between two looks, the longest wait of a thread counts, less what of it the bot's own threads may have caused:
+//! - between two looks, all waits of its threads count, less what of each the bot's own threads may have caused:
 //!   on `n` CPUs a thread waits for its own kind only while `n` others of them run;
 //! - all of it together is never more than the time in which the bot did not get on. It got on by what its busiest
 //!   thread ran since the question, or by all its CPU time spread over its CPUs, whichever is more.
 //!
 //! So a bot is charged for at least what its busiest thread ran, and for all that it used where it has one CPU. Threads
-//! that wait beside the one that thinks change nothing about that.
+//! that wait beside the one that thinks change nothing about that; what is counted twice where several wait at once is
+//! time in which it stood still.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -74,7 +75,7 @@ pub struct KeptWaiting {
     whole: Option<Arc<Look>>,
     /// CPU time of ended processes at the first look that asked, and since then.
     ended: Option<(Duration, Duration)>,
-    /// The longest waits between looks, together.
+    /// The waits of all threads, together.
     waits: Duration,
     /// What the busiest thread ran.
     busiest: Duration,
@@ -115,7 +116,6 @@ impl KeptWaiting {
         let ended = self.ended.map_or(Duration::ZERO, |(_, since)| since).saturating_sub(ended_before);
         let used = now.saturating_sub(before) + ended;
         let look = Arc::new(Look { at, all: last.all + used, usage });
-        let mut longest = Duration::ZERO;
         for &(thread, time) in &look.usage.threads {
             let (earlier, ran, since) = match (self.seen.get(&thread), &self.whole) {
                 (Some(seen), _) => (seen.time, seen.ran, seen.since.clone()),
@@ -126,15 +126,14 @@ impl KeptWaiting {
             let wait = time.waited.saturating_sub(earlier.waited);
             let ran = ran + own;
             self.busiest = self.busiest.max(ran);
-            if wait > longest {
+            if !wait.is_zero() {
                 let since = self.began(wait, &last, since);
-                longest = longest.max(wait.saturating_sub(self.own_doing(thread, own, &since, &look)));
+                self.waits += wait.saturating_sub(self.own_doing(thread, own, &since, &look));
             }
             if !own.is_zero() || !wait.is_zero() || !self.seen.contains_key(&thread) {
                 self.seen.insert(thread, Seen { time, ran, since: look.clone() });
             }
         }
-        self.waits += longest;
         if look.usage.whole {
             self.whole = Some(look.clone());
             self.seen.retain(|thread, _| look.usage.of(*thread).is_some());

@@ -351,6 +351,8 @@ struct SeatState {
     unasked: u32,
     /// Beats of our pulse in its turns.
     beats: u32,
+    /// How long its last answer took.
+    lasted: Duration,
     /// CPU time when it was last booked.
     cpu_then: Option<Duration>,
     /// CPU time outside of answers.

@@ -34,8 +34,9 @@ fn the_java_starter_against_itself_is_never_late() {
         .expect("a shell");
     let words =
         ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "--json", "--replays", "none"];
-    // How late a cold runtime is beside whatever else this machine has to do is a matter of the long form.
-    let clock: &[&str] = if wanted.is_some() { &[] } else { &["--time-scale", "20"] };
+    // The long form keeps the clock of the rules. The short one has to hold on any machine: 100 ms, of which a cold
+    // runtime may still use most.
+    let clock: &[&str] = if wanted.is_some() { &[] } else { &["--time-scale", "2"] };
     let played = agon(folder.path(), &[&words[..], clock].concat());
     std::fs::remove_file(folder.path().join("work.cpp")).expect("our own file");
     compiler.wait().expect("our own child");
@@ -49,8 +50,8 @@ fn the_java_starter_against_itself_is_never_late() {
     let journal = folder.path().join("agon-series/cultist-wars-gauntlet-1/journal.jsonl");
     let journal = std::fs::read_to_string(journal).expect("a journal");
     let late = journal.matches("\"timeout\"").count();
-    let faults = journal.lines().filter(|line| line.contains("\"faults\"")).count();
-    println!("{} matches: {late} with timeouts, {faults} with faults, {voids} void", result["games"]);
-    assert_eq!(late, 0, "{journal}");
+    let faults: Vec<&str> = journal.lines().filter(|line| line.contains("\"faults\"")).collect();
+    println!("{} matches: {late} with timeouts, {} with faults, {voids} void", result["games"], faults.len());
+    assert_eq!(late, 0, "{}", faults.join("\n"));
     assert_eq!(result["games"].to_string(), matches);
 }

@@ -40,13 +40,14 @@ impl Referee<'_> {
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.terms.clock.limit(self.session.limit_ms(seat));
-        let first = self.seats[seat.index()].time.answers;
+        let (first, lasted) = (self.seats[seat.index()].time.answers, self.seats[seat.index()].lasted);
         let program = self.program(seat);
         if first % SURVEY == 1 {
             program.tree().survey();
             leaves = leaves.or_else(|| excess_of(program.tree()));
         }
-        let before = program.tree().glance();
+        // Where an answer takes long, much may wait for a CPU before the first beat.
+        let before = if lasted < BEAT { program.tree().glance() } else { program.tree().look() };
         let cpu_before = before.cpu;
         self.note_pondering(seat, cpu_before);
         let program = self.program(seat);
@@ -457,6 +458,7 @@ impl Referee<'_> {
         let launching = if first { self.program(one.seat).tree().ended_children() } else { Duration::ZERO };
         let state = &mut self.seats[one.seat.index()];
         state.launching += launching;
+        state.lasted = spent.wall;
         state.cpu_then = now;
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let time = &mut state.time;

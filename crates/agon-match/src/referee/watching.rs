@@ -120,7 +120,7 @@ impl Referee<'_> {
     pub(super) fn machine_was_late(&mut self, one: &mut Waiting) -> Duration {
         let stood_still = self.pulse.stood_still().saturating_sub(one.used.stood_still);
         let tree = self.program(one.seat).tree();
-        let usage = if one.used.beats > 0 { tree.look() } else { tree.glance() };
+        let usage = tree.look();
         one.used.kept.note(Instant::now(), usage);
         stood_still + one.used.kept.total() + self.pulse.queued()
     }
