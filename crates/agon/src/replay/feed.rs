@@ -226,7 +226,7 @@ impl Session for Rerun<'_> {
     }
 
     fn by_hand(&self) -> &dyn ByHand {
-        self.inner.by_hand()
+        self.inner.view().by_hand()
     }
 
     fn recipe(&self) -> &Recipe {
