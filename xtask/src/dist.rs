@@ -67,7 +67,7 @@ pub fn run(root: &Path) -> Result<bool> {
 }
 
 /// The kind of this machine, as the compiler calls it.
-fn host() -> Result<String> {
+pub fn host() -> Result<String> {
     let about = said(Path::new("rustc"), &["-vV"])?;
     Ok(about.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names its host")?.to_owned())
 }
@@ -91,6 +91,7 @@ fn pack(root: &Path, program: &Path, name: &str, archive: &Path) -> Result<()> {
     for document in DOCUMENTS {
         add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
     }
+    add("THIRD-PARTY.txt", crate::licences::text(root)?.as_bytes(), 0o644)?;
     for (shell, file) in SHELLS {
         let text = said(program, &["completions", shell])?;
         add(&format!("completions/{file}"), text.as_bytes(), 0o644)?;

@@ -2,6 +2,7 @@
 
 mod dist;
 mod fuzz;
+mod licences;
 mod long;
 mod tests;
 
@@ -192,24 +193,26 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     }
     // Building them takes as long as everything else, so the ordinary run does without; pages ask the server then.
     let engines = match options.require_wasm {
-        true if has_wasm() => "require",
+        true if has_wasm() => Some("require"),
         true => {
             println!("FAILED: engines for pages are required, but Rust for {WASM} cannot be installed");
             counts.failed += 1;
-            "0"
+            None
         }
         false => {
             println!("SKIPPED: engines for pages (--require-wasm builds and tests them)");
             counts.skipped += 1;
-            "0"
+            None
         }
     };
-    // Building the program builds the app, which installs what its tests need.
+    // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
+    // after them nothing is built again.
     let mut build = Command::new("cargo");
-    count(counts, build.args(["build", "--quiet", "--package", "agon"]).env("AGON_WASM", engines))?;
-    if engines != "0" {
+    build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "cli"]);
+    count(counts, build.envs(engines.map(|value| ("AGON_WASM", value))))?;
+    if let Some(engines) = engines {
         let mut agree = Command::new("cargo");
-        agree.args(["test", "--quiet", "--package", "agon-wasm", "--test", "agree"]);
+        agree.args(["test", "--quiet", "--workspace", "--test", "agree"]);
         count(counts, agree.env("AGON_WASM", engines))?;
     }
     if !folder.join("node_modules").is_dir() {

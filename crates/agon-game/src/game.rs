@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::conform::{Recognised, Report};
 use crate::{
     Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Kit, MapFindings, Outcome, Picture,
-    Recipe, Seat, Seats, Setup, SetupError, Unreadable,
+    Recipe, Seat, Seats, Setup, SetupError, Unreadable, Workload,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -146,8 +146,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The board for a terminal, as `eyes` sees it, or wholly.
     fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;
 
-    /// The state for spectators and for the exported replay, as JSON.
-    fn scene(&self, state: &Self::State) -> serde_json::Value;
+    /// The state for spectators and for the exported replay.
+    fn scene(&self, state: &Self::State) -> impl Serialize;
 
     /// Compares a recorded match of the original with this engine. `record` is the whole
     /// (already unpacked) content of a file.
@@ -195,7 +195,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 
     /// Workloads of `agon bench` beside the ones every game has.
-    fn scenes() -> Vec<Scene> {
+    fn workloads() -> Vec<Workload> {
         Vec::new()
     }
 }
@@ -241,14 +241,4 @@ impl<G: Game> Sink<G> for Ignored {
 pub trait Builtin<G: Game>: Send {
     /// The answer to this view.
     fn order(&mut self, game: &G, view: G::View<'_>) -> G::Order;
-}
-
-/// A workload of `agon bench`.
-pub struct Scene {
-    /// Its name in the report.
-    pub name: &'static str,
-    /// One line: what a unit of work is.
-    pub about: &'static str,
-    /// Does some work and says how many units it was. Reads no clock.
-    pub run: Box<dyn FnMut() -> u64>,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::session::{Listed, Table, json};
+use crate::session::{Listed, Table, json, value};
 use crate::{Answer, Answers, Game, Reason as _, Seat, Seeded, Sink};
 
 /// How a game is played choice by choice.
@@ -57,7 +57,7 @@ pub trait Hand<G: Game>: 'static {
     }
 
     /// The scene of a state that a seat sees.
-    fn scene(game: &G, _seat: Seat, seen: &G::State) -> Value {
+    fn scene(game: &G, _seat: Seat, seen: &G::State) -> impl Serialize {
         game.scene(seen)
     }
 
@@ -204,7 +204,7 @@ impl<G: Game> ByHand for Table<G> {
     }
 
     fn scene_of(&self, seat: Seat) -> Value {
-        G::Hand::scene(self.game(), seat, &self.seen_by(seat))
+        value(&G::Hand::scene(self.game(), seat, &self.seen_by(seat)))
     }
 
     fn events_of(&self, seat: Seat) -> Box<RawValue> {
@@ -243,7 +243,7 @@ impl<G: Game> ByHand for Table<G> {
         // What is refused spoils what follows; it is taken back before anything else is chosen.
         let choices =
             if refused.is_empty() { G::Hand::choices(game, seat, &seen, &chosen) } else { Vec::new() };
-        let scene = |state: &G::State| G::Hand::scene(game, seat, state);
+        let scene = |state: &G::State| value(&G::Hand::scene(game, seat, state));
         let plain = || told.events.iter().filter(|event| game.frame_change(event, None).is_none());
         let frames = || {
             let mut before = None;

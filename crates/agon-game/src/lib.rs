@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod setup;
 
 pub mod author;
+pub mod bench;
 pub mod conform;
 pub mod hand;
 pub mod import;
@@ -38,9 +39,10 @@ pub mod session;
 
 pub use answer::{Absence, Answer, Answers, Heard};
 pub use author::{HandIn, Language, Starter};
+pub use bench::{Bench, Workload};
 pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};
-pub use game::{Builtin, Game, Ignored, Reason, Scene, Sink};
+pub use game::{Builtin, Game, Ignored, Reason, Sink};
 pub use hand::{ByHand, Hand, Prospect};
 pub use import::{Import, Unreadable};
 pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport, with_tools};

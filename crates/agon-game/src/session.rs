@@ -13,12 +13,12 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bench::Bench;
 use crate::conform::{Recognised, Report};
 use crate::hand::{ByHand, Hand as _};
 use crate::{
-    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Ignored, Import, Kit,
-    MapFindings, Outcome, Picture, Reason, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
-    Unreadable,
+    Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Import, Kit, MapFindings,
+    Outcome, Picture, Reason, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Unreadable,
 };
 
 /// An answer whose order is in canonical bytes.
@@ -197,7 +197,7 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// When the setup cannot be played.
-    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError>;
+    fn bench(&self, setup: &Setup) -> Result<Bench, SetupError>;
 }
 
 /// A game whose rules and maps are read: a seed is all that a match still needs.
@@ -216,14 +216,6 @@ impl<G: Game> Ready for Prepared<G> {
     fn open(&self, seed: i64) -> Result<Box<dyn Session>, SetupError> {
         Ok(Box::new(Table::new(G::begin(&self.0, seed)?)))
     }
-}
-
-/// What `agon bench` runs. Nothing here reads a clock.
-pub struct Workload {
-    /// Size of a state in bytes.
-    pub state_bytes: usize,
-    /// `begin`, `clone`, `step` and `playout`, then the game's own scenes.
-    pub scenes: Vec<Scene>,
 }
 
 /// [`AnyGame`] for a [`Game`].
@@ -293,21 +285,8 @@ impl<G: Game> AnyGame for Face<G> {
         if BARE { None } else { G::check_map(name, content) }
     }
 
-    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
-        if BARE {
-            return Ok(Workload {
-                state_bytes: size_of::<G::State>(),
-                scenes: vec![playing(G::set_up(setup)?)],
-            });
-        }
-        let mut scenes = vec![
-            beginning::<G>(G::prepare(setup)?),
-            cloning(G::set_up(setup)?),
-            stepping(G::set_up(setup)?),
-            playing(G::set_up(setup)?),
-        ];
-        scenes.extend(G::scenes());
-        Ok(Workload { state_bytes: size_of::<G::State>(), scenes })
+    fn bench(&self, setup: &Setup) -> Result<Bench, SetupError> {
+        if BARE { Bench::bare::<G>(setup) } else { Bench::new::<G>(setup) }
     }
 }
 
@@ -589,7 +568,7 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn scene(&self) -> Value {
-        self.game.scene(&self.state)
+        value(&self.game.scene(&self.state))
     }
 
     fn position(&self) -> Position {
@@ -644,6 +623,11 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
     }
 }
 
+/// The same, to be compared and taken apart.
+pub(crate) fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
 /// Values of ours as JSON: that cannot fail, but for keys that are no texts, which nobody has.
 pub(crate) fn json(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
@@ -661,81 +645,4 @@ pub fn random_answers<G: Game>(
         let order = game.random_order(state, seat, chance);
         answers.push((seat, Answer::Given { order, think_ms: 0 }));
     }
-}
-
-/// Matches set up from what they share, each with a seed of its own.
-fn beginning<G: Game>(prepared: G::Prepared) -> Scene {
-    let mut seed = 0;
-    let run = move || {
-        for _ in 0..100 {
-            seed += 1;
-            // A seed whose map cannot be played costs as much.
-            let _ = std::hint::black_box(G::begin(&prepared, seed));
-        }
-        100
-    };
-    Scene { name: "begin", about: "one match set up from rules and maps that were read", run: Box::new(run) }
-}
-
-/// Copies of states spread over a random match.
-fn cloning<G: Game>(game: G) -> Scene {
-    let mut states = Vec::new();
-    let mut chance = Seeded::stream(1, "bench");
-    let (mut state, mut work, mut answers) = (game.start(), G::Work::default(), Vec::new());
-    while states.len() < 64 && game.outcome(&state).is_none() {
-        states.push(state.clone());
-        random_answers(&game, &state, &mut chance, &mut answers);
-        game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
-    }
-    let mut next = 0;
-    let run = move || {
-        for _ in 0..1_000 {
-            std::hint::black_box(std::hint::black_box(&states[next]).clone());
-            next = (next + 1) % states.len();
-        }
-        1_000
-    };
-    Scene { name: "clone", about: "one copy of a state", run: Box::new(run) }
-}
-
-/// The steps of recorded random matches, played again: rules without the choice of orders.
-fn stepping<G: Game>(game: G) -> Scene {
-    let mut chance = Seeded::stream(2, "bench");
-    let (mut state, mut work, mut answers) = (game.start(), G::Work::default(), Vec::new());
-    let mut recorded = Vec::new();
-    // The rules draw from a stream of their own, so that the second run draws the same.
-    let first = Seeded::stream(2, "play");
-    let mut drawn = first.clone();
-    while game.outcome(&state).is_none() {
-        random_answers(&game, &state, &mut chance, &mut answers);
-        game.play(&mut state, &mut work, &answers, &mut drawn, &mut Ignored);
-        recorded.push(answers.clone());
-    }
-    let run = move || {
-        let mut state = game.start();
-        chance.clone_from(&first);
-        for answers in &recorded {
-            game.play(&mut state, &mut work, answers, &mut chance, &mut Ignored);
-        }
-        std::hint::black_box(&state);
-        recorded.len() as u64
-    };
-    Scene { name: "step", about: "one step of recorded answers", run: Box::new(run) }
-}
-
-/// Whole random matches.
-fn playing<G: Game>(game: G) -> Scene {
-    let mut chance = Seeded::stream(3, "bench");
-    let (mut work, mut answers) = (G::Work::default(), Vec::new());
-    let run = move || {
-        let (mut state, mut steps) = (game.start(), 0);
-        while !game.deciding(&state).is_empty() {
-            random_answers(&game, &state, &mut chance, &mut answers);
-            game.play(&mut state, &mut work, &answers, &mut chance, &mut Ignored);
-            steps += 1;
-        }
-        std::hint::black_box(&state);
-        steps
-    };
-    Scene { name: "playout", about: "one step of a random match, orders included", run: Box::new(run) }
 }

@@ -20,7 +20,7 @@ pub struct Standing {
 }
 
 /// A line of the board.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Line {
     /// From 1; equal ratings share one. None where there are too few matches.
     pub rank: Option<u32>,

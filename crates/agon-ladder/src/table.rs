@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Ladder, Row};
 
 /// A version in the table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Place {
     /// Which.
     pub version: i64,

@@ -12,6 +12,8 @@ pub mod asked;
 pub mod data;
 #[cfg(unix)]
 pub mod file;
+#[cfg(unix)]
+pub mod record;
 pub mod redact;
 
 mod chunk;

@@ -49,7 +49,7 @@ id! {
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$case_about:meta])* $case:ident = $word:literal,)* }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ts_rs::TS)]
         #[serde(rename_all = "lowercase")]
         pub enum $name { $($(#[$case_about])* $case,)* }
 
@@ -161,9 +161,10 @@ pub struct Contest {
 }
 
 /// A version with whose it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct Version {
     /// Its number.
+    #[ts(type = "number")]
     pub id: VersionId,
     /// The entrant.
     pub entrant: String,
@@ -174,8 +175,10 @@ pub struct Version {
     /// A bot inside the program, as `builtin:NAME`; none where it was handed in.
     pub builtin: Option<String>,
     /// The hash of what was handed in.
+    #[ts(type = "string")]
     pub source: Sha,
-    /// When that arrived.
+    /// When that arrived, in milliseconds since 1970.
+    #[ts(type = "number")]
     pub received: Time,
     /// Where it is in its life.
     pub state: VersionState,
@@ -308,11 +311,12 @@ pub struct LogRow {
 }
 
 /// An entry of the audit log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct Event {
     /// Its number.
     pub id: i64,
-    /// When.
+    /// When, in milliseconds since 1970.
+    #[ts(type = "number")]
     pub at: Time,
     /// Who.
     pub actor: String,

@@ -14,12 +14,12 @@ macro_rules! generated {
     }};
 }
 
-/// Compares `web/src/lib/generated/FILE` with these declarations, which are made from the types of `source`.
+/// Compares a file of the project with these declarations, which are made from the types of `source`.
 ///
 /// # Panics
 /// When the file is not as the types are; `UPDATE_TYPES=1` writes it anew.
 pub fn check(file: &str, source: &str, declarations: &[String]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/lib/generated").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = format!(
         "// Made from the types of {source} by its test; UPDATE_TYPES=1 makes it anew.\n\n{}",
         declarations.iter().map(|declaration| tidy(declaration)).collect::<Vec<_>>().join("\n")
@@ -31,7 +31,7 @@ pub fn check(file: &str, source: &str, declarations: &[String]) {
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == text,
-        "web/src/lib/generated/{file} is not as the types of {source} are: look at the change, then run this test with UPDATE_TYPES=1"
+        "{file} is not as the types of {source} are: look at the change, then run this test with UPDATE_TYPES=1"
     );
 }
 
@@ -56,7 +56,7 @@ pub fn tidy(declaration: &str) -> String {
             }
             None => out.push_str(&format!("{indent}{line}\n")),
         }
-        if line.ends_with('{') {
+        if line.ends_with('{') || line.contains(" = { ") {
             indent = "  ";
         }
     }

@@ -244,6 +244,6 @@ mod tests {
             generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord]
                 .to_vec();
         types.extend(generated![Sitter, Wanted, Turn, PlayAsk, Begun<'static>]);
-        generated::check("view.ts", "crates/agon-view/src/line.rs and play.rs", &types);
+        generated::check("web/src/lib/generated/view.ts", "crates/agon-view/src/line.rs and play.rs", &types);
     }
 }

@@ -182,12 +182,12 @@ impl Engines {
         let game =
             agon_games::find(game).ok_or_else(|| Refusal::new(format!("no game is called `{game}`")))?;
         let setup = Setup { seats: game.info().usual_seats(), seed: 1, ..Setup::default() };
-        let mut workload = game.workload(&setup).map_err(Refusal::new)?;
-        let scene = workload.scenes.iter_mut().find(|scene| scene.name == "playout");
-        let scene = scene.ok_or_else(|| Refusal::new("no play-outs"))?;
+        let mut bench = game.bench(&setup).map_err(Refusal::new)?;
+        let playouts = bench.workloads.iter_mut().find(|workload| workload.name == "playout");
+        let playouts = playouts.ok_or_else(|| Refusal::new("no play-outs"))?;
         let mut played = 0;
         while played < u64::from(steps) {
-            played += (scene.run)();
+            played += (playouts.run)();
         }
         Ok(played)
     }

@@ -307,6 +307,6 @@ mod tests {
             Started,
             Refused,
         ];
-        generated::check("server.ts", "crates/agon-web/src/api.rs", &types);
+        generated::check("web/src/lib/generated/server.ts", "crates/agon-web/src/api.rs", &types);
     }
 }

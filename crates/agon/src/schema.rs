@@ -1,6 +1,6 @@
 //! The page of the guide on what `--json` prints, made from the types that are printed.
 
-use crate::{author, play, replay, series, workshop};
+use crate::{author, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
 fn section(heading: &str, declarations: &[String]) -> String {
@@ -114,6 +114,18 @@ fn page() -> String {
             author::json::Attack,
             author::json::AttackEnd,
             author::json::Control,
+        ],
+    );
+    page += &section(
+        "A contest that goes on",
+        &generated![
+            serve::json::Contest<'_>,
+            serve::json::Matches,
+            agon_ladder::Line,
+            agon_ladder::Place,
+            agon_store::Version,
+            agon_store::VersionState,
+            agon_store::Event,
         ],
     );
     page += &section(

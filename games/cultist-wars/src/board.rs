@@ -15,6 +15,7 @@ pub const TILES: usize = WIDTH as usize * HEIGHT as usize;
 
 /// A tile of the board, or [`Tile::NOWHERE`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "[number, number]"))]
 pub struct Tile(u8);
 
 impl Tile {

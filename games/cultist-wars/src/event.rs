@@ -11,6 +11,7 @@ use crate::state::{State, UnitId};
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
     /// A unit of the mover went one tile.
     Moved {
@@ -75,6 +76,7 @@ pub enum Event {
 
 /// Tiles in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Line(pub Vec<Tile>);
 
 impl Event {

@@ -43,6 +43,7 @@ use agon_game::prepared::SharedRules;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
 };
+use serde::Serialize;
 
 use board::{Tile, Tiles};
 use map::Map;
@@ -228,8 +229,8 @@ impl Game for CultistWars {
         picture::picture(self, state)
     }
 
-    fn scene(&self, state: &State) -> serde_json::Value {
-        scene::scene(self, state)
+    fn scene(&self, state: &State) -> impl Serialize {
+        scene::Scene::new(self, state)
     }
 
     fn conform(record: &[u8], report: &mut Report) -> Recognised {

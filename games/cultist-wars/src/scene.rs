@@ -1,37 +1,90 @@
-//! A state as JSON, for spectators and exported replays. Players count from 1.
+//! A state for spectators and exported replays. Players count from 1.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::CultistWars;
-use crate::board::{HEIGHT, WIDTH};
+use crate::board::{HEIGHT, Tile, WIDTH};
 use crate::state::{LEADERS, Owner, State, UNITS, UnitId};
 
-/// `{turn, mover, width, height, rows, units, neutrals, generator}`: `turn` counts those played, `mover` is null at the end,
-/// `rows` are drawn as in the protocol, and `units` holds all that ever took part, the dead with
-/// `hp` 0 and `tile` null, as `{id, kind, player (null: neutral), hp, tile: [x, y]}`.
-pub(crate) fn scene(game: &CultistWars, state: &State) -> Value {
-    let rows: Vec<String> =
-        (0..HEIGHT).map(|y| game.map().row(y).into_iter().map(char::from).collect()).collect();
-    let units: Vec<Value> = (0..UNITS as UnitId)
-        .filter_map(|unit| Some((unit, state.owner(unit)?)))
-        .map(|(unit, owner)| {
-            json!({
-                "id": unit,
-                "kind": if unit < LEADERS { "leader" } else { "cultist" },
-                "player": owner.player().map(|seat| seat.number()),
-                "hp": state.hp(unit),
-                "tile": state.living().contains(unit).then(|| state.tile(unit)),
+/// A state.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Scene {
+    /// Turns played.
+    turn: u16,
+    /// Whose turn it is; null at the end.
+    mover: Option<u8>,
+    width: u8,
+    height: u8,
+    /// The board as the protocol draws it.
+    rows: Vec<String>,
+    /// All that ever took part.
+    units: Vec<Unit>,
+    /// Living units that are neutral.
+    neutrals: u32,
+    /// What the next moves of the neutrals come from.
+    generator: u32,
+}
+
+/// A unit.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Unit {
+    id: UnitId,
+    kind: Kind,
+    /// Whose it is; null for a neutral.
+    player: Option<u8>,
+    /// 0 for the dead.
+    hp: u8,
+    /// Where it is; null for the dead.
+    tile: Option<Tile>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+enum Kind {
+    Leader,
+    Cultist,
+}
+
+impl Scene {
+    pub(crate) fn new(game: &CultistWars, state: &State) -> Self {
+        let unit = |id| {
+            let owner = state.owner(id)?;
+            Some(Unit {
+                id,
+                kind: if id < LEADERS { Kind::Leader } else { Kind::Cultist },
+                player: owner.player().map(|seat| seat.number()),
+                hp: state.hp(id),
+                tile: state.living().contains(id).then(|| state.tile(id)),
             })
-        })
-        .collect();
-    json!({
-        "turn": state.turn,
-        "mover": state.ending().is_none().then(|| state.mover().number()),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "rows": rows,
-        "units": units,
-        "neutrals": state.living_of(Owner::Neutral).len(),
-        "generator": state.generator,
-    })
+        };
+        Self {
+            turn: state.turn,
+            mover: state.ending().is_none().then(|| state.mover().number()),
+            width: WIDTH,
+            height: HEIGHT,
+            rows: (0..HEIGHT).map(|y| game.map().row(y).into_iter().map(char::from).collect()).collect(),
+            units: (0..UNITS as UnitId).filter_map(unit).collect(),
+            neutrals: state.living_of(Owner::Neutral).len(),
+            generator: state.generator,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Line};
+
+    #[test]
+    fn the_viewer_reads_what_is_written() {
+        let types = agon_testkit::generated![Scene, Unit, Kind, Tile, Event, Line];
+        agon_testkit::generated::check(
+            "games/cultist-wars/viewer/generated.ts",
+            "games/cultist-wars/src",
+            &types,
+        );
+    }
 }

@@ -1,26 +1,7 @@
 // How Cultist Wars is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import { type Card, type Drawing, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
-
-type Cell = [number, number]
-
-interface Unit {
-  id: number
-  kind: 'leader' | 'cultist'
-  player: number | null
-  hp: number
-  tile: Cell | null
-}
-
-export interface Scene {
-  turn: number
-  mover: number | null
-  width: number
-  height: number
-  rows: string[]
-  units: Unit[]
-  neutrals: number
-}
+import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import type { Event, Scene, Tile as Cell, Unit } from './generated'
 
 const FULL_HEALTH = 10
 
@@ -64,7 +45,7 @@ export const drawing: Drawing<Scene> = {
 
   tell(step, name) {
     const who = (id: number) => unitName(step, id, name)
-    return step.events.map((event): Told => {
+    return (step.events as Event[]).map((event): Told => {
       const seat = step.answers[0]?.seat
       switch (event.event) {
         case 'moved':
@@ -94,7 +75,7 @@ export const drawing: Drawing<Scene> = {
         case 'invalid':
           return { text: `${name(event.player)} gives no valid action: ${event.why}`, seat: event.player, weight: 3 }
         default:
-          return { text: event.event, weight: 0 }
+          return { text: (event as GameEvent).event, weight: 0 }
       }
     })
   },
@@ -160,7 +141,7 @@ function terrain(pen: Pen, scene: Scene): void {
 
 /** The way of movements and shots, so that a still picture tells what happened. */
 function traces(pen: Pen, shot: Shot<Scene>): void {
-  for (const event of shot.step?.events ?? []) {
+  for (const event of (shot.step?.events ?? []) as Event[]) {
     if (event.event === 'moved' || event.event === 'neutral_moved') {
       const colour = event.event === 'moved' ? pen.seat(shot.step?.answers[0]?.seat) : pen.ink.neutral
       const [from, to] = [middle(event.from), middle(event.to)]
@@ -236,7 +217,7 @@ function robe(pen: Pen, x: number, y: number, colour: string, leader: boolean): 
 
 function effects(pen: Pen, shot: Shot<Scene>): void {
   const { t } = shot
-  for (const event of shot.step?.events ?? []) {
+  for (const event of (shot.step?.events ?? []) as Event[]) {
     if (event.event === 'shot') {
       const shooter = shot.before.units.find((unit) => unit.id === event.unit)?.tile
       if (!shooter) continue

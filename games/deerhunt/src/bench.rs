@@ -1,7 +1,7 @@
 //! Workloads beside the ones every game has.
 
 use agon_game::session::random_answers;
-use agon_game::{Dialect as _, Game, Ignored, RulesChoice, Scene, Seeded, Setup};
+use agon_game::{Dialect as _, Game, Ignored, RulesChoice, Seeded, Setup, Workload};
 
 use crate::DeerhuntOf;
 use crate::dialect::Dialect;
@@ -9,7 +9,7 @@ use crate::rules::PRESETS;
 use crate::state::State;
 
 /// State messages of positions spread over a random match: fog and text.
-pub fn messages<const BLOCKS: usize>() -> Scene {
+pub fn messages<const BLOCKS: usize>() -> Workload {
     // The first preset that fits is the document's; a large state is there for the last.
     let preset = if BLOCKS == crate::SMALL { PRESETS.first() } else { PRESETS.last() };
     let preset = preset.map_or("", |preset| preset.name).to_owned();
@@ -28,7 +28,7 @@ pub fn messages<const BLOCKS: usize>() -> Scene {
         }
         positions.len() as u64
     };
-    Scene { name: "message", about: "one state message, fog included", run: Box::new(run) }
+    Workload { name: "message", about: "one state message, fog included", run: Box::new(run) }
 }
 
 fn positions<const BLOCKS: usize>(game: &DeerhuntOf<BLOCKS>) -> Vec<State<BLOCKS>> {

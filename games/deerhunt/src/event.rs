@@ -7,6 +7,7 @@ use crate::state::{At, Direction, Kind, Player, UnitId};
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
     /// A unit walked.
     Moved {

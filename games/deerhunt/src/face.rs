@@ -1,7 +1,7 @@
 //! One game to the outside, two sizes of state inside.
 
+use agon_game::Bench;
 use agon_game::conform::{Recognised, Report};
-use agon_game::session::Workload;
 use agon_game::{AnyGame, Face, GameInfo, MapFindings, Ready, Setup, SetupError, rules};
 
 use crate::info::INFO;
@@ -47,7 +47,7 @@ impl AnyGame for DeerhuntFace {
         Some(text.and_then(|text| Map::parse(name, text)).map(|map| map.check()))
     }
 
-    fn workload(&self, setup: &Setup) -> Result<Workload, SetupError> {
-        self.sized(setup)?.workload(setup)
+    fn bench(&self, setup: &Setup) -> Result<Bench, SetupError> {
+        self.sized(setup)?.bench(setup)
     }
 }

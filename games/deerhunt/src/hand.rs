@@ -2,7 +2,6 @@
 
 use agon_game::{Seat, Sink};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::DeerhuntOf;
 use crate::event::Event;
@@ -105,19 +104,16 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
         state
     }
 
-    fn scene(game: &DeerhuntOf<BLOCKS>, seat: Seat, seen: &State<BLOCKS>) -> Value {
+    fn scene(game: &DeerhuntOf<BLOCKS>, seat: Seat, seen: &State<BLOCKS>) -> impl Serialize {
         let mut scene = game.stage(seen);
         let (own, other) = (Player::of(seat), Player::of(seat).other());
         // Nobody out of sight has lost: that is told at the end.
-        scene["mover"] = if seen.army(own).next().is_some() && seen.round() <= game.rules.max_rounds {
-            serde_json::json!(own)
-        } else {
-            Value::Null
-        };
+        let goes_on = seen.army(own).next().is_some() && seen.round() <= game.rules.max_rounds;
+        scene.mover = goes_on.then_some(own);
         // Stocks are not told, only which hubs have nothing left (DH-FOG-4).
-        scene["stock"] = Value::Null;
+        scene.stock = None;
         if seen.resources[other as usize] == 0 {
-            scene["players"][other as usize]["resources"] = Value::Null;
+            scene.players[other as usize].resources = None;
         }
         scene
     }

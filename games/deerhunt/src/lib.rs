@@ -9,6 +9,7 @@ use std::sync::Arc;
 use agon_game::conform::{Recognised, Report};
 use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
 use agon_game::{SetupError, Sink};
+use serde::Serialize;
 
 // In reading order.
 pub mod rules;
@@ -195,7 +196,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         self.draw(state, eyes.map(Player::of))
     }
 
-    fn scene(&self, state: &State<BLOCKS>) -> serde_json::Value {
+    fn scene(&self, state: &State<BLOCKS>) -> impl Serialize {
         self.stage(state)
     }
 
@@ -203,7 +204,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         conform::conform(record, report)
     }
 
-    fn scenes() -> Vec<agon_game::Scene> {
+    fn workloads() -> Vec<agon_game::Workload> {
         vec![bench::messages::<BLOCKS>()]
     }
 }

@@ -17,6 +17,7 @@ pub type UnitId = u16;
 /// What a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Kind {
     /// Mines (and, in 2021, duplicates).
     #[default]
@@ -36,6 +37,7 @@ impl fmt::Display for Kind {
 
 /// One of the two players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Player {
     /// Player 1: moves first, starts at the top.
     #[default]
@@ -77,6 +79,7 @@ impl fmt::Display for Player {
 
 /// A tile, by column and row from the top left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct At {
     /// Column, from 0.
     pub x: u8,
@@ -122,6 +125,7 @@ impl fmt::Display for At {
 /// One of the four directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Direction {
     /// Towards row 0.
     Up,

@@ -1,35 +1,9 @@
 // How Deerhunt is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import { type Card, type Drawing, type Head, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Head, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import type { At, Event, Scene, Unit } from './generated'
 
 type Point = [number, number]
-
-interface At {
-  x: number
-  y: number
-}
-interface Unit extends At {
-  id: number
-  owner: 'p1' | 'p2'
-  type: 'worker' | 'melee'
-  hp: number
-  max_hp: number
-  mining: number
-  duplication: number
-  direction: string | null
-  child: string | null
-  stun: number
-}
-export interface Scene {
-  round: number
-  rounds: number
-  mover: 'p1' | 'p2' | null
-  vision: number
-  ground: string[]
-  players: { /** Of the other player unknown, now and then. */ resources: number | null; sees: number[] }[]
-  units: Unit[]
-  stock: number[] | null
-}
 
 const SIDES: Record<string, Point> = { UP: [0, -1], DOWN: [0, 1], LEFT: [-1, 0], RIGHT: [1, 0] }
 
@@ -86,7 +60,7 @@ export const drawing: Drawing<Scene> = {
     }
     const told: Told[] = []
     let moves = 0
-    for (const event of step.events) {
+    for (const event of step.events as Event[]) {
       const say = (text: string, weight: Told['weight'], of = mover, at?: At) =>
         told.push({ text, seat: of, weight, at: at && [at.x, at.y] })
       switch (event.event) {
@@ -124,7 +98,7 @@ export const drawing: Drawing<Scene> = {
           say(`the whole list of ${name(event.player === 'p1' ? 1 : 2)} is ignored`, 3, event.player === 'p1' ? 1 : 2)
           break
         default:
-          say(event.event, 0)
+          say((event as GameEvent).event, 0)
       }
     }
     if (moves > 0 && mover) told.push({ text: `${name(mover)} makes ${moves} moves`, seat: mover, weight: 0 })
@@ -253,7 +227,7 @@ function sight(pen: Pen, scene: Scene): void {
 /** The steps of each unit in this half-turn, in order. */
 function waysOf(step: Step<Scene> | undefined): Map<number, Point[]> {
   const found = new Map<number, Point[]>()
-  for (const event of step?.events ?? []) {
+  for (const event of (step?.events ?? []) as Event[]) {
     if (event.event !== 'moved') continue
     const way = found.get(event.unit) ?? [[event.from.x, event.from.y] as Point]
     way.push([event.to.x, event.to.y])
@@ -325,7 +299,7 @@ function timer(pen: Pen, x: number, y: number, left: number, whole: number | und
 
 function effects(pen: Pen, shot: Shot<Scene>): void {
   const { t, step } = shot
-  for (const event of step?.events ?? []) {
+  for (const event of (step?.events ?? []) as Event[]) {
     if (event.event === 'attacked' || event.event === 'stunned') {
       const place = (id: number) => {
         const unit = shot.scene.units.find((unit) => unit.id === id) ?? shot.before.units.find((unit) => unit.id === id)

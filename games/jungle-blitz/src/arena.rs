@@ -23,6 +23,7 @@ impl Cell {
 
 /// A position as the wire and people write it: `x` counts columns from the left, `y` rows from the top (JB-MAP-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
     /// The column, from 0.
     pub x: u8,

@@ -10,6 +10,7 @@ use crate::state::DiamondIndex;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
     Spawned { unit: u8, at: Option<Point> },
     Moved { unit: u8, to: Option<Point> },

@@ -7,8 +7,9 @@ use agon_game::prepared::{Maps, SharedRules};
 use agon_game::setup::nearest;
 use agon_game::{
     Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
-    Picture, Recipe, Scene, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
+use serde::Serialize;
 
 use crate::arena::Arena;
 use crate::dialect::Wire;
@@ -17,6 +18,7 @@ use crate::map::{Map, Tile};
 use crate::orders::Command;
 use crate::reason::Refusal;
 use crate::rules::{DEFAULT_UNITS_PER_TEAM, MAX_DIAMONDS, MAX_TEAMS, MAX_UNITS, PRESETS, Rules};
+use crate::scene::Scene;
 use crate::schedule::{self, Schedule};
 use crate::search::Search;
 use crate::state::{Diamond, Owner, State, UnitIndex};
@@ -326,8 +328,8 @@ impl Game for JungleBlitz {
         crate::picture::picture(self, state)
     }
 
-    fn scene(&self, state: &State) -> serde_json::Value {
-        crate::scene::scene(self, state)
+    fn scene(&self, state: &State) -> impl Serialize {
+        Scene::new(self, state)
     }
 
     fn check_map(name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
@@ -338,7 +340,7 @@ impl Game for JungleBlitz {
         crate::conform::conform(record, report)
     }
 
-    fn scenes() -> Vec<Scene> {
-        crate::scene::workloads()
+    fn workloads() -> Vec<agon_game::Workload> {
+        crate::bench::workloads()
     }
 }

@@ -37,6 +37,7 @@ pub mod builtin;
 pub mod generate;
 mod maps;
 
+mod bench;
 mod conform;
 mod picture;
 mod save;

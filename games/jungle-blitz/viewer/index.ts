@@ -2,35 +2,9 @@
 // A step is a tick; its pictures are the turns of the teams, in the tick's play order.
 
 import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import type { Diamond, Event, Scene, Unit } from './generated'
 
 type Point = [number, number]
-
-interface Unit {
-  id: number
-  team: number
-  at: Point | null
-  path: Point[]
-  diamond: number | null
-  summoning: number
-  vinedBy: number | null
-  killedBy: number | null
-  diedAt: Point | null
-}
-interface Diamond {
-  at: Point
-  level: number
-  points: number
-  owner: number | null
-}
-export interface Scene {
-  tick: number
-  totalTick: number
-  map: string[]
-  playOrder: number[]
-  teams: { score: number; pending: number; deaths: number; gone: boolean }[]
-  units: Unit[]
-  diamonds: Diamond[]
-}
 
 const LEVELS = ['#b9c2cf', '#56c2ff', '#4fd08a', '#ffb030', '#ff5d8f']
 const ANIMALS = ['crocodile', 'eagle', 'jaguar', 'snake']
@@ -76,7 +50,7 @@ export const drawing: Drawing<Scene> = {
     if (shot.layers.has('paths')) paths(pen, shot.scene)
     skulls(pen, shot.scene)
     for (const diamond of shot.scene.diamonds) {
-      if (diamond.owner === null) gem(pen, diamond.at[0] + 0.5, diamond.at[1] + 0.5, 0.32, diamond)
+      if (diamond.owner === null && diamond.at) gem(pen, diamond.at[0] + 0.5, diamond.at[1] + 0.5, 0.32, diamond)
     }
     const events = eventsOf(shot)
     for (const event of events) if (event.event === 'vined') vine(pen, shot, event)
@@ -90,9 +64,9 @@ export const drawing: Drawing<Scene> = {
     const who = (id: number) => `${name(team(id))}’s ${animal(unit(id))} ${id}`
     const told: Told[] = []
     let moves = 0
-    for (const event of step.events) {
+    for (const event of step.events as Event[]) {
       const say = (text: string, weight: Told['weight'], of?: number, at?: { x: number; y: number } | null) =>
-        told.push({ text, weight, seat: of ?? (event.unit ? team(event.unit) : event.seat), at: at ? [at.x, at.y] : undefined })
+        told.push({ text, weight, seat: of ?? ('unit' in event ? team(event.unit) : event.seat), at: at ? [at.x, at.y] : undefined })
       switch (event.event) {
         case 'moved':
           moves++
@@ -128,7 +102,7 @@ export const drawing: Drawing<Scene> = {
           say(`${name(event.seat)} is gone`, 3, event.seat)
           break
         default:
-          say(event.event, 0)
+          say((event as GameEvent).event, 0)
       }
     }
     if (moves > 0) told.push({ text: `${moves} steps`, weight: 0 })
@@ -139,7 +113,7 @@ export const drawing: Drawing<Scene> = {
     const [column, row] = [Math.floor(x), Math.floor(y)]
     const unit = scene.units.find(({ at }) => at?.[0] === column && at[1] === row)
     if (unit) return unitCard(scene, unit)
-    const index = scene.diamonds.findIndex(({ at, owner }) => owner === null && at[0] === column && at[1] === row)
+    const index = scene.diamonds.findIndex(({ at, owner }) => owner === null && at?.[0] === column && at[1] === row)
     return index < 0 ? undefined : diamondCard(scene, index)
   },
 
@@ -161,8 +135,8 @@ function turnsOf(step: Step<Scene>): GameEvent[][] {
   const turns: GameEvent[][] = order.map(() => [])
   let now = 0
   let vined: number | undefined
-  for (const event of step.events) {
-    const team = event.unit ? units.find(({ id }) => id === event.unit)?.team : event.seat
+  for (const event of step.events as Event[]) {
+    const team = 'unit' in event ? units.find(({ id }) => id === event.unit)?.team : event.seat
     const place = order.indexOf(team ?? 0)
     // What a vined unit lands on belongs to the turn of the team that pulled it.
     const follows = event.event === 'pickedUp' && event.unit === vined
@@ -266,12 +240,13 @@ function unitCard(scene: Scene, unit: Unit): Card {
 
 function diamondCard(scene: Scene, index: number): Card {
   const { at, level, points, owner } = scene.diamonds[index]!
+  const [x, y] = at ?? [-9, -9]
   return {
     id: `diamond ${index}`,
     title: `diamond ${index}`,
     seat: owner === null ? undefined : scene.units.find(({ id }) => id === owner)?.team,
-    at: [at[0] + 0.5, at[1] + 0.5],
-    fields: [['level', `${level}`], ['points', `${points}`], ['held by', owner === null ? 'nobody' : `unit ${owner}`], ['tile', `${at[0]}, ${at[1]}`]],
+    at: [x + 0.5, y + 0.5],
+    fields: [['level', `${level}`], ['points', `${points}`], ['held by', owner === null ? 'nobody' : `unit ${owner}`], ['tile', `${x}, ${y}`]],
   }
 }
 

@@ -12,6 +12,7 @@ use crate::names::{AdventurerId, ItemId};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields are named after what they are")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
     /// A round began.
     RoundBegan { round: u16 },
@@ -19,6 +20,7 @@ pub enum Event {
     Spawned {
         who: AdventurerId,
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         team: Seat,
         at: Cell,
         returns: bool,
@@ -47,6 +49,7 @@ pub enum Event {
     Struck {
         who: AdventurerId,
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         target: Object,
         damage: u16,
     },
@@ -59,12 +62,14 @@ pub enum Event {
     /// A thing broke and left gold.
     Broke {
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         what: Object,
         gold: u16,
     },
     /// A portal opened.
     Opened {
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         portal: Object,
     },
     /// An adventurer died.
@@ -73,6 +78,7 @@ pub enum Event {
     Escaped {
         who: AdventurerId,
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         portal: Object,
         gold: u16,
     },
@@ -83,6 +89,7 @@ pub enum Event {
     /// A thing lost hit points to the fire.
     Scorched {
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         what: Object,
         damage: u16,
     },
@@ -91,6 +98,7 @@ pub enum Event {
     /// An item was sold at the end of the match.
     FinalSale {
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         team: Seat,
         item: ItemId,
         kind: Kind,
@@ -101,6 +109,7 @@ pub enum Event {
     /// A bot said that something went wrong.
     Complained {
         #[serde(serialize_with = "text")]
+        #[cfg_attr(test, ts(type = "string"))]
         team: Seat,
         error: Box<str>,
     },
@@ -109,6 +118,7 @@ pub enum Event {
 /// What hurts adventurers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Harm {
     /// A block walked into.
     Block,

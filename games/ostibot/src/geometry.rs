@@ -8,6 +8,7 @@ pub const SIDE: usize = 32;
 
 /// A cell of the board, counted row by row in rows of [`SIDE`], whatever the size of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ x: number, y: number }"))]
 pub struct Cell(u16);
 
 impl Cell {

@@ -2,7 +2,6 @@
 
 use agon_game::{Seat, Sink, hand};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::Ostibot;
 use crate::event::Event;
@@ -10,6 +9,7 @@ use crate::geometry::{Cell, Direction};
 use crate::items::Kind;
 use crate::names::{AdventurerId, ItemId};
 use crate::orders::{Act, Action, Order};
+use crate::scene::Scene;
 use crate::state::{Adventurer, Item, Phase, Place, State};
 use crate::turn::Now;
 use crate::view::View;
@@ -159,8 +159,8 @@ impl agon_game::Hand<Ostibot> for Hand {
         state
     }
 
-    fn scene(game: &Ostibot, seat: Seat, seen: &State) -> Value {
-        let mut scene = crate::scene::scene(game, seen);
+    fn scene(game: &Ostibot, seat: Seat, seen: &State) -> impl Serialize {
+        let mut scene = Scene::new(game, seen);
         let map = game.map();
         let sees = if seen.phase == Phase::Shop { None } else { Some(game.seen(seen, seat)) };
         if !game.rules().reveal_terrain {
@@ -170,17 +170,16 @@ impl agon_game::Hand<Ostibot> for Hand {
                     .map(|x| if seen(x) { map.tile(Cell::new(x, y)).character() } else { '?' })
                     .collect()
             });
-            scene["map"] = ground.collect::<Vec<_>>().into();
+            scene.map = ground.collect();
         }
         // What others see would say where they are.
         for other in Seat::first(game.seats()).filter(|&other| other != seat) {
-            scene["sight"][other.index()] = "".into();
+            scene.sight[other.index()].clear();
         }
-        scene["moment"] = match seen.phase {
+        scene.moment = match seen.phase {
             Phase::Shop => format!("round {}, shop", seen.round),
             _ => format!("round {}, turn {}", seen.round, seen.turn),
-        }
-        .into();
+        };
         scene
     }
 

@@ -28,6 +28,7 @@ macro_rules! catalogue {
         /// A kind of item. Its price and its bonus are rules.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         #[expect(missing_docs, reason = "each is named after the item it is")]
         pub enum Kind { $($kind),* }
 

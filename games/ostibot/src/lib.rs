@@ -53,9 +53,10 @@ use agon_game::prepared::{Maps, SharedRules};
 use agon_game::rules::load;
 use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe,
-    Scene, Seat, Seats, Seeded, Setup, SetupError, Sink,
+    Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe, Seat,
+    Seats, Seeded, Setup, SetupError, Sink,
 };
+use serde::Serialize;
 
 use map::Map;
 pub use rules::Rules;
@@ -344,8 +345,8 @@ impl Game for Ostibot {
         picture::draw(self, state, eyes)
     }
 
-    fn scene(&self, state: &State) -> serde_json::Value {
-        scene::scene(self, state)
+    fn scene(&self, state: &State) -> impl Serialize {
+        scene::Scene::new(self, state)
     }
 
     fn check_map(name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
@@ -358,7 +359,7 @@ impl Game for Ostibot {
         conform::compare(record, report)
     }
 
-    fn scenes() -> Vec<Scene> {
-        random::scenes()
+    fn workloads() -> Vec<agon_game::Workload> {
+        random::workloads()
     }
 }

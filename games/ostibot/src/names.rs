@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 macro_rules! name {
     ($(#[$about:meta])* $name:ident, $letter:literal) => {
         $(#[$about])*
+        #[cfg_attr(test, derive(ts_rs::TS), ts(type = "string"))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub u16);
 

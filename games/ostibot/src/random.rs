@@ -1,7 +1,7 @@
 //! Random orders and random hidden things, for benchmarks and property tests.
 
 use agon_game::session::random_answers;
-use agon_game::{Chance, Dialect as _, Game, Ignored, Scene, Seat, Seeded, Setup};
+use agon_game::{Chance, Dialect as _, Game, Ignored, Seat, Seeded, Setup, Workload};
 
 use crate::Ostibot;
 use crate::dialect::Talk;
@@ -148,7 +148,7 @@ pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &m
 }
 
 /// Workloads of `agon bench` that other games do not have.
-pub(crate) fn scenes() -> Vec<Scene> {
+pub(crate) fn workloads() -> Vec<Workload> {
     let ask = |name, about, ask: fn(&Ostibot, &State, Seat, &mut Vec<u8>)| {
         let game =
             Ostibot::set_up(&Setup { seats: 2, seed: 1, ..Setup::default() }).expect("the default set-up");
@@ -164,7 +164,7 @@ pub(crate) fn scenes() -> Vec<Scene> {
             }
             states.len() as u64
         };
-        Scene { name, about, run: Box::new(run) }
+        Workload { name, about, run: Box::new(run) }
     };
     vec![
         ask("sight", "the cells one team sees", |game, state, seat, _| {

@@ -1,80 +1,223 @@
-//! The state for spectators and exported replays: everything, and what each team sees.
+//! The state for spectators and exported replays: everything, and what each team sees. Teams count from 1.
 
 use agon_game::{Game as _, Seat};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::Ostibot;
 use crate::geometry::Cell;
-use crate::state::{Item, Phase, Place, State, full_hp};
+use crate::items::Kind;
+use crate::names::{AdventurerId, ItemId};
+use crate::state::{Place, State, full_hp};
 
-/// The whole state as JSON. `sight` holds one text a team: a row of hexadecimal bits for each row of
-/// the map, the lowest bit for column 0.
-pub(crate) fn scene(game: &Ostibot, state: &State) -> Value {
-    let map = game.map();
-    let teams: Vec<Seat> = Seat::first(game.seats()).collect();
-    let carried = |item: &Item| json!({"id": item.id, "itemType": item.kind, "name": item.kind.name()});
-    let of = |place: Place| -> Vec<Value> {
-        state.items.iter().filter(|item| item.place == place).map(carried).collect()
-    };
-    let adventurers = game_adventurers(game, state).map(|who| {
-        let adventurer = &state.adventurers[who];
-        json!({
-            "id": adventurer.id,
-            "team": game.team_of(who).number(),
-            "position": adventurer.is_here().then_some(adventurer.cell),
-            "escaped": adventurer.escape > 0,
-            "hp": adventurer.hp,
-            "maxHp": game.rules().adventurer_hp,
-            "gold": adventurer.gold,
-            "damage": game.damage(state, who),
-            "armor": game.armor(state, who),
-            "vision": game.vision(state, who),
-            "worn": of(Place::Worn(who as u8)),
-            "inventory": of(Place::Pack(who as u8)),
-        })
-    });
-    let objects = map.objects.iter().enumerate().filter_map(|(index, object)| {
-        let hp = state.object_hp(index)?;
-        let max_hp = full_hp(game.rules(), object.kind);
-        let (id, kind) = (object.to_string(), object.kind.name());
-        Some(json!({"id": id, "type": kind, "position": object.cell, "hp": hp, "maxHp": max_hp}))
-    });
-    let lying = state.items.iter().filter_map(|item| match item.place {
-        Place::Ground(cell) => Some(json!({"position": cell, "item": carried(item)})),
-        _ => None,
-    });
-    let sight = teams.iter().map(|&team| {
-        let seen = game.seen(state, team);
-        seen.0[..map.height].iter().map(|row| format!("{row:x}")).collect::<Vec<_>>().join(" ")
-    });
-    let ground = (0..map.height)
-        .map(|y| -> String { (0..map.width).map(|x| map.tile(Cell::new(x, y)).character()).collect() });
-    json!({
-        "moment": game.moment(state),
-        "round": state.round,
-        "turn": state.turn,
-        "phase": match state.phase {
-            Phase::Shop => "shop",
-            Phase::Play(_) => "play",
-            Phase::Over => "over",
-        },
-        "orderOfPlay": game.order_of_play(state.round).map(Seat::number).collect::<Vec<_>>(),
-        "asked": game.deciding(state).iter().map(Seat::number).collect::<Vec<_>>(),
-        "width": map.width,
-        "height": map.height,
-        "map": ground.collect::<Vec<_>>(),
-        "spawnersStand": !map.spawners.iter().any(|cell| state.fire.contains(cell)),
-        "teamsGold": state.gold[..teams.len()],
-        "adventurers": adventurers.collect::<Vec<_>>(),
-        "objects": objects.collect::<Vec<_>>(),
-        "gold": state.piles.iter().map(|pile| json!({"position": pile.cell, "amount": pile.amount})).collect::<Vec<_>>(),
-        "items": lying.collect::<Vec<_>>(),
-        "fire": state.fire.iter().collect::<Vec<_>>(),
-        "sight": sight.collect::<Vec<_>>(),
-    })
+/// The whole state.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Scene<'a> {
+    /// What it is the time for, in words.
+    pub(crate) moment: String,
+    round: u16,
+    turn: u16,
+    phase: Phase,
+    /// The teams in the order of this round.
+    order_of_play: Vec<u8>,
+    /// The teams that must answer now.
+    asked: Vec<u8>,
+    width: usize,
+    height: usize,
+    /// The rows of the map.
+    pub(crate) map: Vec<String>,
+    /// Whether no spawner burns.
+    spawners_stand: bool,
+    /// The gold of each team.
+    teams_gold: &'a [u32],
+    adventurers: Vec<Adventurer>,
+    objects: Vec<Thing>,
+    /// Gold on the ground.
+    gold: Vec<Pile>,
+    /// Items on the ground.
+    items: Vec<Lying>,
+    fire: Vec<Cell>,
+    /// For each team a row of hexadecimal bits for each row of the map, the lowest bit for column 0.
+    pub(crate) sight: Vec<String>,
 }
 
-/// Those who are on the map and those who escaped.
-fn game_adventurers<'a>(game: &'a Ostibot, state: &'a State) -> impl Iterator<Item = usize> + 'a {
-    (0..game.places()).filter(|&who| state.adventurers[who].hp > 0)
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+enum Phase {
+    Shop,
+    Play,
+    Over,
+}
+
+/// Somebody who is on the map or has escaped.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Adventurer {
+    id: AdventurerId,
+    team: u8,
+    /// Null for those who escaped.
+    position: Option<Cell>,
+    escaped: bool,
+    hp: u16,
+    max_hp: u16,
+    gold: u16,
+    damage: u16,
+    armor: u16,
+    vision: u16,
+    worn: Vec<Item>,
+    inventory: Vec<Item>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Item {
+    id: ItemId,
+    item_type: Kind,
+    /// What people call it.
+    name: &'static str,
+}
+
+/// A thing that can be hit.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Thing {
+    id: String,
+    #[serde(rename = "type")]
+    #[cfg_attr(test, ts(type = "'portal' | 'chest' | 'vase' | 'door'"))]
+    kind: &'static str,
+    position: Cell,
+    hp: u16,
+    max_hp: u16,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Pile {
+    position: Cell,
+    amount: u16,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Lying {
+    position: Cell,
+    item: Item,
+}
+
+impl Item {
+    fn new(item: &crate::state::Item) -> Self {
+        Self { id: item.id, item_type: item.kind, name: item.kind.name() }
+    }
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(game: &Ostibot, state: &'a State) -> Self {
+        let map = game.map();
+        let teams: Vec<Seat> = Seat::first(game.seats()).collect();
+        let sight = |team: &Seat| {
+            let seen = game.seen(state, *team);
+            seen.0[..map.height].iter().map(|row| format!("{row:x}")).collect::<Vec<_>>().join(" ")
+        };
+        let row = |y| (0..map.width).map(|x| map.tile(Cell::new(x, y)).character()).collect();
+        Self {
+            moment: game.moment(state),
+            round: state.round,
+            turn: state.turn,
+            phase: match state.phase {
+                crate::state::Phase::Shop => Phase::Shop,
+                crate::state::Phase::Play(_) => Phase::Play,
+                crate::state::Phase::Over => Phase::Over,
+            },
+            order_of_play: game.order_of_play(state.round).map(Seat::number).collect(),
+            asked: game.deciding(state).iter().map(Seat::number).collect(),
+            width: map.width,
+            height: map.height,
+            map: (0..map.height).map(row).collect(),
+            spawners_stand: !map.spawners.iter().any(|cell| state.fire.contains(cell)),
+            teams_gold: &state.gold[..teams.len()],
+            adventurers: adventurers(game, state),
+            objects: things(game, state),
+            gold: state.piles.iter().map(|pile| Pile { position: pile.cell, amount: pile.amount }).collect(),
+            items: state
+                .items
+                .iter()
+                .filter_map(|item| match item.place {
+                    Place::Ground(position) => Some(Lying { position, item: Item::new(item) }),
+                    _ => None,
+                })
+                .collect(),
+            fire: state.fire.iter().collect(),
+            sight: teams.iter().map(sight).collect(),
+        }
+    }
+}
+
+fn adventurers(game: &Ostibot, state: &State) -> Vec<Adventurer> {
+    let of = |place: Place| state.items.iter().filter(|item| item.place == place).map(Item::new).collect();
+    let known = (0..game.places()).filter(|&who| state.adventurers[who].hp > 0);
+    known
+        .map(|who| {
+            let adventurer = &state.adventurers[who];
+            Adventurer {
+                id: adventurer.id,
+                team: game.team_of(who).number(),
+                position: adventurer.is_here().then_some(adventurer.cell),
+                escaped: adventurer.escape > 0,
+                hp: adventurer.hp,
+                max_hp: game.rules().adventurer_hp,
+                gold: adventurer.gold,
+                damage: game.damage(state, who),
+                armor: game.armor(state, who),
+                vision: game.vision(state, who),
+                worn: of(Place::Worn(who as u8)),
+                inventory: of(Place::Pack(who as u8)),
+            }
+        })
+        .collect()
+}
+
+fn things(game: &Ostibot, state: &State) -> Vec<Thing> {
+    let objects = game.map().objects.iter().enumerate();
+    objects
+        .filter_map(|(index, object)| {
+            Some(Thing {
+                id: object.to_string(),
+                kind: object.kind.name(),
+                position: object.cell,
+                hp: state.object_hp(index)?,
+                max_hp: full_hp(game.rules(), object.kind),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Harm};
+
+    #[test]
+    fn the_viewer_reads_what_is_written() {
+        let types = agon_testkit::generated![
+            Scene<'_>,
+            Phase,
+            Adventurer,
+            AdventurerId,
+            Item,
+            ItemId,
+            Thing,
+            Pile,
+            Lying,
+            Cell,
+            Kind,
+            Event,
+            Harm
+        ];
+        agon_testkit::generated::check("games/ostibot/viewer/generated.ts", "games/ostibot/src", &types);
+    }
 }

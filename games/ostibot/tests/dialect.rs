@@ -108,7 +108,7 @@ fn the_picture_hides_what_the_team_does_not_see() {
 #[test]
 fn the_scene_is_json_with_everything_in_it() {
     let game = match_for_two();
-    let scene = game.scene(&game.start());
+    let scene = serde_json::to_value(game.scene(&game.start())).unwrap();
     assert_eq!(scene["adventurers"].as_array().map(Vec::len), Some(6));
     assert_eq!(scene["sight"].as_array().map(Vec::len), Some(2));
     assert_eq!(scene["phase"], "shop");

@@ -1,56 +1,9 @@
 // How Ostibot is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import { type Card, type Drawing, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import type { Adventurer, Cell, Event, Item, Scene, Thing } from './generated'
 
 type Point = [number, number]
-
-interface Cell {
-  x: number
-  y: number
-}
-interface Item {
-  id: string
-  itemType: string
-  name: string
-}
-interface Adventurer {
-  id: string
-  team: number
-  position: Cell | null
-  escaped: boolean
-  hp: number
-  maxHp: number
-  gold: number
-  damage: number
-  armor: number
-  vision: number
-  worn: Item[]
-  inventory: Item[]
-}
-interface Thing {
-  id: string
-  type: 'portal' | 'chest' | 'vase' | 'door'
-  position: Cell
-  hp: number
-  maxHp: number
-}
-export interface Scene {
-  moment: string
-  round: number
-  turn: number
-  phase: 'shop' | 'play' | 'over'
-  width: number
-  height: number
-  map: string[]
-  spawnersStand: boolean
-  teamsGold: number[]
-  adventurers: Adventurer[]
-  objects: Thing[]
-  gold: { position: Cell; amount: number }[]
-  items: { position: Cell; item: Item }[]
-  fire: Cell[]
-  sight: string[]
-}
 
 export const drawing: Drawing<Scene> = {
   game: 'ostibot',
@@ -119,10 +72,11 @@ export const drawing: Drawing<Scene> = {
       return found ? `${found.type} ${id}` : id
     }
     let moved = 0
-    for (const event of step.events) {
+    for (const event of step.events as Event[]) {
       const say = (text: string, weight: Told['weight'], of?: number, at?: Cell) =>
         told.push({ text, weight, seat: of, at: at && [at.x, at.y] })
-      const item = String(event.kind ?? event.item ?? '').replaceAll('_', ' ')
+      const named = 'kind' in event ? event.kind : 'item' in event ? event.item : ''
+      const item = named.replaceAll('_', ' ')
       switch (event.event) {
         case 'roundBegan':
           say(`round ${event.round} begins`, 2)
@@ -204,7 +158,7 @@ export const drawing: Drawing<Scene> = {
           say(`the fire burns ${thing(event.what)}`, 0)
           break
         default:
-          say(event.event, 0)
+          say((event as GameEvent).event, 0)
       }
     }
     if (moved > 0) told.push({ text: `${moved} steps`, weight: 0, seat: step.answers[0]?.seat })
@@ -396,7 +350,7 @@ function fire(pen: Pen, { scene, before, t }: Shot<Scene>): void {
 /** The steps of each adventurer, slides included, in order. */
 function waysOf(step: Step<Scene> | undefined): Map<string, Point[]> {
   const found = new Map<string, Point[]>()
-  for (const event of step?.events ?? []) {
+  for (const event of (step?.events ?? []) as Event[]) {
     if (event.event !== 'moved') continue
     let way = found.get(event.who)
     if (!way) {
@@ -462,7 +416,7 @@ function effects(pen: Pen, shot: Shot<Scene>): void {
       [...shot.scene.objects, ...shot.before.objects].find((one) => one.id === id)?.position
     return found ? [found.x + 0.5, found.y + 0.5] : undefined
   }
-  for (const event of shot.step?.events ?? []) {
+  for (const event of (shot.step?.events ?? []) as Event[]) {
     if (event.event === 'fought' || event.event === 'struck') {
       const [from, to] = [place(event.who), place(event.target)]
       if (!from || !to) continue

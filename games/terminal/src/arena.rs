@@ -17,6 +17,7 @@ pub const GRID: usize = 32 * 32;
 /// Stored as a place in a padded grid 32 wide with spare rows below and above, so that the four
 /// neighbours of any tile are plain offsets inside a table of [`GRID`] entries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "[number, number]"))]
 pub struct Tile(u16);
 
 impl Tile {

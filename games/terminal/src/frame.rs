@@ -12,6 +12,7 @@ use crate::work::{Mobile, Work};
 
 /// A unit in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Who {
     /// Its number.
     pub id: u32,
@@ -19,6 +20,7 @@ pub struct Who {
     pub kind: Kind,
     /// Whose it is.
     #[serde(rename = "player", serialize_with = "seat_number")]
+    #[cfg_attr(test, ts(type = "number"))]
     pub owner: Seat,
 }
 
@@ -39,6 +41,7 @@ impl Who {
 /// What was spawned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Spawned {
     /// A new unit of this kind.
     Unit(Kind),
@@ -50,6 +53,7 @@ pub enum Spawned {
 
 /// An order that was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spawn {
     /// Where.
     pub at: Tile,
@@ -59,11 +63,13 @@ pub struct Spawn {
     pub id: u32,
     /// Whose order.
     #[serde(rename = "player", serialize_with = "seat_number")]
+    #[cfg_attr(test, ts(type = "number"))]
     pub owner: Seat,
 }
 
 /// A step of a mobile unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Step {
     /// Where it was.
     pub from: Tile,
@@ -75,6 +81,7 @@ pub struct Step {
 
 /// A mobile unit reached its edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Breach {
     /// Where.
     pub at: Tile,
@@ -86,6 +93,7 @@ pub struct Breach {
 
 /// A support shielded a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Shield {
     /// Where the support stands.
     pub from: Tile,
@@ -101,6 +109,7 @@ pub struct Shield {
 
 /// A unit destroyed itself, with harm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SelfDestruct {
     /// Where.
     pub at: Tile,
@@ -120,6 +129,7 @@ pub struct SelfDestruct {
 
 /// A unit attacked another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Attack {
     /// Where the attacker is.
     pub from: Tile,
@@ -135,6 +145,7 @@ pub struct Attack {
 
 /// A unit lost health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Damage {
     /// Where.
     pub at: Tile,
@@ -146,6 +157,7 @@ pub struct Damage {
 
 /// A unit left the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Death {
     /// Where.
     pub at: Tile,
@@ -157,6 +169,7 @@ pub struct Death {
 
 /// All that happened in a frame, each list in the order it happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Events {
     /// Orders carried out; only in the first frame of a turn.
     pub spawn: Vec<Spawn>,
@@ -178,6 +191,7 @@ pub struct Events {
 
 /// A unit on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Standing {
     /// Where.
     pub at: Tile,
@@ -189,8 +203,10 @@ pub struct Standing {
 
 /// The units of a player, in the lists of a state line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Lists {
     /// By [`Kind::index`], each by ascending id.
+    #[cfg_attr(test, ts(type = "Standing[][]"))]
     pub units: [Vec<Standing>; 6],
     /// Structures marked for removal; for `health` the restores that are left.
     pub removals: Vec<Standing>,
@@ -211,6 +227,7 @@ impl Lists {
 
 /// The numbers of a player in a state line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stats {
     /// Health.
     pub hp: Real,

@@ -35,6 +35,7 @@ pub mod view;
 
 pub mod conform;
 
+mod bench;
 pub mod builtin;
 pub mod dialect;
 pub mod hand;
@@ -43,7 +44,6 @@ pub mod picture;
 mod random;
 pub mod replay;
 pub mod scene;
-mod scenes;
 mod sources;
 mod starters;
 
@@ -52,7 +52,7 @@ use std::sync::Arc;
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
     Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
-    Picture, Preset, Recipe, Scene, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
+    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use serde::Serialize;
 
@@ -280,8 +280,8 @@ impl Game for Terminal {
         picture::picture(state, eyes)
     }
 
-    fn scene(&self, state: &State) -> serde_json::Value {
-        scene::scene(state)
+    fn scene(&self, state: &State) -> impl Serialize {
+        scene::Scene::new(state)
     }
 
     fn frame(&self, event: &Event, eyes: Option<Seat>) -> Option<Picture> {
@@ -314,8 +314,8 @@ impl Game for Terminal {
         conform::conform(record, report)
     }
 
-    fn scenes() -> Vec<Scene> {
-        scenes::scenes()
+    fn workloads() -> Vec<agon_game::Workload> {
+        bench::workloads()
     }
 }
 

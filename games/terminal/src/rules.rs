@@ -6,6 +6,7 @@ use crate::arena::Reach;
 
 /// The six kinds of units, in the order of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "string"))]
 pub enum Kind {
     /// Blocks the way.
     Wall,

@@ -29,7 +29,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("src/restore.rs", include_str!("../src/restore.rs")),
     ("src/rules.rs", include_str!("../src/rules.rs")),
     ("src/scene.rs", include_str!("../src/scene.rs")),
-    ("src/scenes.rs", include_str!("../src/scenes.rs")),
+    ("src/bench.rs", include_str!("../src/bench.rs")),
     ("src/self_destruct.rs", include_str!("../src/self_destruct.rs")),
     ("src/shield.rs", include_str!("../src/shield.rs")),
     ("src/state.rs", include_str!("../src/state.rs")),

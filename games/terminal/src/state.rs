@@ -10,6 +10,7 @@ use crate::rules::{Kind, Rules};
 
 /// A 32-bit float of the original: compared and stored by its bits.
 #[derive(Clone, Copy, Default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "number"))]
 pub struct Real(pub f32);
 
 impl PartialEq for Real {

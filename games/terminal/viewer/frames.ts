@@ -1,6 +1,7 @@
 // The frames of a turn, from the rows of numbers that the engine writes (`src/change.rs`).
 
-import type { Frame, Lists, Standing, Tile, Who } from './index'
+import type { Lists, Standing, Tile, Who } from './generated'
+import type { Frame } from './index'
 
 /** A row of numbers: a unit's is told as the difference to that of the row before. */
 interface Told {

@@ -4,59 +4,19 @@
 
 import { type Card, type Drawing, type Gauge, type Head, type Pen, type Shot, type Told, mix } from 'agon-viewer'
 import { framesOf, KINDS } from './frames'
+import type { Events, Lists, Scene, Standing, Stats, Tile } from './generated'
 import { original } from './original'
 
-export type Tile = [number, number]
-
-export interface Standing {
-  at: Tile
-  health: number
-  id: number
-}
-export interface Lists {
-  units: Standing[][]
-  removals: Standing[]
-  upgrades: Standing[]
-}
-interface Stats {
-  hp: number
-  sp: number
-  mp: number
-  /** Milliseconds of the last answer. */
-  ms: number
-}
-export interface Who {
-  id: number
-  kind: string
-  player: number
-}
-interface FrameEvents {
-  spawn: { at: Tile; id: number; player: number; what: 'removal' | 'upgrade' | { unit: string } }[]
-  moves: { from: Tile; to: Tile; unit: Who }[]
-  breach: { at: Tile; damage: number; unit: Who }[]
-  shield: { from: Tile; to: Tile; amount: number; giver: Who; target: number }[]
-  self_destruct: { at: Tile; tiles: Tile[]; damage: number; unit: Who }[]
-  attack: { from: Tile; to: Tile; damage: number; attacker: Who; target: number }[]
-  damage: { at: Tile; amount: number; unit: Who }[]
-  death: { at: Tile; unit: Who; removed: boolean }[]
-}
 /** A frame of an action phase. */
 export interface Frame {
   turn: number
   frame: number
   stats: Stats[]
   lists: Lists[]
-  events: FrameEvents
+  events: Events
 }
-/** The board between turns. */
-export interface Scene {
-  turn: number
-  players: (Stats & { crashed: boolean; timed_out: boolean; points: number })[]
-  units: Lists[]
-}
-
 const SIZE = 28
-const NO_EVENTS: FrameEvents = { spawn: [], moves: [], breach: [], shield: [], self_destruct: [], attack: [], damage: [], death: [] }
+const NO_EVENTS: Events = { spawn: [], moves: [], breach: [], shield: [], self_destruct: [], attack: [], damage: [], death: [] }
 
 export const drawing: Drawing<Scene | Frame, Frame> = {
   game: 'terminal',
@@ -197,7 +157,7 @@ function statsOf(scene: Scene | Frame): Stats[] {
   return isFrame(scene) ? scene.stats : scene.players
 }
 /** What happened in the picture shown. */
-function eventsOf({ scene }: Shot<Scene | Frame, Frame>): FrameEvents {
+function eventsOf({ scene }: Shot<Scene | Frame, Frame>): Events {
   return isFrame(scene) ? scene.events : NO_EVENTS
 }
 
@@ -420,7 +380,7 @@ function shield(pen: Pen, from: Tile, to: Tile, amount: number, t: number): void
   pen.faded(0.35 + 0.5 * (1 - t), () => pen.line([cell(from), cell(to)], pen.ink.gold, 0.06, [0.15, 0.2]))
 }
 
-function beam(pen: Pen, { from, to, attacker }: FrameEvents['attack'][number], t: number): void {
+function beam(pen: Pen, { from, to, attacker }: Events['attack'][number], t: number): void {
   pen.faded(0.9 - 0.35 * t, () => pen.line([cell(from), cell(to)], pen.seat(attacker.player), pen.px(1.8)))
   const [x, y] = cell(to)
   pen.disc(x, y, 0.12, '#ffd84d')

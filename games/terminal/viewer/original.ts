@@ -2,7 +2,8 @@
 // are, not computed again. Lines can be damaged or missing: what cannot be read is said with its line.
 
 import { type End, type Head, type Line, type Mended, ForeignError } from 'agon-viewer'
-import type { Frame, Scene } from './index'
+import type { Scene } from './generated'
+import type { Frame } from './index'
 
 type Raw = [number, number, number, string]
 interface StateLine {
@@ -139,8 +140,8 @@ function stats([hp, sp, mp, ms]: number[]) {
 }
 
 function scene(state: StateLine): Scene {
-  const players = [state.p1Stats, state.p2Stats].map((one) => ({ ...stats(one), crashed: false, timed_out: false, points: 0 }))
-  return { turn: Number(state.turnInfo[1]), players, units: [lists(state.p1Units), lists(state.p2Units)] }
+  const players = [state.p1Stats, state.p2Stats].map((one) => ({ ...stats(one), total_ms: 0, crashed: false, timed_out: false, points: 0 }))
+  return { turn: Number(state.turnInfo[1]), frames: 0, players, units: [lists(state.p1Units), lists(state.p2Units)] }
 }
 
 function frame(state: StateLine): Frame {

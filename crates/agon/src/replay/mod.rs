@@ -120,7 +120,7 @@ fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::usage(format!("{}: {error}", file.display()));
     let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
-    agon_testkit::golden::unpacked(packed).map_err(failed)
+    agon_replay::record::unpacked(packed).map_err(failed)
 }
 
 /// Opens the match of a replay at its start.

@@ -1,9 +1,9 @@
 //! Where the points of a series came from: seats, maps, opponents, and how matches ended.
 
-use std::fmt::Write as _;
 use std::io;
 
 use agon_contest::{Header, Kind, Mean, Origin};
+use maud::{Markup, html};
 
 use crate::common::screen::{self, Screen};
 use crate::series::json;
@@ -100,24 +100,31 @@ pub fn json(origin: &Origin, header: &Header) -> json::Origin {
     }
 }
 
-/// The same as a part of a page; what `escape` gives is safe in it.
-pub fn html(origin: &Origin, header: &Header, escape: impl Fn(&str) -> String) -> String {
-    let mut text = String::new();
-    if origin.seats.is_empty() {
-        return text;
+/// The same as a part of a page.
+pub fn html(origin: &Origin, header: &Header) -> Markup {
+    html! {
+        @if !origin.seats.is_empty() {
+            h2 { "Where the points came from" }
+            div.card {
+                table {
+                    tbody {
+                        @for (what, scores) in rows(origin, header) {
+                            tr {
+                                td.left { (what) }
+                                td.left {
+                                    @for (number, score) in scores.iter().enumerate() {
+                                        @if number > 0 { br; }
+                                        (score)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if let Some(note) = rests_on_faults(origin, header) {
+                p { (note) }
+            }
+        }
     }
-    text.push_str("<h2>Where the points came from</h2>\n<div class=\"card\"><table><tbody>\n");
-    for (what, scores) in rows(origin, header) {
-        let scores: Vec<String> = scores.iter().map(|score| escape(score)).collect();
-        let _ = writeln!(
-            text,
-            "<tr><td class=\"left\">{what}</td><td class=\"left\">{}</td></tr>",
-            scores.join("<br>")
-        );
-    }
-    text.push_str("</tbody></table></div>\n");
-    if let Some(note) = rests_on_faults(origin, header) {
-        let _ = writeln!(text, "<p>{}</p>", escape(&note));
-    }
-    text
 }

@@ -1,9 +1,8 @@
 //! The course of a series as a picture for a page without scripts: lines that stretch to any width, with words beside them.
 
-use std::fmt::Write as _;
-
 use agon_contest::Course;
-use agon_web::app::escape;
+use agon_contest::course::Point;
+use maud::{Markup, html};
 
 use crate::series::progress::{thousands, whole};
 
@@ -12,99 +11,105 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
 /// The pictures of all courses, of bots with these names; nothing without one.
-pub fn html(courses: &[Course], bots: &[&str]) -> String {
-    let mut text = String::new();
-    for course in courses {
-        let Some(last) = course.points.last() else { continue };
-        let names: Vec<String> = course.bots.iter().map(|&bot| escape(bots[bot])).collect();
-        if text.is_empty() {
-            text.push_str("<h2>How it went</h2>\n");
+pub fn html(courses: &[Course], bots: &[&str]) -> Markup {
+    let drawn: Vec<&Course> = courses.iter().filter(|course| !course.points.is_empty()).collect();
+    html! {
+        @if !drawn.is_empty() {
+            h2 { "How it went" }
         }
-        text.push_str("<div class=\"card\">");
-        let games = thousands(last.games);
-        let elo = last.elo.map_or_else(|| "not finite".to_owned(), whole);
-        let low = last.low.map_or_else(|| "−∞".to_owned(), whole);
-        let high = last.high.map_or_else(|| "+∞".to_owned(), whole);
-        let versus = names
-            .split_first()
-            .map_or_else(String::new, |(own, others)| format!("{own} against {}", others.join(", ")));
-        let caption = format!("{versus}: Elo {elo} ({low} to {high}) after {games} matches");
-        plot(&mut text, &caption, last.games, course.elo, &[0.0], |height, across| {
-            let [least, most] = course.elo;
-            let upper =
-                course.points.iter().map(|point| (across(point.games), height(point.high.unwrap_or(most))));
-            let lower =
-                course.points.iter().map(|point| (across(point.games), height(point.low.unwrap_or(least))));
-            let band: Vec<(f64, f64)> = upper.chain(lower.collect::<Vec<_>>().into_iter().rev()).collect();
-            // Where every point was won, Elo lies beyond the picture.
-            let elo = |point: &agon_contest::course::Point| {
-                point.elo.unwrap_or(if point.low.is_some() { most } else { least })
-            };
-            let line = course.points.iter().map(|point| (across(point.games), height(elo(point)))).collect();
-            (band, line)
-        });
-        if let (Some(bounds), Some(llr)) = (course.bounds, last.llr) {
-            let caption = format!("LLR {llr:+.2} between {:.2} and {:+.2}", bounds[0], bounds[1]);
-            plot(&mut text, &caption, last.games, course.llr, &bounds, |height, across| {
-                let line =
-                    course.points.iter().filter_map(|point| Some((across(point.games), height(point.llr?))));
-                (Vec::new(), line.collect())
-            });
+        @for course in drawn {
+            div.card { (elo(course, bots)) (llr(course)) }
         }
-        text.push_str("</div>\n");
     }
-    text
 }
 
-type Corners = Vec<(f64, f64)>;
+/// Elo with its interval.
+fn elo(course: &Course, bots: &[&str]) -> Markup {
+    let Some(last) = course.points.last() else { return html!() };
+    let names: Vec<&str> = course.bots.iter().map(|&bot| bots[bot]).collect();
+    let games = thousands(last.games);
+    let number = |value: Option<f64>, none: &str| value.map_or_else(|| none.to_owned(), whole);
+    let (elo, low, high) = (number(last.elo, "not finite"), number(last.low, "−∞"), number(last.high, "+∞"));
+    let versus = names
+        .split_first()
+        .map_or_else(String::new, |(own, others)| format!("{own} against {}", others.join(", ")));
+    let caption = format!("{versus}: Elo {elo} ({low} to {high}) after {games} matches");
+    let plot = Plot { caption, games: last.games, range: course.elo, marks: &[0.0] };
+    let [least, most] = course.elo;
+    let corner = |point: &Point, number: f64| (plot.across(point.games), plot.height(number));
+    let upper = course.points.iter().map(|point| corner(point, point.high.unwrap_or(most)));
+    let lower = course.points.iter().rev().map(|point| corner(point, point.low.unwrap_or(least)));
+    // Where every point was won, Elo lies beyond the picture.
+    let edge = |point: &Point| if point.low.is_some() { most } else { least };
+    let line = course.points.iter().map(|point| corner(point, point.elo.unwrap_or(edge(point))));
+    plot.html(&upper.chain(lower).collect::<Vec<_>>(), &line.collect::<Vec<_>>(), (whole, true))
+}
 
-/// One plot: `draw` gets the functions from a number to its height and from matches to their place, and gives the
-/// corners of the band and of the line.
-fn plot(
-    text: &mut String,
-    caption: &str,
+/// The LLR between its bounds; nothing where no hypotheses are tested.
+fn llr(course: &Course) -> Markup {
+    let Some((last, bounds)) = course.points.last().zip(course.bounds) else { return html!() };
+    let Some(now) = last.llr else { return html!() };
+    let caption = format!("LLR {now:+.2} between {:.2} and {:+.2}", bounds[0], bounds[1]);
+    let plot = Plot { caption, games: last.games, range: course.llr, marks: &bounds };
+    let line =
+        course.points.iter().filter_map(|point| Some((plot.across(point.games), plot.height(point.llr?))));
+    // Only the bounds matter.
+    plot.html(&[], &line.collect::<Vec<_>>(), (|number| format!("{number:+.2}"), false))
+}
+
+type Corner = (f64, f64);
+
+struct Plot<'a> {
+    caption: String,
+    /// Matches at its right end.
     games: u64,
-    [least, most]: [f64; 2],
-    marks: &[f64],
-    draw: impl Fn(&dyn Fn(f64) -> f64, &dyn Fn(u64) -> f64) -> (Corners, Corners),
-) {
-    let height = |number: f64| (most - number.clamp(least, most)) / (most - least) * HEIGHT;
-    let across = |now: u64| now as f64 / games.max(1) as f64 * WIDTH;
-    let (band, line) = draw(&height, &across);
-    let corners = |corners: &Corners| {
-        corners.iter().map(|(x, y)| format!("{x:.1},{y:.2}")).collect::<Vec<_>>().join(" ")
-    };
-    let _ = write!(
-        text,
-        "<figure class=\"course\"><figcaption>{caption}</figcaption><div class=\"plot\">\
-         <svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{caption}\">"
-    );
-    if !band.is_empty() {
-        let _ = write!(text, "<polygon class=\"band\" points=\"{}\"/>", corners(&band));
+    /// The numbers at its lower and upper end.
+    range: [f64; 2],
+    /// Lines across it.
+    marks: &'a [f64],
+}
+
+impl Plot<'_> {
+    fn height(&self, number: f64) -> f64 {
+        let [least, most] = self.range;
+        (most - number.clamp(least, most)) / (most - least) * HEIGHT
     }
-    for &mark in marks {
-        let y = height(mark);
-        let _ = write!(text, "<path class=\"mark\" d=\"M0 {y:.2}H{WIDTH}\"/>");
+
+    fn across(&self, games: u64) -> f64 {
+        games as f64 / self.games.max(1) as f64 * WIDTH
     }
-    let _ = write!(text, "<polyline class=\"line\" points=\"{}\"/></svg>", corners(&line));
-    // Elo says how far the picture reaches; of the LLR only the bounds matter.
-    let is_elo = marks == [0.0];
-    let shown = |number: f64| if is_elo { whole(number) } else { format!("{number:+.2}") };
-    let ends = [least, most];
-    for &number in marks.iter().chain(ends.iter().filter(|_| is_elo)) {
-        let _ = write!(text, "<span style=\"top:{:.1}%\">{}</span>", height(number), shown(number));
+
+    /// `word` writes the numbers beside it; the `bool` says whether those of its ends are written.
+    fn html(&self, band: &[Corner], line: &[Corner], (word, ends): (fn(f64) -> String, bool)) -> Markup {
+        let corners = |corners: &[Corner]| {
+            corners.iter().map(|(x, y)| format!("{x:.1},{y:.2}")).collect::<Vec<_>>().join(" ")
+        };
+        let written = self.marks.iter().chain(self.range.iter().filter(|_| ends));
+        html! {
+            figure.course {
+                figcaption { (self.caption) }
+                div.plot {
+                    svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(self.caption) {
+                        @if !band.is_empty() {
+                            polygon.band points=(corners(band)) {}
+                        }
+                        @for &mark in self.marks {
+                            path.mark d=(format!("M0 {:.2}H{WIDTH}", self.height(mark))) {}
+                        }
+                        polyline.line points=(corners(line)) {}
+                    }
+                    @for &number in written {
+                        span style=(format!("top:{:.1}%", self.height(number))) { (word(number)) }
+                    }
+                }
+                div.games { span { "0" } span { (thousands(self.games)) " matches" } }
+            }
+        }
     }
-    let _ = writeln!(
-        text,
-        "</div><div class=\"games\"><span>0</span><span>{} matches</span></div></figure>",
-        thousands(games)
-    );
 }
 
 #[cfg(test)]
 mod tests {
-    use agon_contest::course::Point;
-
     use super::*;
 
     #[test]
@@ -117,7 +122,7 @@ mod tests {
             bounds: Some([-2.94, 2.94]),
             llr: [-3.0, 3.0],
         };
-        let text = html(&[course.clone()], &["<new>", "old"]);
+        let text = html(&[course.clone()], &["<new>", "old"]).into_string();
         assert_eq!(text.matches("<svg").count(), 2);
         assert!(text.contains("&lt;new&gt; against old: Elo +43 (-20 to +∞) after 4 matches"), "{text}");
         assert!(text.contains("LLR +1.25 between -2.94 and +2.94"), "{text}");
@@ -125,7 +130,7 @@ mod tests {
         assert!(text.contains("points=\"500.0,0.00 1000.0,7.00\""), "{text}");
         assert!(text.contains("points=\"500.0,0.00 1000.0,0.00 1000.0,70.00 500.0,70.00\""), "{text}");
         course.bounds = None;
-        assert_eq!(html(&[course], &["new", "old"]).matches("<svg").count(), 1);
-        assert_eq!(html(&[], &[]), "");
+        assert_eq!(html(&[course], &["new", "old"]).into_string().matches("<svg").count(), 1);
+        assert_eq!(html(&[], &[]).into_string(), "");
     }
 }

@@ -1,16 +1,17 @@
 //! A series as a site of plain files: tables, the list of matches, and every match whose replay was kept.
 //!
 //! It opens from a folder as well as from any web server. The matches share one copy of the viewer.
-//! What belongs to one bot alone is not part of it. All text from bots is escaped.
+//! What belongs to one bot alone is not part of it. Text of bots stands in it as text: maud escapes it.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_contest::{Entry, Header, Kind, journal};
+use agon_stats::{CrossTable, RatingTable};
 use agon_web::{app, page};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::common::screen;
 use crate::common::{Done, Failure};
@@ -41,10 +42,8 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
     for (name, text) in page::shared() {
         fs::write(folder.join(name), text).map_err(failed)?;
     }
-    let mut body = String::new();
-    for (number, rated) in tables.iter().enumerate() {
-        table(&mut body, number + 1, rated);
-    }
+    let mut body: Vec<Markup> =
+        tables.iter().enumerate().map(|(number, rated)| table(number + 1, rated)).collect();
     let (mut shown, mut broken) = (0, 0);
     let mut headings = Vec::new();
     for (number, path) in journals.iter().enumerate() {
@@ -62,7 +61,7 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
             };
             shown += usize::from(written == Some(true));
             broken += usize::from(written == Some(false));
-            row(meetings.of(entry), &past.header, entry, (written == Some(true)).then_some(&name));
+            meetings.add(entry, row(&past.header, entry, (written == Some(true)).then_some(&name)));
         }
         let game =
             agon_games::find(&past.header.game).map_or(past.header.game.as_str(), |game| game.info().title);
@@ -72,30 +71,41 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
             Kind::Sprt => format!("Test of two versions, {game}"),
         };
         let labels: Vec<&str> = past.header.bots.iter().map(|bot| bot.label.as_str()).collect();
-        body.push_str(&picture::html(&agon_contest::courses(&past.header, &entries), &labels));
+        body.push(picture::html(&agon_contest::courses(&past.header, &entries), &labels));
         let standing = agon_contest::Standing::of(&past.header, &entries);
-        body.push_str(&crate::series::origin::html(&standing.origin, &past.header, app::escape));
-        let of = if journals.len() > 1 { format!(": {}", app::escape(&heading)) } else { String::new() };
-        let _ = writeln!(body, "<h2>Matches{of}</h2>");
-        if left_out > 0 {
-            let _ = writeln!(body, "<p>The first {left_out} matches are not listed.</p>");
-        }
-        meetings.list(&mut body, number + 1, &past.header);
+        body.push(crate::series::origin::html(&standing.origin, &past.header));
+        body.push(html! {
+            h2 { "Matches" @if journals.len() > 1 { ": " (heading) } }
+            @if left_out > 0 {
+                p { "The first " (left_out) " matches are not listed." }
+            }
+            (meetings.list(number + 1, &past.header))
+        });
         headings.push(heading);
     }
     let title = match headings.as_slice() {
-        [one] => app::escape(one),
-        _ => "Ratings".to_owned(),
+        [one] => one,
+        _ => "Ratings",
     };
-    let text = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}\
-         <footer>Made by agon {}</footer></body></html>\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    fs::write(folder.join("index.html"), text).map_err(failed)?;
+    let text = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                @for part in &body { (part) }
+                footer { "Made by agon " (env!("CARGO_PKG_VERSION")) }
+            }
+        }
+    };
+    fs::write(folder.join("index.html"), text.into_string()).map_err(failed)?;
     let dim = |text: &str| screen::errors().dim(text);
     eprintln!("{}", dim(&format!("{}: {shown} matches to watch", folder.join("index.html").display())));
     if broken > 0 {
@@ -127,33 +137,42 @@ fn clear(folder: &Path) -> io::Result<()> {
 /// The matches of a journal by who met whom.
 #[derive(Default)]
 struct Meetings {
-    /// The bots that met, by their place in the header; the rows of their matches and how many there are.
-    by_bots: BTreeMap<Vec<usize>, (String, usize)>,
+    /// The bots that met, by their place in the header, and the rows of their matches.
+    by_bots: BTreeMap<Vec<usize>, Vec<Markup>>,
 }
 
 impl Meetings {
-    /// Where the row of a match belongs.
-    fn of(&mut self, entry: &Entry) -> &mut String {
+    fn add(&mut self, entry: &Entry, row: Markup) {
         let mut bots = entry.bots.clone();
         bots.sort_unstable();
         bots.dedup();
-        let (rows, count) = self.by_bots.entry(bots).or_default();
-        *count += 1;
-        rows
+        self.by_bots.entry(bots).or_default().push(row);
     }
 
-    fn list(&self, body: &mut String, journal: usize, header: &Header) {
-        let open = if self.by_bots.len() == 1 { " open" } else { "" };
-        for (bots, (rows, count)) in &self.by_bots {
-            let names: Vec<String> = bots.iter().map(|&bot| app::escape(&header.bots[bot].label)).collect();
-            let place = bots.iter().map(usize::to_string).collect::<Vec<_>>().join("-");
-            let _ = writeln!(
-                body,
-                "<details class=\"card\" id=\"j{journal}-{place}\"{open}><summary>{} <span>{count} matches</span></summary>\n\
-                 <table><thead><tr><th>match</th><th class=\"left\">bots and scores</th><th class=\"left wide-only\">map, seed</th>\
-                 <th class=\"wide-only\">steps</th><th class=\"left wide-only\">end</th><th></th></tr></thead>\n<tbody>{rows}</tbody></table></details>",
-                names.join(" – "),
-            );
+    fn list(&self, journal: usize, header: &Header) -> Markup {
+        let names = |bots: &[usize]| {
+            bots.iter().map(|&bot| header.bots[bot].label.as_str()).collect::<Vec<_>>().join(" – ")
+        };
+        let place = |bots: &[usize]| bots.iter().map(usize::to_string).collect::<Vec<_>>().join("-");
+        html! {
+            @for (bots, rows) in &self.by_bots {
+                details.card id={ "j" (journal) "-" (place(bots)) } open[self.by_bots.len() == 1] {
+                    summary { (names(bots)) " " span { (rows.len()) " matches" } }
+                    table {
+                        thead {
+                            tr {
+                                th { "match" }
+                                th.left { "bots and scores" }
+                                th.left.wide-only { "map, seed" }
+                                th.wide-only { "steps" }
+                                th.left.wide-only { "end" }
+                                th {}
+                            }
+                        }
+                        tbody { @for row in rows { (row) } }
+                    }
+                }
+            }
         }
     }
 }
@@ -176,100 +195,136 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     }
 }
 
-fn row(rows: &mut String, header: &Header, entry: &Entry, page: Option<&String>) {
-    let bots = entry.bots.iter().zip(&entry.scores).zip(&entry.ranks).map(|((&bot, score), &rank)| {
-        let class = if rank == 1 { " class=\"first\"" } else { "" };
-        let label = app::escape(&header.bots[bot].label);
-        format!("<span{class}>{label} {}</span>", screen::score(*score))
-    });
-    let place = if entry.map.is_empty() { String::new() } else { format!("{}, ", app::escape(&entry.map)) };
-    let link = page.map_or_else(String::new, |page| format!("<a href=\"{page}\">watch</a>"));
-    let _ = writeln!(
-        rows,
-        "<tr><td>{}.{}</td><td class=\"name\">{}</td><td class=\"left wide-only\">{place}{}</td><td class=\"wide-only\">{}</td>\
-         <td class=\"name wide-only\">{}</td><td>{link}</td></tr>",
-        entry.block,
-        entry.game,
-        bots.collect::<Vec<_>>().join(" : "),
-        entry.seed,
-        entry.steps,
-        app::escape(&entry.reason),
-    );
+fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
+    let bots = || entry.bots.iter().zip(&entry.scores).zip(&entry.ranks).enumerate();
+    html! {
+        tr {
+            td { (entry.block) "." (entry.game) }
+            td.name {
+                @for (number, ((&bot, &score), &rank)) in bots() {
+                    @if number > 0 { " : " }
+                    span.first[rank == 1] { (header.bots[bot].label) " " (screen::score(score)) }
+                }
+            }
+            td.left.wide-only { @if !entry.map.is_empty() { (entry.map) ", " } (entry.seed) }
+            td.wide-only { (entry.steps) }
+            td.name.wide-only { (entry.reason) }
+            td { @if let Some(page) = page { a href=(page) { "watch" } } }
+        }
+    }
 }
 
 /// The ratings and the cross table of one game under one set of rules.
-fn table(body: &mut String, number: usize, rated: &Rated) {
+fn table(number: usize, rated: &Rated) -> Markup {
     let Rated { title, rules, ratings, cross } = rated;
-    let _ = write!(
-        body,
-        "<p>{} · {} · {} matches in {} blocks</p>\n<h2>Table</h2>\n<div class=\"card\"><table>\
-         <thead><tr><th>rank</th><th class=\"left\">bot</th><th>Elo</th><th class=\"wide-only\">95 %</th><th class=\"wide-only\">matches</th>\
-         <th>score</th></tr></thead><tbody>\n",
-        app::escape(title),
-        app::escape(rules),
-        ratings.matches,
-        ratings.blocks,
-    );
     let (mut place, mut group) = (0, 1);
-    for bot in &ratings.bots {
-        if bot.group != group {
-            (place, group) = (0, bot.group);
-            body.push_str(
-                "<tr><td></td><td class=\"name\" colspan=\"5\">These never met those above; the ratings cannot be compared.</td></tr>\n",
-            );
+    // Where a new group begins, places count from one.
+    let placed: Vec<(bool, usize, &agon_stats::Rated)> = ratings
+        .bots
+        .iter()
+        .map(|bot| {
+            let begins = bot.group != group;
+            (place, group) = (if begins { 1 } else { place + 1 }, bot.group);
+            (begins, place, bot)
+        })
+        .collect();
+    html! {
+        p { (title) " · " (rules) " · " (ratings.matches) " matches in " (ratings.blocks) " blocks" }
+        h2 { "Table" }
+        div.card {
+            table {
+                thead {
+                    tr {
+                        th { "rank" }
+                        th.left { "bot" }
+                        th { "Elo" }
+                        th.wide-only { "95 %" }
+                        th.wide-only { "matches" }
+                        th { "score" }
+                    }
+                }
+                tbody {
+                    @for (begins, place, bot) in placed {
+                        @if begins {
+                            tr {
+                                td {}
+                                td.name colspan="5" { "These never met those above; the ratings cannot be compared." }
+                            }
+                        }
+                        (rank(place, bot, cross))
+                    }
+                }
+            }
         }
-        place += 1;
-        let (elo, interval) = figures(bot);
-        let row = cross.bots.iter().position(|name| *name == bot.bot);
-        let score = row.and_then(|row| cross.totals[row].score());
-        let score = score.map_or_else(
-            || "–".to_owned(),
-            |score| {
-                let share = score * 100.0;
-                format!("{share:.1} %<span class=\"bar\"><i style=\"width:{share:.1}%\"></i></span>")
-            },
-        );
-        let _ = writeln!(
-            body,
-            "<tr><td>{}</td><td class=\"name{}\">{}</td><td>{elo}</td><td class=\"wide-only\">{interval}</td><td class=\"wide-only\">{}</td><td>{score}</td></tr>",
-            place,
-            if place == 1 { " first" } else { "" },
-            app::escape(&bot.bot),
-            bot.matches,
-        );
-    }
-    body.push_str("</tbody></table></div>\n");
-    if cross.bots.len() < 3 {
-        return;
-    }
-    let _ = write!(
-        body,
-        "<h2 id=\"cross{number}\">Who met whom</h2>\n<p>How often the bot of the row was ahead, level, and behind; below, its score : what the ratings predict.</p>\n\
-         <div class=\"card\"><table class=\"cross\"><thead><tr><th></th><th class=\"left\">bot</th>"
-    );
-    (1..=cross.bots.len()).for_each(|number| {
-        let _ = write!(body, "<th>{number}</th>");
-    });
-    body.push_str("</tr></thead><tbody>\n");
-    for (row, cells) in cross.cells.iter().enumerate() {
-        let _ =
-            write!(body, "<tr><td>{}</td><td class=\"name\">{}</td>", row + 1, app::escape(&cross.bots[row]));
-        for (column, cell) in cells.iter().enumerate() {
-            let class = if cell.ahead > cell.behind { " class=\"ahead\"" } else { "" };
-            let scores = real_and_predicted(ratings, &cross.bots[row], &cross.bots[column], cell);
-            let _ = match scores.filter(|_| row != column) {
-                None => write!(body, "<td>·</td>"),
-                Some(scores) => write!(
-                    body,
-                    "<td{class}>{}-{}-{}<br><small>{scores}</small></td>",
-                    cell.ahead, cell.level, cell.behind
-                ),
-            };
+        @if cross.bots.len() >= 3 {
+            (met(number, ratings, cross))
         }
-        body.push_str("</tr>\n");
     }
-    body.push_str("</tbody></table></div>\n");
-    for sentence in circles(&ratings.cycles) {
-        let _ = writeln!(body, "<p>{}</p>", app::escape(&sentence));
+}
+
+/// A row of the table.
+fn rank(place: usize, bot: &agon_stats::Rated, cross: &CrossTable) -> Markup {
+    let (elo, interval) = figures(bot);
+    let row = cross.bots.iter().position(|name| *name == bot.bot);
+    let share = row.and_then(|row| cross.totals[row].score()).map(|score| score * 100.0);
+    html! {
+        tr {
+            td { (place) }
+            td.name.first[place == 1] { (bot.bot) }
+            td { (elo) }
+            td.wide-only { (interval) }
+            td.wide-only { (bot.matches) }
+            td {
+                @match share {
+                    None => "–",
+                    Some(share) => {
+                        (format!("{share:.1} %"))
+                        span.bar { i style=(format!("width:{share:.1}%")) {} }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Who met whom, with what the ratings predict.
+fn met(number: usize, ratings: &RatingTable, cross: &CrossTable) -> Markup {
+    let cell = |row: usize, column: usize| {
+        let cell = &cross.cells[row][column];
+        let scores = real_and_predicted(ratings, &cross.bots[row], &cross.bots[column], cell);
+        html! {
+            @match scores.filter(|_| row != column) {
+                None => td { "·" },
+                Some(scores) => {
+                    td.ahead[cell.ahead > cell.behind] {
+                        (cell.ahead) "-" (cell.level) "-" (cell.behind) br; small { (scores) }
+                    }
+                }
+            }
+        }
+    };
+    let count = cross.bots.len();
+    html! {
+        h2 id={ "cross" (number) } { "Who met whom" }
+        p {
+            "How often the bot of the row was ahead, level, and behind; below, its score : what the ratings predict."
+        }
+        div.card {
+            table.cross {
+                thead { tr { th {} th.left { "bot" } @for number in 1..=count { th { (number) } } } }
+                tbody {
+                    @for row in 0..count {
+                        tr {
+                            td { (row + 1) }
+                            td.name { (cross.bots[row]) }
+                            @for column in 0..count { (cell(row, column)) }
+                        }
+                    }
+                }
+            }
+        }
+        @for sentence in circles(&ratings.cycles) {
+            p { (sentence) }
+        }
     }
 }

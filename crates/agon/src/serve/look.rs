@@ -6,19 +6,18 @@ use std::path::Path;
 use agon_ladder::Line;
 use agon_server::status::{self, Status};
 use agon_store::VersionState;
-use serde_json::{Value, json};
 
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
-use crate::serve::{now, runtime};
+use crate::serve::{json, now, runtime};
 
 /// Shows how the contest in a folder stands.
 pub fn status(dir: &Path, as_json: bool) -> Done {
     let status = runtime()?.block_on(status::status(dir))?;
     let mut out = io::stdout().lock();
     if as_json {
-        return common::print_json(&mut out, &value(&status));
+        return common::print_json(&mut out, &json::Contest::new(&status));
     }
     let screen = screen::output();
     summary(&mut out, &status)?;
@@ -149,22 +148,4 @@ fn alarms(out: &mut impl io::Write, screen: Screen, status: &Status) -> Done {
         writeln!(out, "\n{verb}: {object}: {}", harmless(&event.detail))?;
     }
     Ok(())
-}
-
-fn value(status: &Status) -> Value {
-    let counts = &status.counts;
-    json!({
-        "name": status.contest.name,
-        "game": status.contest.game,
-        "paused": status.contest.paused,
-        "seeds_sha256": status.contest.secret_sha,
-        "matches": {
-            "planned": counts.planned, "leased": counts.leased, "posted": counts.posted, "valid": counts.valid,
-            "dead": counts.dead, "in_log": counts.sealed, "wasted_tries": counts.wasted,
-        },
-        "upto": status.upto,
-        "board": status.board,
-        "versions": status.versions,
-        "events": status.events,
-    })
 }

@@ -3,6 +3,7 @@
 mod acts;
 mod founding;
 mod going;
+pub mod json;
 mod look;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use agon_game::session::Workload;
+use agon_game::Bench;
 use agon_game::{Session, Setup};
 use agon_match::{Clock, Observer, Player, Ponder, Recorder, StepReport};
 use clap::Args;
@@ -95,26 +95,26 @@ pub fn run(options: &BenchOptions) -> Done {
     let mut setup_options = options.setup.clone();
     setup_options.seed = Some(setup_options.seed.unwrap_or(1));
     let setup: Setup = setup_options.setup(game, usize::from(seats))?;
-    let Workload { state_bytes, scenes } = game.workload(&setup)?;
+    let Bench { state_bytes, workloads } = game.bench(&setup)?;
     let mut out = io::stdout().lock();
     let mut figures = json::Figures::default();
     if !options.json {
         writeln!(out, "{} · {seats} seats · one core\n", info.title)?;
         writeln!(out, "{:<16} {state_bytes} bytes", "state")?;
     }
-    for mut scene in scenes {
-        let (figure, units) = measure(&mut scene.run, options.seconds);
+    for mut workload in workloads {
+        let (figure, units) = measure(&mut workload.run, options.seconds);
         if options.json {
-            figures.scenes.insert(scene.name, json::Measured { ns: figure, about: scene.about });
+            figures.workloads.insert(workload.name, json::Measured { ns: figure, about: workload.about });
         } else {
             let Figure { least, median, most } = figure;
             writeln!(
                 out,
                 "{:<16} {median:>10.1} ns  ({least:.1} to {most:.1})  {}",
-                scene.name, scene.about
+                workload.name, workload.about
             )?;
         }
-        if scene.name == "playout" {
+        if workload.name == "playout" {
             let per_second = 1e9 / (figure.median * units);
             if options.json {
                 figures.games_per_second = Some(per_second);

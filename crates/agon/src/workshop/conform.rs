@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use agon_game::conform::{Recognised, Report, Tally};
-use agon_testkit::golden;
+use agon_replay::record;
 use clap::Args;
 use rayon::prelude::*;
 
@@ -32,7 +32,7 @@ pub fn run(options: &ConformOptions) -> Done {
     for path in &options.paths {
         if path.is_dir() {
             files.extend(
-                golden::files(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?,
+                record::files(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?,
             );
         } else if path.exists() {
             files.push(path.clone());
@@ -47,7 +47,7 @@ pub fn run(options: &ConformOptions) -> Done {
         .par_iter()
         .map(|file| {
             let mut own = Report::default();
-            let found = match golden::read(file) {
+            let found = match record::read(file) {
                 Ok(bytes) => game.conform(&bytes, &mut own),
                 Err(error) => Recognised::Damaged(error.to_string()),
             };

@@ -220,7 +220,7 @@ pub struct Bench {
 #[cfg_attr(test, derive(TS))]
 pub struct Figures {
     #[serde(flatten)]
-    pub scenes: BTreeMap<&'static str, Measured>,
+    pub workloads: BTreeMap<&'static str, Measured>,
     /// Play-outs a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

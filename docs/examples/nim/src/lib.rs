@@ -264,14 +264,22 @@ impl Game for Nim {
         picture
     }
 
-    fn scene(&self, state: &State) -> serde_json::Value {
-        serde_json::json!({ "left": state.left, "mover": state.mover.number() })
+    fn scene(&self, state: &State) -> impl Serialize {
+        Scene { left: state.left, mover: state.mover.number() }
     }
 
     /// There are no records of an original.
     fn conform(_: &[u8], _: &mut Report) -> Recognised {
         Recognised::Foreign
     }
+}
+
+/// The state for spectators.
+#[derive(Serialize)]
+struct Scene {
+    left: u16,
+    /// Whose turn it is, from 1.
+    mover: u8,
 }
 
 /// The protocol.

@@ -1,6 +1,6 @@
 //! Workloads of the benchmark: one turn from a built-up board, light and heavy.
 
-use agon_game::{Answer, Game as _, Ignored, Scene, Seat, Setup};
+use agon_game::{Answer, Game as _, Ignored, Seat, Setup, Workload};
 
 use crate::Terminal;
 use crate::arena::Tile;
@@ -11,7 +11,7 @@ use crate::turn;
 use crate::work::Work;
 
 /// A light turn (20 structures, 4 mobile units) and a heavy one (100 structures, 12 mobile units).
-pub fn scenes() -> Vec<Scene> {
+pub fn workloads() -> Vec<Workload> {
     vec![
         turns("light turn", "one turn with 20 structures and 4 mobile units", 10, 2),
         turns("heavy turn", "one turn with 100 structures and 12 mobile units", 50, 6),
@@ -19,7 +19,7 @@ pub fn scenes() -> Vec<Scene> {
 }
 
 /// The same turn again and again.
-fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: usize) -> Scene {
+fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: usize) -> Workload {
     let game =
         Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default rules are playable");
     let (state, answers) = board(&game, structures, mobiles);
@@ -32,7 +32,7 @@ fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: us
         }
         100
     };
-    Scene { name, about, run: Box::new(run) }
+    Workload { name, about, run: Box::new(run) }
 }
 
 /// A board with as many structures and mobile units for each player, the second's turned.

@@ -1,0 +1,71 @@
+//! What this room's commands print with `--json`.
+
+use agon_ladder::Line;
+use agon_server::Status;
+use agon_store::{Event, Version};
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// `serve status`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Contest<'a> {
+    pub name: &'a str,
+    pub game: &'a str,
+    pub paused: bool,
+    /// The hash of the secret that seeds come from.
+    pub seeds_sha256: &'a str,
+    pub matches: Matches,
+    /// The last row of the log that the board has seen.
+    pub upto: i64,
+    /// The ladder, best first.
+    pub board: &'a [Line],
+    pub versions: &'a [Version],
+    /// The last entries of the audit log, the newest first.
+    pub events: &'a [Event],
+}
+
+/// How many matches of a contest are where.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Matches {
+    /// Waiting for a worker.
+    pub planned: i64,
+    /// With a worker.
+    pub leased: i64,
+    /// Posted, not recomputed yet.
+    pub posted: i64,
+    /// Recomputed and right.
+    pub valid: i64,
+    /// Given up after several tries.
+    pub dead: i64,
+    pub in_log: i64,
+    /// Tries that came to nothing.
+    pub wasted_tries: i64,
+}
+
+impl<'a> Contest<'a> {
+    pub fn new(status: &'a Status) -> Self {
+        let counts = &status.counts;
+        Self {
+            name: &status.contest.name,
+            game: &status.contest.game,
+            paused: status.contest.paused,
+            seeds_sha256: &status.contest.secret_sha,
+            matches: Matches {
+                planned: counts.planned,
+                leased: counts.leased,
+                posted: counts.posted,
+                valid: counts.valid,
+                dead: counts.dead,
+                in_log: counts.sealed,
+                wasted_tries: counts.wasted,
+            },
+            upto: status.upto,
+            board: &status.board,
+            versions: &status.versions,
+            events: &status.events,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The licences of everything that is in the program: crates, and what npm packages put into its pages.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+/// Licences that ask for no more than being named. Each package must be under one of these.
+const ALLOWED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// npm packages of which something is in the pages, with what they bring.
+const IN_PAGES: &[&str] = &["clsx", "esm-env", "svelte", "uplot"];
+
+/// A package and what it says of its licence.
+struct Package {
+    name: String,
+    version: String,
+    licence: String,
+    folder: PathBuf,
+}
+
+/// One text: every package with its licence, then each text once with the packages that have it.
+///
+/// # Errors
+/// When a package has no licence, or one that asks for more than being named.
+pub fn text(root: &Path) -> Result<String> {
+    let mut packages = crates(root)?;
+    packages.extend(npm(root)?);
+    let mut out = "Agon is built with these packages. Their licences follow.\n\n".to_owned();
+    let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in &packages {
+        ensure!(
+            is_allowed(&package.licence),
+            "{} {} is under `{}`, which is none of {ALLOWED:?}",
+            package.name,
+            package.version,
+            package.licence
+        );
+        let name = format!("{} {}", package.name, package.version);
+        out += &format!("{name}: {}\n", package.licence);
+        for text in files(&package.folder)? {
+            texts.entry(text).or_default().insert(name.clone());
+        }
+    }
+    for (text, names) in &texts {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        out += &format!("\n{}\n{}\n\n{}\n", "=".repeat(80), names.join(", "), text.trim_end());
+    }
+    Ok(out)
+}
+
+/// `A OR B` needs one, `A AND B` both; the old `/` is an OR.
+fn is_allowed(expression: &str) -> bool {
+    let plain = expression.replace(['(', ')'], " ").replace('/', " OR ");
+    let is_one = |one: &str| ALLOWED.contains(&one.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
+    // Without brackets AND binds closer; with them this asks for more than it must.
+    plain.split(" OR ").any(|all| all.split(" AND ").all(is_one))
+}
+
+/// The texts of a package: `LICENSE`, `LICENCE-MIT`, `COPYING`, `NOTICE` and the like.
+fn files(folder: &Path) -> Result<Vec<String>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let is_one = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+        path.is_file()
+            && ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"]
+                .iter()
+                .any(|word| name.starts_with(word))
+    };
+    paths
+        .iter()
+        .filter(is_one)
+        .map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).replace('\r', "")))
+        .collect()
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Crate>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Crate {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    manifest_path: PathBuf,
+    /// None for our own.
+    source: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<Kind>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
+}
+
+/// The crates that `agon` is made of; what only builds or tests it is not in it.
+fn crates(root: &Path) -> Result<Vec<Package>> {
+    let mut command = Command::new("cargo");
+    command.args([
+        "metadata",
+        "--format-version",
+        "1",
+        "--locked",
+        "--filter-platform",
+        &crate::dist::host()?,
+    ]);
+    let output = command.current_dir(root).output().context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
+    let nodes: HashMap<&str, &Node> =
+        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+    let agon = metadata.packages.iter().find(|one| one.name == "agon" && one.source.is_none());
+    let mut open = vec![agon.context("the program is a package")?.id.as_str()];
+    let mut found = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if found.insert(id) {
+            let normal = |one: &&Dependency| one.dep_kinds.iter().any(|kind| kind.kind.is_none());
+            open.extend(nodes[id].deps.iter().filter(normal).map(|one| one.pkg.as_str()));
+        }
+    }
+    let mut packages = Vec::new();
+    for one in metadata.packages.iter().filter(|one| one.source.is_some() && found.contains(one.id.as_str()))
+    {
+        packages.push(Package {
+            name: one.name.clone(),
+            version: one.version.clone(),
+            licence: one.license.clone().with_context(|| format!("{} has no licence", one.name))?,
+            folder: one.manifest_path.parent().context("a package has a folder")?.to_owned(),
+        });
+    }
+    packages.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
+    Ok(packages)
+}
+
+#[derive(Deserialize)]
+struct NpmPackage {
+    name: String,
+    version: String,
+    license: String,
+}
+
+fn npm(root: &Path) -> Result<Vec<Package>> {
+    let package = |name: &&str| {
+        let folder = root.join("web/node_modules").join(name);
+        let text =
+            fs::read(folder.join("package.json")).with_context(|| format!("the npm package {name}"))?;
+        let NpmPackage { name, version, license } = serde_json::from_slice(&text)?;
+        Ok(Package { name: format!("{name} (npm)"), version, licence: license, folder })
+    };
+    IN_PAGES.iter().map(package).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_package_may_be_shipped_and_brings_its_licence() {
+        let root = crate::root();
+        for package in crates(&root).expect("cargo describes the packages") {
+            assert!(is_allowed(&package.licence), "{} is under {}", package.name, package.licence);
+        }
+        assert!(is_allowed("MIT/Apache-2.0") && is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
+        assert!(is_allowed("GPL-3.0 OR MIT") && !is_allowed("GPL-3.0") && !is_allowed("MIT AND GPL-2.0"));
+    }
+
+    #[test]
+    fn what_pages_import_is_named() {
+        let root = crate::root();
+        let mut open = vec![root.join("web/src")];
+        open.extend(
+            fs::read_dir(root.join("games")).expect("games").flatten().map(|game| game.path().join("viewer")),
+        );
+        let (mut strange, mut read) = (BTreeSet::new(), 0);
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                open.extend(fs::read_dir(path).expect("a folder").flatten().map(|entry| entry.path()));
+                continue;
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.contains(".test.") || ![".ts", ".svelte"].iter().any(|end| name.ends_with(end)) {
+                continue;
+            }
+            read += 1;
+            for import in fs::read_to_string(&path).expect("a text").split(" from '").skip(1) {
+                let from = import.split('\'').next().unwrap_or_default();
+                let package = from.split('/').next().unwrap_or_default();
+                if !from.starts_with('.') && package != "agon-viewer" && !IN_PAGES.contains(&package) {
+                    strange.insert(from.to_owned());
+                }
+            }
+        }
+        assert!(read > 20, "only {read} files of pages were found");
+        assert!(strange.is_empty(), "IN_PAGES does not name {strange:?}");
+    }
+}
