@@ -1,7 +1,7 @@
 // Cultist Wars by hand: click a unit, then where it goes, whom it shoots or converts.
 
 import type { Hand } from 'agon-viewer'
-import type { Scene } from './index'
+import type { Scene } from './generated'
 
 /** As `Order` in `src/orders.rs`. */
 type Choice =

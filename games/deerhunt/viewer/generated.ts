@@ -17,7 +17,9 @@ export type Scene = { round: number,
 };
 
 /** What a player has. */
-export type Owned = { resources: number,
+export type Owned = {
+  /** Null where a seat does not know them. */
+  resources: number | null,
   /** The enemies it sees. */
   sees: Array<number>,
 };

@@ -1,7 +1,7 @@
 // Deerhunt by hand: a move for each unit, and standing orders for those that need none every round.
 
 import type { Actor, Hand, HandView } from 'agon-viewer'
-import type { Scene } from './index'
+import type { Scene } from './generated'
 
 type Way = 'UP' | 'DOWN' | 'LEFT' | 'RIGHT'
 type Verb = 'walk' | 'attack' | 'duplicate' | 'duplicate_melee' | 'duplicate_worker' | 'mine' | 'stun'

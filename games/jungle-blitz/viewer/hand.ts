@@ -1,7 +1,7 @@
 // Jungle Blitz by hand: an action for a unit, and standing orders for the many ticks in between.
 
 import type { Actor, Hand, HandView } from 'agon-viewer'
-import type { Scene } from './index'
+import type { Scene } from './generated'
 
 /** As `Choice` in `src/hand.rs`. */
 interface Choice {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Head, Step } from '../../../web/src/lib/drawing'
-import { drawing, type Scene } from './index'
+import type { Scene } from './generated'
+import { drawing } from './index'
 
 const unit = (id: number, team: number, at: [number, number] | null, diamond: number | null = null) => ({
   id, team, at, path: [], diamond, summoning: 0, vinedBy: null, killedBy: null, diedAt: null,

@@ -1,7 +1,7 @@
 // Ostibot by hand: a shop with its prices, and one action for each adventurer in a turn.
 
 import type { Actor, Hand, HandView } from 'agon-viewer'
-import type { Scene } from './index'
+import type { Scene } from './generated'
 
 type Way = 'UP' | 'DOWN' | 'LEFT' | 'RIGHT'
 /** As `Choice` in `src/hand.rs`. */

@@ -2,7 +2,8 @@
 
 import type { Actor, Hand, Pen } from 'agon-viewer'
 import { KINDS } from './frames'
-import type { Frame, Scene, Tile } from './index'
+import type { Scene, Tile } from './generated'
+import type { Frame } from './index'
 
 type Kind = 'wall' | 'support' | 'turret' | 'scout' | 'demolisher' | 'interceptor'
 /** As `Choice` in `src/hand.rs`. */

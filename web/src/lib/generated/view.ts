@@ -187,48 +187,48 @@ export type Turn = {
 
 /** What is asked of a match that is played by hand. */
 export type PlayAsk = { "ask": "begin",
-/** Which. */
-wanted: Wanted, } | { "ask": "resume",
-/** The replay. */
-replay: number,
-/** How many steps stay. */
-steps: number,
-/** Who plays on. */
-seats: Array<Sitter>, } | { "ask": "prospect",
-/** The match. */
-id: number,
-/** Whose choices, from 1. */
-seat: number,
-/** A list of choices, as the game writes them. */
-chosen: unknown[], } | { "ask": "answer",
-/** The match. */
-id: number,
-/** Whose, from 1. */
-seat: number,
-/** A list of choices, as the game writes them. */
-chosen: unknown[], } | { "ask": "hint",
-/** The match. */
-id: number,
-/** For whom, from 1. */
-seat: number,
-/** The bot. */
-bot: string, } | { "ask": "lend",
-/** The match. */
-id: number,
-/** For whom, from 1. */
-seat: number,
-/** The bot. */
-bot: string,
-/** How often. */
-times: number, } | { "ask": "go",
-/** The match. */
-id: number, } | { "ask": "back",
-/** The match. */
-id: number, } | { "ask": "replay",
-/** The match. */
-id: number, } | { "ask": "leave",
-/** The match. */
-id: number,
+  /** Which. */
+  wanted: Wanted, } | { "ask": "resume",
+  /** The replay. */
+  replay: number,
+  /** How many steps stay. */
+  steps: number,
+  /** Who plays on. */
+  seats: Array<Sitter>, } | { "ask": "prospect",
+  /** The match. */
+  id: number,
+  /** Whose choices, from 1. */
+  seat: number,
+  /** A list of choices, as the game writes them. */
+  chosen: unknown[], } | { "ask": "answer",
+  /** The match. */
+  id: number,
+  /** Whose, from 1. */
+  seat: number,
+  /** A list of choices, as the game writes them. */
+  chosen: unknown[], } | { "ask": "hint",
+  /** The match. */
+  id: number,
+  /** For whom, from 1. */
+  seat: number,
+  /** The bot. */
+  bot: string, } | { "ask": "lend",
+  /** The match. */
+  id: number,
+  /** For whom, from 1. */
+  seat: number,
+  /** The bot. */
+  bot: string,
+  /** How often. */
+  times: number, } | { "ask": "go",
+  /** The match. */
+  id: number, } | { "ask": "back",
+  /** The match. */
+  id: number, } | { "ask": "replay",
+  /** The match. */
+  id: number, } | { "ask": "leave",
+  /** The match. */
+  id: number,
 };
 
 /** A match by hand that was begun. */
