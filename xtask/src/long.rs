@@ -72,7 +72,7 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
-        name: "ladder",
+        name: "contest-ladder",
         about: "20 ladders of 40 versions with a quarter of a round robin's games order them as truly; about 5 minutes",
         command: &[
             "--config",
@@ -178,4 +178,15 @@ pub fn run(root: &Path, name: Option<&str>, rest: &[String]) -> Result<bool> {
     let minutes = began.elapsed().as_secs_f64() / 60.0;
     println!("{name}: {} in {minutes:.1} min, commit {commit}", if good { "held" } else { "FAILED" });
     Ok(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PROOFS;
+
+    #[test]
+    fn each_proof_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = PROOFS.iter().map(|proof| proof.name).collect();
+        assert_eq!(names.len(), PROOFS.len(), "only the first of two is ever run");
+    }
 }

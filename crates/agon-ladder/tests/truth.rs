@@ -1,7 +1,7 @@
 //! Is the ladder's order true? Forty versions of known strength, twenty of them within 60 Elo, three beating each other
 //! in a circle: with a quarter of the games of a round robin the ladder's order is as true as the round robin's.
 //!
-//! `cargo xtask long ladder` makes 20 runs; here are a few.
+//! `cargo xtask long contest-ladder` makes 20 runs; here are a few.
 
 use agon_game::Seeded;
 use agon_ladder::{Contender, Ladder, Policy, Row, Table};

@@ -2,9 +2,8 @@
 //!
 //! Longer than 500 lines: one weight of a pair serves rounds and single fixtures.
 //!
-//! After each round of fixtures all bots are rated anew. A game of two bots narrows down their difference the more the
-//! less it is known and the nearer its result is to a toss-up: by `ln(1 + p (1 - p) v) / 2`, `p` the expected
-//! score and `v` the variance of the difference.
+//! After each round of fixtures all bots are rated anew. A game of two bots takes from the variances `v` of both what it
+//! tells: `p (1 - p) (v_i² + v_j²) / (1 + p (1 - p) (v_i + v_j))`, `p` the expected score.
 //!
 //! About the **order** that counts the less the more places lie between the two, and the more often they met: in the
 //! long run two bots meet in inverse proportion to how many places they are apart. Games of direct neighbours alone would
@@ -12,9 +11,14 @@
 //! this share both errors are near to their smallest (`tests/ladder.rs`). About the **top k** it counts only as far
 //! as the two are near the line.
 //!
+//! Who is whose neighbour is itself uncertain. Were the ratings taken for the truth, two bots that luck had parted would meet no
+//! more, and luck would stay: ratings would lie too far apart and intervals hold too rarely. So each choice about the order is made with
+//! ratings **drawn** from what they may be (Thompson sampling), by a stream that follows from how many blocks were played.
+//!
 //! Candidates are neighbours in the table; a tenth of the games are between bots far apart, which holds the ends of a long
 //! table. Newcomers come first, and whoever met of late comes later.
 
+use agon_game::Seeded;
 use agon_stats::pairs::{BLOCK, Meeting, Pairs};
 use agon_stats::{Scale, score_of_elo};
 
@@ -42,6 +46,11 @@ const NEAR_THE_LINE: usize = 4;
 /// What is held of a bot before it played: the standard deviation of ratings, in natural logarithms (350 Elo).
 /// For choosing games only; ratings know no prior.
 const PRIOR: f64 = 2.0;
+/// So many standard deviations are drawn for one of a rating: those without covariances are too small, the more the longer
+/// the table.
+const DRAWN: f64 = 1.4;
+/// A newcomer comes before whatever a game tells, which is less than [`PRIOR`] squared.
+const NEWCOMER: f64 = 10.0;
 /// Elo per natural logarithm.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
@@ -132,6 +141,28 @@ pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
     found
 }
 
+/// The ratings of one choice, the bots in their order, strongest first, and where the line is.
+struct Draw {
+    strengths: Vec<f64>,
+    order: Vec<usize>,
+    line: Option<f64>,
+}
+
+/// Bots by their strengths, strongest first.
+fn order(strengths: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..strengths.len()).collect();
+    order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]).then(a.cmp(&b)));
+    order
+}
+
+/// What was seen of two bots: how many places they are apart, in how many blocks they met, and whether they did of late.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    apart: u32,
+    met: f64,
+    again: bool,
+}
+
 /// What is known of the bots after some results. A site that never ends keeps one of these, and asks it for the
 /// next fixtures after each batch of results.
 #[derive(Clone, Debug)]
@@ -147,6 +178,8 @@ pub struct Known {
     blocks: Vec<u32>,
     points: Vec<u64>,
     first_seats: Vec<u32>,
+    /// All blocks.
+    played: i64,
     /// The last opponents of each bot.
     recent: Vec<Vec<usize>>,
 }
@@ -163,6 +196,7 @@ impl Known {
             blocks: vec![0; bots],
             points: vec![0; bots],
             first_seats: vec![0; bots],
+            played: 0,
             recent: vec![Vec::new(); bots],
         }
     }
@@ -170,6 +204,7 @@ impl Known {
     /// Takes in a block: its bots, and the points of each in all its games together.
     pub fn add(&mut self, bots: &[usize], points: &[u32]) {
         self.first_seats[bots[0]] += 1;
+        self.played += 1;
         self.new.extend(meetings(bots, points));
         for (&one, &own) in bots.iter().zip(points) {
             self.blocks[one] += 1;
@@ -206,9 +241,7 @@ impl Known {
 
     /// The bots, strongest first.
     pub fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.strengths.len()).collect();
-        order.sort_by(|&a, &b| self.strengths[b].total_cmp(&self.strengths[a]).then(a.cmp(&b)));
-        order
+        order(&self.strengths)
     }
 
     /// The rating of a bot in Elo, also where no finite one fits best.
@@ -223,20 +256,39 @@ impl Known {
         score_of_elo(1.702 * ELO * (self.strengths[one] - self.strengths[other]) / deviation)
     }
 
-    /// What a game of two bots tells that are so many places apart.
-    fn gain(&self, one: usize, other: usize, apart: usize, line: Option<f64>) -> f64 {
-        let variance = self.variances[one] + self.variances[other];
-        let lead = self.strengths[one] - self.strengths[other];
-        let odds = (-lead.abs()).exp();
-        let told = (1.0 + odds / ((1.0 + odds) * (1.0 + odds)) * variance).ln() / 2.0;
-        told * match line {
-            None => 1.0 / apart as f64 / (1.0 + self.met(one, other)),
+    /// The ratings with which fixtures are chosen: about the order drawn from what they may be, about a line as they are,
+    /// where the variances say how open it is.
+    fn draw(&self, top: Option<usize>) -> Draw {
+        let mut strengths = self.strengths.clone();
+        if top.is_none() {
+            let mut luck = Seeded::stream(self.played, "ladder");
+            for (strength, variance) in strengths.iter_mut().zip(&self.variances) {
+                // The sum of three uniform numbers has a variance of a quarter.
+                let sum: f64 = (0..3).map(|_| (luck.bits() >> 11) as f64 / (1u64 << 53) as f64).sum();
+                *strength += DRAWN * 2.0 * (sum - 1.5) * variance.sqrt();
+            }
+        }
+        let order = order(&strengths);
+        let line = top.map(|top| f64::midpoint(strengths[order[top - 1]], strengths[order[top]]));
+        Draw { strengths, order, line }
+    }
+
+    /// What a game of two bots tells.
+    fn gain(&self, draw: &Draw, one: usize, other: usize, seen: Seen) -> f64 {
+        let (v, w) = (self.variances[one], self.variances[other]);
+        let odds = (-(draw.strengths[one] - draw.strengths[other]).abs()).exp();
+        let told = odds / ((1.0 + odds) * (1.0 + odds));
+        match draw.line {
+            None => {
+                let taken = told * (v * v + w * w) / (1.0 + told * (v + w));
+                taken / f64::from(seen.apart) / (1.0 + seen.met)
+            }
             Some(line) => {
                 let near = |bot: usize| {
-                    let distance = self.strengths[bot] - line;
+                    let distance = draw.strengths[bot] - line;
                     (-distance * distance / (2.0 * self.variances[bot])).exp()
                 };
-                near(one) + near(other)
+                (1.0 + told * (v + w)).ln() / 2.0 * (near(one) + near(other))
             }
         }
     }
@@ -256,14 +308,16 @@ impl Known {
         if size == 0 {
             return Vec::new();
         }
-        let order = self.order();
+        let draw = self.draw(top);
+        let order = &draw.order;
         let bots = order.len();
-        let line = top.map(|top| f64::midpoint(self.strengths[order[top - 1]], self.strengths[order[top]]));
-        let mut candidates: Vec<(f64, usize, usize)> = Vec::new();
+        let seen = self.seen(order);
+        let mut candidates: Vec<(f64, u32, u32)> = Vec::with_capacity(bots * NEIGHBOURS);
         for place in 0..bots {
-            for other in place + 1..bots.min(place + 1 + NEIGHBOURS) {
-                let weight = self.weight(order[place], order[other], other - place, line);
-                candidates.push((weight, place, other));
+            let behind = place + 1..bots.min(place + 1 + NEIGHBOURS);
+            for (other, seen) in behind.zip(&seen[place * NEIGHBOURS..]) {
+                let weight = self.weight(&draw, order[place], order[other], *seen);
+                candidates.push((weight, place as u32, other as u32));
             }
         }
         candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -280,15 +334,16 @@ impl Known {
             let one = (round * 7 + number * 13) % bots;
             let other = (one + bots / 3 + (round * 5 + number * 3) % (bots / 2).max(1)) % bots;
             if one != other && !busy[one] && !busy[other] {
-                self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+                self.take(order, &mut busy, vec![one, other], seats, &mut chosen);
             }
         }
         let passes = (size as usize * seats).div_ceil(bots.max(1));
         for _ in 0..passes {
             candidates.retain(|&(_, one, other)| {
+                let (one, other) = (one as usize, other as usize);
                 let free = chosen.len() < size as usize && !busy[one] && !busy[other];
                 if free {
-                    self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
+                    self.take(order, &mut busy, vec![one, other], seats, &mut chosen);
                 }
                 !free
             });
@@ -320,15 +375,20 @@ impl Known {
         far: Option<usize>,
         seats: usize,
     ) -> Option<Vec<usize>> {
-        let order: Vec<usize> = self.order().into_iter().filter(|&bot| free[bot]).collect();
+        let draw = self.draw(None);
+        let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
         let bots = order.len();
         if bots < seats.max(2) {
             return None;
         }
         let place_of = |bot: usize| order.iter().position(|&other| other == bot);
         let best_of = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
-            let weight =
-                |one: usize, other: usize| self.weight(order[one], order[other], one.abs_diff(other), None);
+            let weight = |one: usize, other: usize| {
+                let (apart, one, other) = (one.abs_diff(other) as u32, order[one], order[other]);
+                let seen =
+                    Seen { apart, met: self.met(one, other), again: self.recent[one].contains(&other) };
+                self.weight(&draw, one, other, seen)
+            };
             let weighed = pairs.map(|(one, other)| (weight(one, other), one, other));
             // Among equals those in front, as everywhere here.
             weighed.max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))))
@@ -357,10 +417,37 @@ impl Known {
     }
 
     /// The gain of a pair, with newcomers first and pairs that met of late last.
-    fn weight(&self, one: usize, other: usize, apart: usize, line: Option<f64>) -> f64 {
+    fn weight(&self, draw: &Draw, one: usize, other: usize, seen: Seen) -> f64 {
         let new = [one, other].map(|bot| u32::from(self.blocks[bot] < FEW_BLOCKS)).iter().sum::<u32>();
-        let again = if self.recent[one].contains(&other) { AGAIN } else { 1.0 };
-        (self.gain(one, other, apart, line) + f64::from(new)) * again
+        let again = if seen.again { AGAIN } else { 1.0 };
+        (self.gain(draw, one, other, seen) + NEWCOMER * f64::from(new)) * again
+    }
+
+    /// What was seen of each bot, in this order, and the [`NEIGHBOURS`] behind it: one walk through the pairs is much
+    /// quicker than looking for each.
+    fn seen(&self, order: &[usize]) -> Vec<Seen> {
+        let behind = (1..=NEIGHBOURS as u32).map(|apart| Seen { apart, met: 0.0, again: false });
+        let mut seen: Vec<Seen> = behind.cycle().take(order.len() * NEIGHBOURS).collect();
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &bot)| places[bot] = place);
+        let near = |one: usize, other: usize| {
+            let (one, other) = (places[one], places[other]);
+            let apart = one.abs_diff(other);
+            (1..=NEIGHBOURS).contains(&apart).then(|| one.min(other) * NEIGHBOURS + apart - 1)
+        };
+        for pair in self.pairs.list() {
+            if let Some(near) = near(pair.first as usize, pair.second as usize) {
+                seen[near].met = pair.blocks as f64 / BLOCK as f64;
+            }
+        }
+        for (bot, recent) in self.recent.iter().enumerate() {
+            for &other in recent.iter().filter(|&&other| places[other] > places[bot]) {
+                if let Some(near) = near(bot, other) {
+                    seen[near].again = true;
+                }
+            }
+        }
+        seen
     }
 
     /// Fills a fixture with the least known bots near these places, and keeps them all busy for this round.

@@ -3,6 +3,7 @@
 //! Sums run over sorted pairs in a fixed order and `exp` is that of the `libm` crate, so that the same
 //! results give the same bits on every machine. All strengths here are natural logarithms.
 
+use crate::band::Band;
 use crate::pairs::Meeting;
 
 /// The expected score of a bot that is `lead` stronger.
@@ -51,19 +52,26 @@ pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64], exac
 
 /// The curvature of minus the logarithm of the likelihood at some strengths: a sum over pairs of
 /// `weight · (x_first - x_second)²`.
-pub(crate) struct System<'a> {
-    pairs: &'a [Meeting],
-    weights: Vec<f64>,
-    diagonal: Vec<f64>,
+pub(crate) struct System {
+    edges: Vec<Edge>,
     fixed: Vec<bool>,
+    band: Band,
 }
 
-impl<'a> System<'a> {
+/// Two bots that met, and what their meetings tell.
+#[derive(Clone, Copy)]
+struct Edge {
+    first: u32,
+    second: u32,
+    weight: f64,
+}
+
+impl System {
     /// The curvature at these strengths, and the gradient of the logarithm of the likelihood.
-    pub fn new(pairs: &'a [Meeting], fixed: &[Option<f64>], at: &[f64]) -> (Self, Vec<f64>) {
+    pub fn new(pairs: &[Meeting], fixed: &[Option<f64>], at: &[f64]) -> (Self, Vec<f64>) {
         let fixed: Vec<bool> = fixed.iter().map(Option::is_some).collect();
         let (mut gradient, mut diagonal) = (vec![0.0; at.len()], vec![0.0; at.len()]);
-        let mut weights = Vec::with_capacity(pairs.len());
+        let mut edges = Vec::with_capacity(pairs.len());
         for pair in pairs {
             let (first, second) = (pair.first as usize, pair.second as usize);
             let (chance, meetings) = (logistic(at[first] - at[second]), pair.meetings as f64);
@@ -73,9 +81,11 @@ impl<'a> System<'a> {
             let weight = meetings * chance * (1.0 - chance);
             diagonal[first] += weight;
             diagonal[second] += weight;
-            weights.push(weight);
+            edges.push(Edge { first: pair.first, second: pair.second, weight });
         }
-        (Self { pairs, weights, diagonal, fixed }, gradient)
+        let plain = edges.iter().map(|edge| (edge.first, edge.second, edge.weight));
+        let band = Band::new(plain, &diagonal, &fixed, at);
+        (Self { edges, fixed, band }, gradient)
     }
 
     /// Solves `curvature · x = right` by conjugate gradients, to `tolerance` of the size of the right side.
@@ -85,16 +95,17 @@ impl<'a> System<'a> {
         let mut x = vec![0.0; size];
         let mut rest = right.to_vec();
         self.project(&mut rest);
-        let scaled = |rest: &[f64]| -> Vec<f64> {
-            rest.iter().zip(&self.diagonal).map(|(r, d)| if *d > 0.0 { r / d } else { 0.0 }).collect()
+        let near = |rest: &[f64]| {
+            let mut z = self.band.solve(rest);
+            self.project(&mut z);
+            z
         };
-        let mut z = scaled(&rest);
-        let mut direction = z.clone();
-        let mut size_of_rest = dot(&rest, &z);
+        let mut direction = near(&rest);
+        let mut size_of_rest = dot(&rest, &direction);
         let enough = size_of_rest * tolerance * tolerance;
         let mut image = vec![0.0; size];
         for _ in 0..(4 * size + 50) {
-            if size_of_rest <= enough || size_of_rest == 0.0 {
+            if size_of_rest <= enough || size_of_rest <= 0.0 {
                 break;
             }
             self.apply(&direction, &mut image);
@@ -107,7 +118,7 @@ impl<'a> System<'a> {
                 x[place] += length * direction[place];
                 rest[place] -= length * image[place];
             }
-            z = scaled(&rest);
+            let z = near(&rest);
             let next = dot(&rest, &z);
             let keep = next / size_of_rest;
             direction.iter_mut().zip(&z).for_each(|(direction, z)| *direction = z + keep * *direction);
@@ -119,9 +130,9 @@ impl<'a> System<'a> {
 
     fn apply(&self, x: &[f64], image: &mut [f64]) {
         image.fill(0.0);
-        for (pair, weight) in self.pairs.iter().zip(&self.weights) {
-            let (first, second) = (pair.first as usize, pair.second as usize);
-            let pull = weight * (x[first] - x[second]);
+        for edge in &self.edges {
+            let (first, second) = (edge.first as usize, edge.second as usize);
+            let pull = edge.weight * (x[first] - x[second]);
             image[first] += pull;
             image[second] -= pull;
         }

@@ -47,6 +47,7 @@ pub mod pairs;
 pub mod ratings;
 pub mod scale;
 
+mod band;
 mod empirical;
 mod fit;
 mod spread;

@@ -38,6 +38,13 @@ impl Meeting {
         self.points as f64 / 2.0
     }
 
+    /// Adds further games of the same two.
+    fn take_in(&mut self, more: &Self) {
+        self.points += more.points;
+        self.meetings += more.meetings;
+        self.blocks += more.blocks;
+    }
+
     fn both(&self) -> u64 {
         u64::from(self.first) << 32 | u64::from(self.second)
     }
@@ -63,9 +70,7 @@ impl Pairs {
         list.dedup_by(|next, sum| {
             let same = next.both() == sum.both();
             if same {
-                sum.points += next.points;
-                sum.meetings += next.meetings;
-                sum.blocks += next.blocks;
+                sum.take_in(next);
             }
             same
         });
@@ -74,8 +79,27 @@ impl Pairs {
     }
 
     /// These and further meetings together, of as many bots or more.
+    ///
+    /// # Panics
+    /// When a number is not below the larger of both.
     pub fn with(&self, bots: usize, more: impl IntoIterator<Item = Meeting>) -> Self {
-        Self::new(bots.max(self.bots), self.list.iter().copied().chain(more))
+        let more = Self::new(bots.max(self.bots), more);
+        let mut list = Vec::with_capacity(self.list.len() + more.list.len());
+        let mut old = self.list.as_slice();
+        for next in &more.list {
+            let before = old.partition_point(|own| own.both() < next.both());
+            list.extend_from_slice(&old[..before]);
+            old = &old[before..];
+            list.push(*next);
+            if let (Some(sum), Some((own, rest))) = (list.last_mut(), old.split_first())
+                && own.both() == next.both()
+            {
+                sum.take_in(own);
+                old = rest;
+            }
+        }
+        list.extend_from_slice(old);
+        Self { bots: more.bots, list }
     }
 
     /// How many bots.

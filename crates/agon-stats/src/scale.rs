@@ -6,7 +6,7 @@
 //! or the one with the anchors; how far away the others are, results bound on one side only.
 
 use crate::fit::{log_logistic, peak};
-use crate::pairs::{BLOCK, Pairs};
+use crate::pairs::{BLOCK, Meeting, Pairs};
 
 /// What results say about the rating of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,34 +234,46 @@ fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]
 
 /// Who scored against whom.
 struct Graph {
-    /// `scored[bot]`: everybody whom the bot took points from.
-    scored: Vec<Vec<u32>>,
+    /// Whom each bot took points from, one bot after the other.
+    scored: Vec<u32>,
+    /// Where those of each bot begin, and the end.
+    starts: Vec<usize>,
 }
 
 impl Graph {
     fn new(pairs: &Pairs, anchors: &[(u32, f64)]) -> Self {
-        let mut scored = vec![Vec::new(); pairs.bots()];
-        for pair in pairs.list() {
-            if pair.points > 0 {
-                scored[pair.first as usize].push(pair.second);
-            }
-            if pair.points < 2 * pair.meetings {
-                scored[pair.second as usize].push(pair.first);
-            }
-        }
+        let won = |pair: &Meeting| (pair.points > 0).then_some((pair.first, pair.second));
+        let lost = |pair: &Meeting| (pair.points < 2 * pair.meetings).then_some((pair.second, pair.first));
+        let met = pairs.list().iter().flat_map(|pair| [won(pair), lost(pair)]).flatten();
         // What is between anchors is known.
-        for pair in anchors.windows(2) {
-            scored[pair[0].0 as usize].push(pair[1].0);
-            scored[pair[1].0 as usize].push(pair[0].0);
+        let held = anchors.windows(2).map(|two| (two[0].0, two[1].0)).flat_map(|(a, b)| [(a, b), (b, a)]);
+        let all = met.chain(held);
+        let mut starts = vec![0; pairs.bots() + 1];
+        all.clone().for_each(|(one, _)| starts[one as usize + 1] += 1);
+        (0..pairs.bots()).for_each(|bot| starts[bot + 1] += starts[bot]);
+        let mut ends = starts.clone();
+        let mut scored = vec![0; starts[pairs.bots()]];
+        for (one, other) in all {
+            scored[ends[one as usize]] = other;
+            ends[one as usize] += 1;
         }
-        Self { scored }
+        Self { scored, starts }
+    }
+
+    fn bots(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whom a bot took points from.
+    fn of(&self, bot: usize) -> &[u32] {
+        &self.scored[self.starts[bot]..self.starts[bot + 1]]
     }
 
     /// The number of the component of each bot (Tarjan). A component that took points from another has the
     /// higher number.
     fn components(&self) -> Vec<u32> {
         const NEW: u32 = u32::MAX;
-        let bots = self.scored.len();
+        let bots = self.bots();
         let (mut order, mut least) = (vec![NEW; bots], vec![0u32; bots]);
         let mut component = vec![NEW; bots];
         let (mut open, mut next, mut found) = (Vec::new(), 0, 0);
@@ -279,7 +291,7 @@ impl Graph {
                     next += 1;
                     open.push(bot);
                 }
-                let target = self.scored[bot].get(*edge).map(|&target| target as usize);
+                let target = self.of(bot).get(*edge).map(|&target| target as usize);
                 *edge += 1;
                 match target {
                     Some(target) if order[target] == NEW => way.push((target, 0)),
@@ -309,7 +321,7 @@ impl Graph {
     /// The number of the group of each bot: joined by games, whatever their results. Groups are numbered by
     /// their first bot.
     fn groups(&self) -> Vec<u32> {
-        let mut above: Vec<usize> = (0..self.scored.len()).collect();
+        let mut above: Vec<usize> = (0..self.bots()).collect();
         fn root(above: &mut [usize], mut bot: usize) -> usize {
             while above[bot] != bot {
                 above[bot] = above[above[bot]];
@@ -317,8 +329,8 @@ impl Graph {
             }
             bot
         }
-        for (bot, others) in self.scored.iter().enumerate() {
-            for &other in others {
+        for bot in 0..self.bots() {
+            for &other in self.of(bot) {
                 let (one, other) = (root(&mut above, bot), root(&mut above, other as usize));
                 above[one.max(other)] = one.min(other);
             }
@@ -340,7 +352,6 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::Meeting;
     use crate::{elo_of_score, score_of_elo};
 
     fn scale(bots: usize, games: &[(u32, u32, u64, u64)], anchors: &[(u32, f64)]) -> Scale {
@@ -426,8 +437,8 @@ mod tests {
             let graph = Graph::new(&Pairs::new(4, meetings), &[]);
             let mut reach = [[false; 4]; 4];
             (0..4).for_each(|bot| reach[bot][bot] = true);
-            for (bot, others) in graph.scored.iter().enumerate() {
-                others.iter().for_each(|&other| reach[bot][other as usize] = true);
+            for (bot, reach) in reach.iter_mut().enumerate() {
+                graph.of(bot).iter().for_each(|&other| reach[other as usize] = true);
             }
             for middle in 0..4 {
                 for one in 0..4 {

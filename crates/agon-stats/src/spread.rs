@@ -11,8 +11,8 @@ use crate::fit::{System, dot, logistic};
 use crate::pairs::Meeting;
 
 /// What varies: the covariance of the gradient of the likelihood, and what turns it into that of strengths.
-pub(crate) struct Spread<'a> {
-    system: System<'a>,
+pub(crate) struct Spread {
+    system: System,
     /// `((row, column), value)` of the lower half and the diagonal, sorted.
     varies: Vec<((u32, u32), f64)>,
     /// In how many blocks each bot met another.
@@ -43,11 +43,11 @@ impl Row {
     }
 }
 
-impl<'a> Spread<'a> {
+impl Spread {
     /// The spread of `strengths` (natural logarithms) with the largest likelihood of `pairs`, which are the
     /// sums of `blocks`. The numbers of bots are the same in both.
     pub fn new(
-        pairs: &'a [Meeting],
+        pairs: &[Meeting],
         blocks: impl Iterator<Item = Vec<Meeting>>,
         fixed: &[Option<f64>],
         strengths: &[f64],
