@@ -1,0 +1,136 @@
+//! The fewest games with which anybody could order a field: how many of those of a round robin, if the true ratings were known
+//! and all games shared out for the least error.
+//!
+//! `cargo run --release -p agon-pairing --example optimum`; the figures stand in `docs/formats.md`. The error of ratings follows from
+//! how often each two bots meet: the covariance `C` is the inverse of the curvature of the likelihood. Shares that make the trace of
+//! `A C` least, `A` saying which errors count, are found by multiplying each by the root of what it tells.
+
+use agon_game::Seeded;
+use agon_stats::score_of_elo;
+
+const BOTS: usize = 100;
+const FIELDS: i64 = 5;
+const STEPS: usize = 400;
+
+type Matrix = Vec<Vec<f64>>;
+
+fn main() {
+    println!("| what counts | between neighbours | of all |\n|---|---|---|");
+    for (what, of_all) in [("neighbours", 0.0), ("both alike", 1.0), ("all ratings", 1e6)] {
+        let mut sums = [0.0; 2];
+        for field in 0..FIELDS {
+            let shares = optimum(&strengths(field), of_all);
+            sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += 100.0 * share / FIELDS as f64);
+        }
+        println!("| {what} | {:.0} % | {:.0} % |", sums[0], sums[1]);
+    }
+}
+
+/// Ratings in Elo, best first.
+fn strengths(field: i64) -> Vec<f64> {
+    let mut chance = Seeded::stream(field, "strengths");
+    let mut uniform = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut elo: Vec<f64> =
+        (0..BOTS).map(|_| 300.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0)).collect();
+    elo.sort_by(|a, b| b.total_cmp(a));
+    elo
+}
+
+/// The share of the games of a round robin that its two errors take, that between neighbours and that of all, when games are
+/// shared out for the first and `of_all` times the second.
+fn optimum(elo: &[f64], of_all: f64) -> [f64; 2] {
+    let even = vec![vec![1.0; BOTS]; BOTS];
+    let games = (BOTS * (BOTS - 1) / 2) as f64;
+    let robin = errors(&covariance(elo, &even));
+    let mut shares = even;
+    for _ in 0..STEPS {
+        let own = covariance(elo, &shares);
+        let tells = times(&times(&own, &counts(robin, of_all)), &own);
+        let mut sum = 0.0;
+        for one in 0..BOTS {
+            for other in one + 1..BOTS {
+                let told = weight(elo, one, other)
+                    * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
+                shares[one][other] *= told.max(0.0).sqrt();
+                sum += shares[one][other];
+            }
+        }
+        shares.iter_mut().flatten().for_each(|share| *share *= games / sum);
+    }
+    let best = errors(&covariance(elo, &shares));
+    [best[0] / robin[0], best[1] / robin[1]]
+}
+
+/// Which errors count, each in units of the round robin's.
+fn counts(robin: [f64; 2], of_all: f64) -> Matrix {
+    let mut counts = vec![vec![0.0; BOTS]; BOTS];
+    (0..BOTS).for_each(|bot| counts[bot][bot] = of_all / BOTS as f64 / robin[1]);
+    let part = 1.0 / (BOTS - 1) as f64 / robin[0];
+    for bot in 0..BOTS - 1 {
+        counts[bot][bot] += part;
+        counts[bot + 1][bot + 1] += part;
+        counts[bot][bot + 1] -= part;
+        counts[bot + 1][bot] -= part;
+    }
+    counts
+}
+
+/// The mean square error between neighbours, and of all.
+fn errors(covariance: &Matrix) -> [f64; 2] {
+    let between =
+        |bot: usize| covariance[bot][bot] + covariance[bot + 1][bot + 1] - 2.0 * covariance[bot][bot + 1];
+    let neighbours = (0..BOTS - 1).map(between).sum::<f64>() / (BOTS - 1) as f64;
+    [neighbours, (0..BOTS).map(|bot| covariance[bot][bot]).sum::<f64>() / BOTS as f64]
+}
+
+/// What one game of two bots tells of their difference.
+fn weight(elo: &[f64], one: usize, other: usize) -> f64 {
+    let expected = score_of_elo(elo[one] - elo[other]);
+    expected * (1.0 - expected)
+}
+
+/// The covariance of ratings about their mean, when two bots meet as often as `games` says above its diagonal.
+fn covariance(elo: &[f64], games: &Matrix) -> Matrix {
+    // The mean, which games say nothing about, is put in and taken out again.
+    let mean = 1.0 / BOTS as f64;
+    let mut curvature = vec![vec![mean; BOTS]; BOTS];
+    for one in 0..BOTS {
+        for other in one + 1..BOTS {
+            let told = games[one][other] * weight(elo, one, other);
+            curvature[one][one] += told;
+            curvature[other][other] += told;
+            curvature[one][other] -= told;
+            curvature[other][one] -= told;
+        }
+    }
+    let mut found = inverse(curvature);
+    found.iter_mut().flatten().for_each(|value| *value -= mean);
+    found
+}
+
+/// By Gauss and Jordan; positive definite matrices need no pivots.
+fn inverse(mut matrix: Matrix) -> Matrix {
+    let mut found: Matrix =
+        (0..BOTS).map(|row| (0..BOTS).map(|column| f64::from(u8::from(row == column))).collect()).collect();
+    for pivot in 0..BOTS {
+        let by = matrix[pivot][pivot];
+        matrix[pivot].iter_mut().chain(&mut found[pivot]).for_each(|value| *value /= by);
+        let (own, its) = (matrix[pivot].clone(), found[pivot].clone());
+        for row in (0..BOTS).filter(|&row| row != pivot) {
+            let by = matrix[row][pivot];
+            matrix[row].iter_mut().zip(&own).for_each(|(value, own)| *value -= by * own);
+            found[row].iter_mut().zip(&its).for_each(|(value, its)| *value -= by * its);
+        }
+    }
+    found
+}
+
+fn times(one: &Matrix, other: &Matrix) -> Matrix {
+    let mut product = vec![vec![0.0; BOTS]; BOTS];
+    for (row, result) in one.iter().zip(&mut product) {
+        for (value, line) in row.iter().zip(other).filter(|(value, _)| **value != 0.0) {
+            result.iter_mut().zip(line).for_each(|(result, other)| *result += value * other);
+        }
+    }
+    product
+}
