@@ -134,6 +134,33 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
+/// The description of a sandbox, as its spawner reads it, or an order to its first process. What is called right shows
+/// only what may be shown.
+pub fn confinement(bytes: &[u8]) {
+    if let Ok(order) = serde_json::from_slice::<agon_sandbox::Order>(bytes) {
+        serde_json::to_vec(&order).expect("what was read can be written");
+    }
+    let Ok(given) = serde_json::from_slice::<agon_sandbox::Confinement>(bytes) else { return };
+    if let Err(wrong) = given.check() {
+        assert!(!wrong.to_string().is_empty());
+        return;
+    }
+    let places = || given.readable.iter().chain(&given.writable).chain(&given.copied);
+    for place in places() {
+        let own = ["/proc", "/sys", "/dev"];
+        assert!(own.iter().all(|own| !place.inside.starts_with(own)), "{place:?}");
+        for path in [&place.outside, &place.inside] {
+            let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
+            assert!(path.is_absolute() && path.parent().is_some() && !climbs, "{place:?}");
+        }
+        assert!(given.seen(&place.outside, true).is_some() && given.seen(&place.outside, false).is_some());
+    }
+    assert!(given.environment(&given.folder).len() >= 5);
+    // What the spawner adds up.
+    let folders = given.copied.len() as u64 + 1;
+    assert!(given.disk.checked_mul(2 * folders).and_then(|sum| sum.checked_add(given.memory)).is_some());
+}
+
 /// A map file of some game; the first byte chooses the game. What is no map says why; what is one can be played.
 pub fn maps(games: &[&dyn AnyGame], bytes: &[u8]) {
     let Some((&choice, content)) = bytes.split_first() else { return };

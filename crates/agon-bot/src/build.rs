@@ -7,10 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::algo::{self, Algo};
+use crate::inside::Confined;
+use crate::inside::work::{self, Work};
 use crate::java;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
@@ -142,6 +145,8 @@ fn compiler(ending: &str) -> Option<&'static Compiler> {
     fitting.find(|compiler| tools::is_installed(compiler.command[0])).or(last)
 }
 
+/// A build in a sandbox is ended after this.
+const LONGEST: Duration = Duration::from_secs(300);
 /// More content than this is not hashed: such a file is no source.
 const LARGEST: u64 = 16 << 20;
 
@@ -281,6 +286,23 @@ impl Build {
     /// A sentence, when the command cannot be started or its result cannot be kept.
     pub fn run(&self) -> Result<ExitStatus, String> {
         self.run_by(|command| command.stdout(io::stderr()).status())
+    }
+
+    /// Runs it in a sandbox, without a network: it writes to copies, and what it made is brought out. `hear` gets what it
+    /// prints; when it answers with an error all of it is ended.
+    ///
+    /// # Errors
+    /// A sentence, as [`run`](Self::run), and when it takes too long or too much.
+    pub fn run_inside(
+        &self,
+        confined: Confined,
+        hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<ExitStatus, String> {
+        self.run_by(|command| {
+            let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
+            let work = Work { confined, writes: &[own], input: None, patience: LONGEST };
+            work::run(command, work, hear)
+        })
     }
 
     /// Runs it, with somebody else starting the command and waiting for it.

@@ -7,28 +7,27 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use agon_sandbox::{
-    Bounds, Charge, Confinement, Entry, Exit, Found, Launcher, Level, Means, Network, Order, Place, Refusal,
-    Sandbox, Wall, What, probe_with, walk,
+    Bounds, Confinement, Entry, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall,
+    What, probe_with, walk,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::Pid;
 
 use crate::guard;
 use crate::launch::Launch;
 use crate::spawn::{self, Started};
 use crate::tree::Excess;
 
+mod cage;
 mod needs;
+pub mod work;
 
+pub use cage::{Cage, left_behind};
 pub use needs::{Needs, User};
 
 /// Whether a bot runs in a sandbox, and as whose.
@@ -44,8 +43,6 @@ pub enum Confined {
     Foreign,
 }
 
-/// The names of files that a bot wrote are told up to this many.
-const MOST_NAMED: usize = 8;
 /// Bots built ahead at a time.
 const MOST_SPARES: usize = 64;
 
@@ -61,6 +58,8 @@ static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
 static AHEAD: AtomicBool = AtomicBool::new(false);
 /// Where files go that bots wrote.
 static KEPT: OnceLock<PathBuf> = OnceLock::new();
+/// What an organiser gives all bots.
+static PACKAGES: OnceLock<Packages> = OnceLock::new();
 /// The walls that a test takes away, by the variable of its name.
 const WITHOUT: &str = "AGON_SANDBOX_WITHOUT";
 
@@ -93,6 +92,31 @@ pub fn build_ahead() {
 /// Files that bots of one's own write in their folders are put into `folder`.
 pub fn keep_files(folder: PathBuf) {
     let _ = KEPT.set(folder);
+}
+
+/// Packages that all bots and builds of this run find: made once by who runs it, and never written by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packages {
+    /// Folders that are shown, read-only.
+    pub places: Vec<PathBuf>,
+    /// Variables by which they are found.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// Whether a path can be shown in a sandbox, which has a /proc, /sys, /dev, /tmp and /etc of its own.
+pub fn can_show(path: &Path) -> bool {
+    Confinement { readable: vec![Place::same(path)], ..limits() }.check().is_ok()
+}
+
+/// From now on bots and builds in a sandbox find these.
+pub fn use_packages(packages: Packages) {
+    let _ = PACKAGES.set(packages);
+}
+
+fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
+    let Some(packages) = PACKAGES.get() else { return };
+    confinement.readable.extend(packages.places.iter().map(Place::same));
+    variables.extend(packages.variables.clone());
 }
 
 /// Ends what was built ahead. What is not ended here ends with this program.
@@ -128,7 +152,7 @@ pub fn limits() -> Confinement {
     Confinement { memory: 256 << 20, processes: 64, disk: 64 << 20, ..Confinement::default() }
 }
 
-fn describe(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<Described, Trouble> {
+fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Result<Described, Trouble> {
     let user = User::own();
     let path = std::env::join_paths(&user.path).unwrap_or_default();
     let here = std::env::current_dir().map_err(Trouble::Start)?;
@@ -184,11 +208,13 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<Described, Trou
             )),
         }
     }
-    if copied {
+    if copied || foreign && !is_home && is_closed(&folder, keeper) {
         confinement.copied.push(Place::same(&folder));
     } else if !is_home && !needs::is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
+    let mut variables: BTreeMap<String, String> = needs.variables;
+    packages(&mut confinement, &mut variables);
     // Modules of ours lie where only this user reads: they are copied, behind the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
     // Outer places first: an inner one is shown within.
@@ -196,7 +222,6 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<Described, Trou
     confinement.readable.dedup();
     confinement.folder = if is_home && confinement.readable.is_empty() { "/tmp".into() } else { folder };
     confinement.network = launch.dials_at.map_or(Network::None, Network::Port);
-    let mut variables: BTreeMap<String, String> = needs.variables;
     variables.insert("AGON_SEAT".to_owned(), seat.to_string());
     variables.insert("PYTHONUNBUFFERED".to_owned(), "1".to_owned());
     variables.extend(launch.environment.iter().cloned());
@@ -215,17 +240,11 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<Described, Trou
 /// # Errors
 /// Why it does not start.
 pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
-    let Described { confinement, order, before, remarks } = describe(launch, seat, cpus)?;
     let keeper = keeper().map_err(Trouble::Machine)?;
+    let Described { confinement, order, before, remarks } = describe(launch, seat, cpus, keeper)?;
     let Found { level, walls, .. } = &keeper.found;
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
-        let fix = keeper.found.missing.first().map_or_else(String::new, |missing| {
-            format!("; {}: {} ({})", missing.what, missing.fix, missing.why)
-        });
-        return Err(Trouble::Machine(format!(
-            "this machine cannot hold a stranger's bot (level {level}, {}){fix}; --sandbox off runs it with your rights",
-            level.meaning()
-        )));
+        return Err(Trouble::Machine(unfit(&keeper.found, "a stranger's bot")));
     }
     let machine = |refusal: Refusal| Trouble::Machine(refusal.to_string());
     let spare = keeper.take(&confinement);
@@ -265,6 +284,57 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         seat,
     };
     Ok((Started { pid, input: input.1, output: output.0, error: error.0 }, cage))
+}
+
+/// Whether there is something in a folder that only its owner reads, whom a bot with a user of its own is not. It is
+/// shown as a copy then, where it is small enough.
+fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
+    static KNOWN: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
+    if !keeper.found.own_users || !keeper.found.walls.contains(&Wall::Namespaces) {
+        return false;
+    }
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(folder) {
+        return *known;
+    }
+    let own = limits();
+    let bounds = Bounds { bytes: own.disk, entries: own.files as usize };
+    let open = |mode: u32, is_folder: bool| mode & 0o004 != 0 && (!is_folder || mode & 0o001 != 0);
+    let mode = |path: &Path| Some(std::os::unix::fs::MetadataExt::mode(&path.symlink_metadata().ok()?));
+    let found = File::open(folder).and_then(|open| walk(open, bounds, false)).unwrap_or_default();
+    let all = found.iter().filter(|entry| !matches!(entry.what, What::Link(_)));
+    let closed = all.map(|entry| (folder.join(&entry.path), entry.what == What::Folder));
+    let closed = !found.is_empty()
+        && closed
+            .chain([(folder.to_owned(), true)])
+            .any(|(path, is_folder)| mode(&path).is_some_and(|mode| !open(mode, is_folder)));
+    known.insert(folder.to_owned(), closed);
+    closed
+}
+
+/// Why this machine holds something not well enough, and what to do.
+fn unfit(found: &Found, what: &str) -> String {
+    let fix = found
+        .missing
+        .first()
+        .map_or_else(String::new, |missing| format!("; {}: {} ({})", missing.what, missing.fix, missing.why));
+    format!(
+        "this machine cannot hold {what} (level {}, {}){fix}; --sandbox off runs it with your rights",
+        found.level,
+        found.level.meaning()
+    )
+}
+
+/// What all of a sandbox ran out of, as the counters say.
+fn excess_of(sandbox: &Sandbox, confinement: &Confinement) -> Option<Excess> {
+    let charge = sandbox.charge().unwrap_or_default();
+    if charge.killed > 0 {
+        return Some(Excess::OutOfMemory(confinement.memory));
+    }
+    if charge.refused > 0 {
+        return Some(Excess::NoMoreProcesses(confinement.processes));
+    }
+    sandbox.is_full().then_some(Excess::DiskFull(confinement.disk))
 }
 
 impl Keeper {
@@ -312,177 +382,4 @@ fn not_shown(program: &Path, confinement: &Confinement) -> String {
 fn what_to_do(path: &Path) -> String {
     let place = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     format!("show it: [sandbox] read = [\"{}\"] in agon.toml, or play with --sandbox off", place.display())
-}
-
-/// A bot's sandbox, while it lives.
-pub struct Cage {
-    sandbox: Option<Sandbox>,
-    level: Level,
-    apart: bool,
-    confinement: Confinement,
-    own: bool,
-    /// What lay in its folder, where it has a copy of that.
-    before: Option<Vec<Entry>>,
-    remarks: Vec<String>,
-    exit: Cell<Option<Exit>>,
-    seat: u8,
-}
-
-impl Cage {
-    /// How well it holds.
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
-    /// The trusted process above the bot's.
-    pub fn init(&self) -> Option<Pid> {
-        self.sandbox.as_ref().map(Sandbox::pid)
-    }
-
-    /// What it may have.
-    pub fn confinement(&self) -> &Confinement {
-        &self.confinement
-    }
-
-    /// Where the bot dials in.
-    pub fn listener(&self) -> Option<OwnedFd> {
-        self.sandbox.as_ref()?.listener()
-    }
-
-    /// How the first process ended; none while it runs.
-    pub fn exit(&self, patience: Duration) -> Option<Exit> {
-        if let Some(exit) = self.exit.get() {
-            return Some(exit);
-        }
-        let sandbox = self.sandbox.as_ref()?;
-        let killed = Exit { code: 128 + libc::SIGKILL, signal: Some(libc::SIGKILL), cpu: Duration::ZERO };
-        let exit = sandbox.wait(patience).or_else(|| sandbox.is_over().then_some(killed));
-        self.exit.set(exit);
-        exit
-    }
-
-    /// The same as the system writes it.
-    pub fn status(&self) -> Option<ExitStatus> {
-        let exit = self.exit(Duration::ZERO)?;
-        Some(ExitStatus::from_raw(exit.signal.unwrap_or(exit.code << 8)))
-    }
-
-    /// What all its processes had.
-    pub fn charge(&self) -> Option<Charge> {
-        self.sandbox.as_ref()?.charge()
-    }
-
-    /// What it ran out of, as the counters say.
-    pub fn excess(&self) -> Option<Excess> {
-        let sandbox = self.sandbox.as_ref()?;
-        let charge = sandbox.charge().unwrap_or_default();
-        if charge.killed > 0 {
-            return Some(Excess::OutOfMemory(self.confinement.memory));
-        }
-        if charge.refused > 0 {
-            return Some(Excess::NoMoreProcesses(self.confinement.processes));
-        }
-        sandbox.is_full().then_some(Excess::DiskFull(self.confinement.disk))
-    }
-
-    /// Stops all of it, and waits until it stands, or lets it go on. Whether there is something to do it with.
-    pub fn freeze(&self, stop: bool) -> bool {
-        self.sandbox.as_ref().is_some_and(|sandbox| sandbox.freeze(stop).is_ok())
-    }
-
-    /// A path that a bot wrote of when it ended and that is there outside but not inside. Strangers are told nothing.
-    pub fn hidden(&self, said: &[u8]) -> Option<String> {
-        if !self.own {
-            return None;
-        }
-        let text = String::from_utf8_lossy(&said[said.len().saturating_sub(8 << 10)..]).into_owned();
-        let between = |letter: char| letter.is_whitespace() || "\"'`:,()[]".contains(letter);
-        let paths = text.split(between).filter(|word| word.starts_with('/')).map(Path::new);
-        let missing = paths.take(64).find(|path| {
-            let apart = ["/tmp", "/proc", "/dev"].iter().any(|own| path.starts_with(own));
-            let seen = needs::is_systems(path) || self.confinement.seen(path, self.apart).is_some();
-            !apart && !seen && path.exists()
-        })?;
-        Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))
-    }
-
-    /// Ends all of it. What it used, and what is worth a word.
-    pub fn end(&mut self) -> (Option<Charge>, Vec<String>) {
-        let mut remarks = std::mem::take(&mut self.remarks);
-        let Some(sandbox) = self.sandbox.take() else { return (None, remarks) };
-        let charge = sandbox.charge();
-        if let Some(before) = &self.before {
-            remarks.extend(self.what_it_wrote(before, &sandbox));
-        }
-        if let Err(left) = sandbox.end() {
-            LEFT.fetch_add(left.left, Ordering::Relaxed);
-            let alarm = format!("seat {}: {left}", self.seat);
-            eprintln!("alarm: {alarm}");
-            remarks.push(alarm);
-        }
-        (charge, remarks)
-    }
-
-    /// The files that are new or different in the copy of its folder; they are kept where that is wanted.
-    fn what_it_wrote(&self, before: &[Entry], sandbox: &Sandbox) -> Option<String> {
-        let wanted = KEPT.get();
-        let room = 2 * self.confinement.disk + (64 << 20);
-        let bounds = Bounds { bytes: room, entries: 2 * self.confinement.files as usize + 64 };
-        let found = walk(sandbox.copy(0)?, bounds, wanted.is_some()).ok()?;
-        let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
-        let is_new = |entry: &&Entry| {
-            let before = known.get(&*entry.path);
-            // What Python compiles for itself is nobody's work.
-            let compiled = entry.path.extension().is_some_and(|ending| ending == "pyc");
-            let is_file = matches!(entry.what, What::File(_)) && !compiled;
-            is_file && before.is_none_or(|old| (old.size, old.changed) != (entry.size, entry.changed))
-        };
-        let new: Vec<&Entry> = found.iter().filter(is_new).collect();
-        if new.is_empty() {
-            return None;
-        }
-        let named = new.iter().take(MOST_NAMED).map(|entry| entry.path.display().to_string());
-        let mut list = named.collect::<Vec<_>>().join(", ");
-        if new.len() > MOST_NAMED {
-            list.push_str(&format!(" and {} more", new.len() - MOST_NAMED));
-        }
-        let files = if new.len() == 1 { "a file" } else { "files" };
-        let done = match wanted {
-            None => "gone, as it was a copy; --keep-files FOLDER keeps them".to_owned(),
-            Some(folder) => match self.keep(folder, &new) {
-                Ok(place) => format!("kept in {}", place.display()),
-                Err(error) => format!("they could not be kept in {}: {error}", folder.display()),
-            },
-        };
-        Some(format!("seat {} wrote {files} in its folder: {list} ({done})", self.seat))
-    }
-
-    /// Puts files into a new folder. Their names are paths below it: the walk made them of names.
-    fn keep(&self, folder: &Path, files: &[&Entry]) -> io::Result<PathBuf> {
-        static NEXT: AtomicUsize = AtomicUsize::new(1);
-        std::fs::create_dir_all(folder)?;
-        let place = loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let place = folder.join(format!("{number}-seat-{}", self.seat));
-            match std::fs::create_dir(&place) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                done => break done.map(|()| place)?,
-            }
-        };
-        for file in files {
-            if let Some(parent) = file.path.parent() {
-                std::fs::create_dir_all(place.join(parent))?;
-            }
-            file.write(&place, None)?;
-        }
-        Ok(place)
-    }
-}
-
-/// Processes that outlived their sandboxes, in this run.
-static LEFT: AtomicUsize = AtomicUsize::new(0);
-
-/// How many processes have outlived their sandboxes in this run: none, unless a wall is broken.
-pub fn left_behind() -> usize {
-    LEFT.load(Ordering::Relaxed)
 }

@@ -105,7 +105,7 @@ impl Launch {
             Kind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 if full.is_dir() {
-                    Self::folder(&name.text, &full).map(Some)
+                    Self::folder(&name.text, &full, name.confined).map(Some)
                 } else if full.exists() {
                     Self::file(&name.text, &full).map(Some)
                 } else {
@@ -152,11 +152,12 @@ impl Launch {
         })
     }
 
-    fn folder(bot: &str, folder: &Path) -> Result<Self, LaunchError> {
+    fn folder(bot: &str, folder: &Path, confined: Confined) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         let reads = match &own {
-            Some(own) => own.reads(folder).map_err(LaunchError::Manifest)?,
-            None => Vec::new(),
+            // What strangers want shown is not even looked for.
+            Some(own) if confined != Confined::Foreign => own.reads(folder).map_err(LaunchError::Manifest)?,
+            _ => Vec::new(),
         };
         let launch = Self::of_folder(bot, folder, own)?;
         Ok(Self { reads, ..launch })

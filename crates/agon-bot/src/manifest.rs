@@ -135,6 +135,9 @@ impl Manifest {
     }
 }
 
+/// So many places of `[sandbox] read` are shown.
+const MOST_READS: usize = 32;
+
 impl Manifest {
     /// What it reads beside its own folder, as absolute paths.
     ///
@@ -142,14 +145,28 @@ impl Manifest {
     /// A sentence that names what is not there.
     pub fn reads(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let wrong = |why: String| format!("{}: [sandbox] read: {why}", folder.join(FILE).display());
+        if self.reads.len() > MOST_READS {
+            return Err(wrong(format!("{} places, and at most {MOST_READS} are shown", self.reads.len())));
+        }
         let full = |text: &String| {
             let path = match text.strip_prefix("~/") {
                 Some(rest) => home.join(rest),
                 None => folder.join(text),
             };
-            path.canonicalize().map_err(|error| {
-                format!("{}: [sandbox] read: `{text}`: {error}", folder.join(FILE).display())
-            })
+            let path = path.canonicalize().map_err(|error| wrong(format!("`{text}`: {error}")))?;
+            if !crate::inside::can_show(&path) {
+                return Err(wrong(format!(
+                    "`{text}` cannot be shown: a sandbox has a root, /proc, /sys, /dev, /tmp and /etc of its own; name what \
+                     the bot reads, as /etc/fonts"
+                )));
+            }
+            if home.starts_with(&path) && path.parent().is_some() {
+                return Err(wrong(format!(
+                    "`{text}` is your home, which is shown to no bot as a whole; name what the bot reads in it"
+                )));
+            }
+            Ok(path)
         };
         self.reads.iter().map(full).collect()
     }

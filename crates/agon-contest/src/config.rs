@@ -1,9 +1,10 @@
 //! `contest.toml`: a tournament, or a contest of `agon serve`, written down.
 //!
 //! It fixes what decides results: game, rules, maps, clock, seeds, bots. How it is run (`-j`, `--json`,
-//! which replays are kept) stays on the command line. The sections `[site]` and `[ladder]` are for `agon serve`,
+//! which replays are kept) stays on the command line. The sections `[site]`, `[ladder]` and `[sandbox]` are for `agon serve`,
 //! and `seed` and `bots` for `agon tournament`; each passes over what is the other's.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use agon_bot::manifest::{at, toml_error};
@@ -78,6 +79,9 @@ pub struct ContestFile {
     /// How the ladder of `agon serve` is played.
     #[serde(default)]
     pub ladder: LadderSection,
+    /// How the bots of `agon serve` are held.
+    #[serde(default)]
+    pub sandbox: SandboxSection,
     /// Where it stands, and its text: what errors point into.
     #[serde(skip)]
     source: (String, String),
@@ -105,6 +109,18 @@ impl Default for LadderSection {
     fn default() -> Self {
         Self { matches: 400 }
     }
+}
+
+/// The section `[sandbox]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxSection {
+    /// The organiser trusts everybody who hands in: their bots also run where this machine cannot hold them.
+    pub trust_bots: bool,
+    /// Folders with packages that all bots and builds find, read-only.
+    pub packages: Vec<String>,
+    /// Variables by which they find them.
+    pub env: BTreeMap<String, String>,
 }
 
 /// A format by name.
@@ -167,6 +183,7 @@ impl ContestFile {
         file.rules.iter_mut().for_each(here);
         file.seeding.iter_mut().for_each(here);
         file.maps.iter_mut().for_each(here);
+        file.sandbox.packages.iter_mut().for_each(here);
         for bot in &mut file.bots {
             let (ContestBot::Name(name) | ContestBot::Labelled(Labelled { bot: name, .. })) = bot;
             if !["cmd:", "builtin:", "git:"].iter().any(|prefix| name.starts_with(prefix)) {
@@ -201,7 +218,7 @@ impl ContestFile {
 
 /// The key that was perhaps meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 23] = [
+    const KEYS: [&str; 27] = [
         "game",
         "rules",
         "set",
@@ -225,6 +242,10 @@ fn hint(line: &str) -> String {
         "matches",
         "[site]",
         "[ladder]",
+        "trust_bots",
+        "packages",
+        "env",
+        "[sandbox]",
     ];
     let key = line.split('=').next().unwrap_or("").trim();
     let nearest = agon_game::setup::nearest(key, KEYS).filter(|_| !KEYS.contains(&key));
@@ -264,6 +285,12 @@ mod tests {
         let file = ContestFile::parse(&format!("{WHOLE}{site}")).expect("a good file");
         assert_eq!(file.site.title.as_deref(), Some("Autumn"));
         assert_eq!((file.site.bosses, file.ladder.matches), (Some(vec!["builtin:greedy".to_owned()]), 50));
+        assert_eq!(file.sandbox, SandboxSection::default());
+        let held = "[sandbox]\ntrust_bots = true\npackages = ['env']\nenv = { PYTHONPATH = '/env' }\n";
+        let held = ContestFile::parse(&format!("game = 'g'\n{held}")).expect("a good file").sandbox;
+        assert!(held.trust_bots && held.packages == ["env"] && held.env["PYTHONPATH"] == "/env");
+        let wrong = ContestFile::parse("game = 'g'\n[sandbox]\ntrust_bot = true\n").unwrap_err();
+        assert!(wrong.contains("trust_bots"), "{wrong}");
         let alone = ContestFile::parse(&format!("game = 'cultist-wars'\n{site}")).expect("a good file");
         assert_eq!((alone.seed, alone.bots.len()), (None, 0));
         let error =

@@ -27,7 +27,7 @@ pub mod content;
 
 mod whole;
 
-pub use config::ContestFile;
+pub use config::{ContestFile, SandboxSection};
 pub use course::{Course, courses};
 pub use format::{Form, FormatId};
 pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};

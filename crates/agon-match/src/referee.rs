@@ -362,8 +362,10 @@ struct SeatState {
     /// CPU time in its opponents' turns, less a little for each; and the most that was.
     pondered: Duration,
     most_pondered: Duration,
-    /// Whether it is stopped between its turns.
+    /// Whether it thinks in its opponents' turns.
     ponders: bool,
+    /// Whether it is stopped between its turns.
+    stands: bool,
 }
 
 /// Why a seat goes.

@@ -109,6 +109,16 @@ pub enum Wrong {
         /// What is needed.
         least: u64,
     },
+    /// A limit that no machine reaches.
+    #[error("{what} of {given} is more than any machine has; the most is {most}")]
+    Much {
+        /// Of what.
+        what: &'static str,
+        /// What was asked for.
+        given: u64,
+        /// The most that may be.
+        most: u64,
+    },
 }
 
 impl Network {
@@ -147,17 +157,23 @@ impl Confinement {
         if !is_plain(&self.folder) {
             return Err(Wrong::Place(self.folder.clone()));
         }
-        let least = [
-            ("memory", self.memory, 4 << 20),
-            ("processes", u64::from(self.processes), 1),
-            ("CPU time", self.cpu, 1),
-            ("open files", self.descriptors, 8),
-            ("files", u64::from(self.files), 8),
+        let limits = [
+            ("memory", self.memory, 4 << 20, 1 << 44),
+            ("processes", u64::from(self.processes), 1, 1 << 20),
+            ("CPU time", self.cpu, 1, 1 << 30),
+            ("disk", self.disk, 0, 1 << 44),
+            ("open files", self.descriptors, 8, 1 << 20),
+            ("files", u64::from(self.files), 8, 1 << 28),
         ];
-        match least.into_iter().find(|(_, given, least)| given < least) {
-            Some((what, given, least)) => Err(Wrong::Little { what, given, least }),
-            None => Ok(()),
+        for (what, given, least, most) in limits {
+            if given < least {
+                return Err(Wrong::Little { what, given, least });
+            }
+            if given > most {
+                return Err(Wrong::Much { what, given, most });
+            }
         }
+        Ok(())
     }
 
     /// Where the program sees a path of outside; none where it does not. `own_root` as in [`Place::inside`].
@@ -258,6 +274,8 @@ mod tests {
         assert_eq!(many.check(), Err(Wrong::Places(65)));
         let little = Confinement { memory: 1 << 20, ..Confinement::default() };
         assert!(matches!(little.check(), Err(Wrong::Little { what: "memory", .. })));
+        let much = Confinement { disk: u64::MAX, ..Confinement::default() };
+        assert!(matches!(much.check(), Err(Wrong::Much { what: "disk", .. })));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! link is looked at, and count, depth and bytes are bounded: what is walked may be a stranger's, and may change
 //! meanwhile.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -143,6 +144,82 @@ impl Walk {
     }
 }
 
+/// Brings out of a folder what is new in it, or differs from `before`: files and folders. Gives the links that were left
+/// behind. Nobody else writes to `into` meanwhile; links in it are not followed either.
+///
+/// # Errors
+/// There is more in it than the bounds allow (`FileTooLarge`), or a file cannot be written; the message names it.
+pub fn bring_out(from: impl AsFd, into: &Path, before: &[Entry], bounds: Bounds) -> io::Result<Vec<PathBuf>> {
+    let from = open(from, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let into = rustix::fs::open(into, flags, Mode::empty())?;
+    let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
+    let (mut left, mut room) = (Vec::new(), bounds.bytes);
+    for entry in walk(&from, bounds, false)? {
+        let before = known.get(&*entry.path);
+        // The date of a folder says nothing about what lies in it.
+        let is_same =
+            before.is_some_and(|old| **old == entry || entry.what == What::Folder && old.what == entry.what);
+        let done = match &entry.what {
+            _ if is_same => continue,
+            What::Link(_) => {
+                left.push(entry.path);
+                continue;
+            }
+            What::Folder => make_folder(&into, &entry.path),
+            What::File(_) => copy_file(&from, &into, &entry, &mut room),
+        };
+        done.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", entry.path.display())))?;
+    }
+    Ok(left)
+}
+
+/// The folder that something lies in, and its name there.
+fn parent(into: &OwnedFd, path: &Path) -> io::Result<(OwnedFd, CString)> {
+    let name = |path: &OsStr| CString::new(path.as_bytes()).map_err(io::Error::from);
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = open(into, &name(above.as_os_str())?, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    Ok((folder, name(path.file_name().unwrap_or_default())?))
+}
+
+fn make_folder(into: &OwnedFd, path: &Path) -> io::Result<()> {
+    let (folder, name) = parent(into, path)?;
+    let mode = Mode::from_raw_mode(0o755);
+    match rustix::fs::mkdirat(&folder, &name, mode) {
+        Err(rustix::io::Errno::EXIST) => {
+            // A folder, and no link to one.
+            open(&folder, &name, OFlags::RDONLY | OFlags::DIRECTORY).map(drop)
+        }
+        // Whatever the mask of new files is, bots of other users are to read it.
+        done => Ok(done.and_then(|()| rustix::fs::chmodat(&folder, &name, mode, AtFlags::empty()))?),
+    }
+}
+
+/// Copies a file, so that nobody sees half of it.
+fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> io::Result<()> {
+    let path = CString::new(entry.path.as_os_str().as_bytes())?;
+    let source = open(from, &path, OFlags::RDONLY)?;
+    if FileType::from_raw_mode(rustix::fs::fstat(&source)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it is no file any more"));
+    }
+    let (folder, name) = parent(into, &entry.path)?;
+    let draft = CString::new(format!(".agon-new-{}", std::process::id()))?;
+    let _ = rustix::fs::unlinkat(&folder, &draft, AtFlags::empty());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut target = File::from(rustix::fs::openat(&folder, &draft, flags, Mode::RUSR | Mode::WUSR)?);
+    let done = io::copy(&mut File::from(source).take(*room + 1), &mut target).and_then(|written| {
+        *room = room.checked_sub(written).ok_or(io::ErrorKind::FileTooLarge)?;
+        let mode = if entry.runs { 0o755 } else { 0o644 };
+        rustix::fs::fchmod(&target, Mode::from_raw_mode(mode))?;
+        let _ = rustix::fs::futimens(&target, &entry.times());
+        Ok(rustix::fs::renameat(&folder, &draft, &folder, &name)?)
+    });
+    if done.is_err() {
+        let _ = rustix::fs::unlinkat(&folder, &draft, AtFlags::empty());
+    }
+    done
+}
+
 /// A folder that was read, to be written in a sandbox.
 pub struct Copied {
     inside: PathBuf,
@@ -216,13 +293,16 @@ impl Entry {
         Ok(())
     }
 
-    fn date(&self, folder: &Path) {
+    fn times(&self) -> Timestamps {
         let time = Timespec { tv_sec: self.changed.0, tv_nsec: self.changed.1.into() };
-        let times = Timestamps { last_access: time, last_modification: time };
+        Timestamps { last_access: time, last_modification: time }
+    }
+
+    fn date(&self, folder: &Path) {
         let _ = rustix::fs::utimensat(
             rustix::fs::CWD,
             folder.join(&self.path),
-            &times,
+            &self.times(),
             AtFlags::SYMLINK_NOFOLLOW,
         );
     }
@@ -258,6 +338,44 @@ mod tests {
         }
         let again = walk(File::open(other.path()).expect("a folder"), bounds, true).expect("it is read");
         assert_eq!(again[1], found[1], "with its date");
+    }
+
+    #[test]
+    fn what_is_brought_out_goes_nowhere_else() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let [from, into, outside] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+        let write = |path: &Path, text: &str| std::fs::write(path, text).expect("a file");
+        write(&from.path().join("old"), "old");
+        write(&into.path().join("kept"), "kept");
+        let open = || File::open(from.path()).expect("a folder");
+        let bounds = Bounds { bytes: 100, entries: 20 };
+        let before = walk(open(), bounds, false).expect("it is read");
+        std::fs::create_dir(from.path().join("sub")).expect("a folder");
+        write(&from.path().join("sub/program"), "run me");
+        let runs = std::fs::Permissions::from_mode(0o6700);
+        std::fs::set_permissions(from.path().join("sub/program"), runs).expect("set");
+        symlink("/etc/passwd", from.path().join("link")).expect("a link");
+        let left = bring_out(open(), into.path(), &before, bounds).expect("it is brought out");
+        assert_eq!(left, [PathBuf::from("link")]);
+        assert!(!into.path().join("old").exists(), "it did not change");
+        let program = into.path().join("sub/program");
+        assert_eq!(std::fs::read_to_string(&program).expect("there"), "run me");
+        let mode = std::fs::metadata(&program).expect("there").permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755, "no bits but those of any program");
+        assert_eq!(std::fs::read_dir(into.path()).expect("a folder").count(), 2, "no draft is left");
+        // A link in the place of a folder or a file is not followed.
+        std::fs::remove_dir_all(into.path().join("sub")).expect("removed");
+        symlink(outside.path(), into.path().join("sub")).expect("a link");
+        let refused = bring_out(open(), into.path(), &before, bounds).expect_err("a link");
+        assert!(refused.to_string().starts_with("sub: "), "{refused}");
+        std::fs::remove_file(into.path().join("sub")).expect("removed");
+        std::fs::create_dir(into.path().join("sub")).expect("a folder");
+        write(&outside.path().join("mine"), "mine");
+        symlink(outside.path().join("mine"), &program).expect("a link");
+        bring_out(open(), into.path(), &before, bounds).expect("the link is replaced");
+        assert!(program.symlink_metadata().expect("there").is_file());
+        assert_eq!(std::fs::read_to_string(outside.path().join("mine")).expect("there"), "mine");
+        assert!(bring_out(open(), into.path(), &before, Bounds { bytes: 5, ..bounds }).is_err());
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use confinement::{Confinement, Network, Place, Wall, Wrong};
 pub use level::{Found, Level, Missing, probe};
 
 #[cfg(target_os = "linux")]
-pub use copy::{Bounds, Entry, What, walk};
+pub use copy::{Bounds, Entry, What, bring_out, walk};
 #[cfg(target_os = "linux")]
 pub use group::Charge;
 #[cfg(target_os = "linux")]

@@ -15,6 +15,7 @@ pub mod play;
 pub mod run;
 pub mod verify;
 
+pub mod holding;
 pub mod unpack;
 pub mod versions;
 

@@ -2,10 +2,16 @@
 //!
 //! The bytes are foreign: their number, their size and the places they name are bounded, and links are not followed.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
+use std::os::fd::AsFd as _;
 use std::path::{Component, Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
+use agon_bot::inside::work::{self, Work};
+use agon_bot::{Confined, guard};
 use agon_contest::content;
 
 /// No more is unpacked of one, in bytes.
@@ -28,12 +34,75 @@ pub enum Form {
     TarGz,
 }
 
+impl Form {
+    const ALL: [Self; 3] = [Self::Zip, Self::Tar, Self::TarGz];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+            Self::TarGz => "tar.gz",
+        }
+    }
+}
+
 /// Writes what is in an archive below `folder`, which is there and empty.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive.
 pub fn unpack(folder: &Path, form: Form, archive: impl Read + Seek) -> Result<(), String> {
     Unpacking::new(folder.to_owned()).run(form, archive)
+}
+
+/// The hidden subcommand by which the program unpacks an archive inside of a sandbox: `agon __unpack FORM`, the archive at its
+/// standard input, its folder the one to fill.
+pub const SUBCOMMAND: &str = "__unpack";
+/// Unpacking takes no longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The same in a sandbox, where the archive can do no harm even if this code had a flaw.
+///
+/// # Errors
+/// A sentence that says what is wrong with the archive, or why there is no sandbox.
+pub fn unpack_inside(folder: &Path, form: Form, archive: impl Read) -> Result<(), String> {
+    let program = guard::program().ok_or("no program makes sandboxes here")?;
+    let failed = |error: io::Error| error.to_string();
+    let input = work::sealed(archive).map_err(failed)?;
+    let mut command = Command::new(program);
+    command.args([SUBCOMMAND, form.word()]).current_dir(folder);
+    let work =
+        Work { confined: Confined::Foreign, writes: &[folder], input: Some(input), patience: PATIENCE };
+    let mut said = Vec::new();
+    let status = work::run(&command, work, &mut |bytes| {
+        // A sentence of ours: it is short, and bounded all the same.
+        said.extend(&bytes[..bytes.len().min(MOST_SAID - said.len())]);
+        Ok(())
+    });
+    match status.map_err(failed)? {
+        status if status.success() => Ok(()),
+        status if said.is_empty() => Err(format!("unpacking it ended with {status}")),
+        _ => Err(String::from_utf8_lossy(&said).trim().to_owned()),
+    }
+}
+
+/// The longest message of who unpacks inside.
+const MOST_SAID: usize = 4096;
+
+/// The life of the program as the one who unpacks; `arguments` are those behind [`SUBCOMMAND`].
+pub fn live(arguments: &[OsString]) -> ExitCode {
+    let word = arguments.first().and_then(|word| word.to_str());
+    let Some(form) = Form::ALL.into_iter().find(|form| word == Some(form.word())) else {
+        return ExitCode::from(2);
+    };
+    let archive = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    match archive.map_err(|error| error.to_string()).and_then(|archive| unpack(Path::new("."), form, archive))
+    {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            println!("{why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The most that [`pack`] puts into one archive, in bytes.

@@ -1,22 +1,25 @@
 //! What was handed in, made ready to play: fetched, unpacked and built once a machine.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use agon_bot::build::Build;
-use agon_bot::{BotName, Launch};
+use agon_bot::{BotName, Confined, Launch};
 
 use crate::protocol::{Away, Hall, Program};
-use crate::unpack::{Form, unpack};
+use crate::unpack::{Form, unpack, unpack_inside};
 
 /// A build may take so long.
 const LONGEST_BUILD: Duration = Duration::from_secs(300);
 /// Of what a build says the last so many bytes are kept.
 const MOST_LOG: u64 = 64 << 10;
+
+const TOO_MUCH: &str = "it said too much";
 
 /// Why a version cannot play.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +39,16 @@ impl From<Away> for Unready {
 /// The folder of versions that are ready.
 pub struct Versions {
     folder: PathBuf,
+    /// How they are held, when they are unpacked, built and played.
+    confined: Confined,
     /// One is made ready at a time: a build takes the machine.
     making: Mutex<()>,
 }
 
 impl Versions {
     /// Those in this folder; it may be removed while nobody plays.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder, making: Mutex::new(()) }
+    pub fn new(folder: PathBuf, confined: Confined) -> Self {
+        Self { folder, confined, making: Mutex::new(()) }
     }
 
     /// The bot to start for a program.
@@ -61,7 +66,7 @@ impl Versions {
             self.make(hall, sha, &place)?;
         }
         drop(making);
-        name_of(&place.join(BOT)).map_err(Unready::Unfit)
+        self.name_of(&place.join(BOT)).map_err(Unready::Unfit)
     }
 
     fn make(&self, hall: &dyn Hall, sha: &str, place: &Path) -> Result<(), Unready> {
@@ -74,15 +79,32 @@ impl Versions {
         let archive = hall.fetch(sha)?;
         let bot = place.join(BOT);
         fs::create_dir_all(&bot).map_err(ours)?;
-        unpack(&bot, Form::Tar, io::Cursor::new(archive)).map_err(Unready::Unfit)?;
-        let name = name_of(&bot).map_err(Unready::Unfit)?;
+        // Whatever the mask of new files is, a bot with a user of its own reads its folder.
+        fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).map_err(ours)?;
+        let unpacked = match self.confined {
+            Confined::Foreign => unpack_inside(&bot, Form::Tar, &archive[..]),
+            _ => unpack(&bot, Form::Tar, io::Cursor::new(archive)),
+        };
+        unpacked.map_err(Unready::Unfit)?;
+        let name = self.name_of(&bot).map_err(Unready::Unfit)?;
         if let Some(build) = Build::of(&name).map_err(Unready::Unfit)?
             && !build.is_there()
         {
-            self::build(&build, &place.join("build.log")).map_err(Unready::Unfit)?;
+            self::build(&build, self.confined, &place.join("build.log")).map_err(Unready::Unfit)?;
         }
         Launch::of(&name).map_err(|error| Unready::Unfit(error.to_string()))?;
         fs::write(place.join(READY), "").map_err(ours)
+    }
+
+    /// A single file is the bot, as on the command line; else the folder is.
+    fn name_of(&self, folder: &Path) -> Result<BotName, String> {
+        let mut entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
+        let only = entries
+            .next()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_file() && entries.next().is_none());
+        let path = only.unwrap_or_else(|| folder.to_owned());
+        Ok(BotName { confined: self.confined, ..BotName::parse(&path.to_string_lossy())? })
     }
 }
 
@@ -91,18 +113,12 @@ const BOT: &str = "bot";
 /// Says that a version is ready.
 const READY: &str = "ready";
 
-/// A single file is the bot, as on the command line; else the folder is.
-fn name_of(folder: &Path) -> Result<BotName, String> {
-    let mut entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
-    let only =
-        entries.next().map(|entry| entry.path()).filter(|path| path.is_file() && entries.next().is_none());
-    let path = only.unwrap_or_else(|| folder.to_owned());
-    BotName::parse(&path.to_string_lossy())
-}
-
 /// Builds, and says what went wrong with the end of what the build said.
-fn build(build: &Build, log: &Path) -> Result<(), String> {
-    let done = build.run_by(|command| supervised(command, log));
+fn build(build: &Build, confined: Confined, log: &Path) -> Result<(), String> {
+    let done = match confined {
+        Confined::No => build.run_by(|command| supervised(command, log)),
+        _ => build_inside(build, confined, log),
+    };
     let why = match done {
         Ok(status) if status.success() => return Ok(()),
         Ok(status) => format!("its build ended with {status}"),
@@ -112,6 +128,15 @@ fn build(build: &Build, log: &Path) -> Result<(), String> {
     let said: Vec<&str> = said.lines().rev().take(20).collect();
     let said: Vec<&str> = said.into_iter().rev().collect();
     Err(if said.is_empty() { why } else { format!("{why}; it said:\n{}", said.join("\n")) })
+}
+
+fn build_inside(build: &Build, confined: Confined, log: &Path) -> Result<ExitStatus, String> {
+    let mut file = fs::File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let mut room = MOST_LOG * 64;
+    build.run_inside(confined, &mut |bytes| {
+        room = room.checked_sub(bytes.len() as u64).ok_or_else(|| io::Error::other(TOO_MUCH))?;
+        file.write_all(bytes)
+    })
 }
 
 /// The end of a file.
@@ -143,7 +168,7 @@ fn supervised(command: &mut Command, log: &Path) -> io::Result<ExitStatus> {
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
             child.wait()?;
-            let why = if too_much { "it said too much" } else { "it took longer than 300 s" };
+            let why = if too_much { TOO_MUCH } else { "it took longer than 300 s" };
             return Err(io::Error::other(why));
         }
         std::thread::sleep(Duration::from_millis(20));

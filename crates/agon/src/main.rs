@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Some(agon_bot::join::SUBCOMMAND) => return agon_bot::join::keep_door(&arguments[2..]),
         Some(agon_sandbox::SUBCOMMAND) => return agon_sandbox::live(&arguments[2..]),
         Some(play::human::SUBCOMMAND) => return play::human::pass_on(&arguments[2..]),
+        Some(agon_worker::unpack::SUBCOMMAND) => return agon_worker::unpack::live(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
         _ => {}

@@ -26,6 +26,8 @@ pub mod hostile;
 mod answers;
 #[path = "../../../fuzz/fuzz_targets/bmp.rs"]
 mod bmp;
+#[path = "../../../fuzz/fuzz_targets/confinement.rs"]
+mod confinement;
 #[path = "../../../fuzz/fuzz_targets/contest.rs"]
 mod contest;
 #[path = "../../../fuzz/fuzz_targets/deerhunt_frames.rs"]
@@ -60,6 +62,7 @@ type Run = fn(&[u8]);
 const TARGETS: &[(&str, Run)] = &[
     ("answers", answers::run),
     ("bmp", bmp::run),
+    ("confinement", confinement::run),
     ("contest", contest::run),
     ("deerhunt_frames", deerhunt_frames::run),
     ("deerhunt_reply", deerhunt_reply::run),

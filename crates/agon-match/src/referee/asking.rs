@@ -475,7 +475,7 @@ impl Referee<'_> {
         time.charged_ms += ms(spent.charged());
         time.answers += 1;
         time.wall_ms += ms(spent.wall);
-        if state.ponders {
+        if state.stands {
             self.program(one.seat).tree().stop();
         }
         *take = Take {

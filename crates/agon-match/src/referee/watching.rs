@@ -11,11 +11,14 @@ use super::{Leaving, MOST_DISTURBANCES, Referee};
 use crate::record::Void;
 use crate::{Cause, Player, Ponder};
 
-/// A bot that has used more CPU than this in its opponents' turns thinks there, and is stopped, if it is also
+/// A bot that has used more CPU than this in its opponents' turns thinks there, which is a fault, if it is also
 /// more than a quarter of what it used in its own.
 const THINKS: Duration = Duration::from_millis(5);
 /// More than this is worth a word.
 const PONDER_NOTE: Duration = Duration::from_millis(1);
+/// A bot in a sandbox that has used more than this there is frozen between its turns from then on. That is no fault and
+/// costs little; the others are never touched.
+const FREEZES: Duration = Duration::from_millis(1);
 /// So much in each turn is tidying up after an answer; what is more adds up over the turns.
 const TIDYING: Duration = Duration::from_micros(100);
 /// After so many beats, descendants of a bot are looked for again.
@@ -41,14 +44,17 @@ impl Referee<'_> {
         }
         let pondered = (state.pondered + used).saturating_sub(TIDYING);
         let own = Duration::from_secs_f64(state.time.cpu_ms.unwrap_or_default() / 1e3);
-        if pondered > PONDER_NOTE && self.program(seat).tree().is_warming_up() {
+        let tree = self.program(seat).tree();
+        if pondered > PONDER_NOTE && tree.is_warming_up() {
             return used;
         }
+        let freezes = pondered > FREEZES && tree.cage().is_some();
         let state = &mut self.seats[seat.index()];
         state.pondered = pondered;
         state.most_pondered = state.most_pondered.max(pondered);
+        state.stands |= freezes;
         if pondered > THINKS && pondered > own / 4 && !state.ponders {
-            state.ponders = true;
+            (state.ponders, state.stands) = (true, true);
             self.fault(seat, &Cause::Pondered { used: pondered, own });
         }
         used
@@ -59,9 +65,10 @@ impl Referee<'_> {
         let seats = Seat::first(self.players.len() as u8).zip(&self.seats);
         let tidied = seats.filter(|(_, state)| state.most_pondered > PONDER_NOTE && !state.ponders);
         tidied.map(|(seat, state)| {
+            let frozen = if state.stands { "; it stands still there from then on" } else { "" };
             format!(
                 "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is no \
-                 fault",
+                 fault{frozen}",
                 state.most_pondered.as_secs_f64() * 1e3
             )
         })
@@ -99,7 +106,7 @@ impl Referee<'_> {
         for seat in Seat::first(self.players.len() as u8) {
             let idle = self.seats[seat.index()].out.is_none() && waiting.iter().all(|one| one.seat != seat);
             let Player::Program(program) = &mut self.players[seat.index()] else { continue };
-            if !idle || self.seats[seat.index()].ponders {
+            if !idle || self.seats[seat.index()].stands {
                 continue;
             }
             if first {
@@ -110,7 +117,7 @@ impl Referee<'_> {
             for one in &mut *waiting {
                 one.used.steal(seat, used);
             }
-            if self.seats[seat.index()].ponders {
+            if self.seats[seat.index()].stands {
                 self.program(seat).tree().stop();
             }
         }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use agon_bot::build::cache;
 use agon_contest::content;
-use agon_worker::unpack::{Form, unpack};
+use agon_worker::unpack::{Form, unpack, unpack_inside};
+
+use crate::common::sandbox;
 
 /// A larger archive is refused, in bytes.
 const LARGEST: u64 = 512 << 20;
@@ -47,7 +49,13 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
         let draft = place.with_extension(format!("{}.new", std::process::id()));
         let done = fs::create_dir_all(draft.join(&stem))
             .map_err(|error| format!("{}: {error}", draft.display()))
-            .and_then(|()| unpack(&draft.join(&stem), form, file).map_err(wrong))
+            .and_then(|()| {
+                let into = draft.join(&stem);
+                match sandbox::holds_strangers() {
+                    true => unpack_inside(&into, form, file).map_err(wrong),
+                    false => unpack(&into, form, file).map_err(wrong),
+                }
+            })
             .and_then(|()| match fs::rename(&draft, &place) {
                 // Somebody else was quicker.
                 Err(_) if place.is_dir() => Ok(()),

@@ -1,10 +1,11 @@
 //! Bots that are built before they play.
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agon_bot::build::{Build, cache};
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, Confined, Kind};
 use agon_contest::content;
 
 use crate::common::{Done, Failure, screen};
@@ -93,9 +94,14 @@ pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
     }
     let began = Instant::now();
     let command = screen::harmless(&command_line(&build));
-    eprintln!("building {}: {command}", screen::harmless(&name.text));
-    // The compiler's messages go where ours go, as they are.
-    let status = match build.run() {
+    let place = if name.confined == Confined::No { "" } else { " in a sandbox" };
+    eprintln!("building {}{place}: {command}", screen::harmless(&name.text));
+    let done = match name.confined {
+        // The compiler's messages go where ours go, as they are.
+        Confined::No => build.run(),
+        own => build.run_inside(own, &mut |bytes| io::stderr().write_all(bytes)),
+    };
+    let status = match done {
         Ok(status) => status,
         Err(why) => return Ok(State::Failed(why)),
     };

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use agon_bot::build::cache;
-use agon_bot::{BotName, Confined, Kind};
+use agon_bot::{BotName, Confined, Kind, Level};
 use agon_match::record::{self, Held};
 use clap::{Args, ValueEnum};
+
+use crate::common::screen;
 
 /// Options of the sandbox.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SandboxOptions {
-    /// Which bots run in a sandbox (`agon docs security`)
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Sandbox")]
-    sandbox: When,
+    /// Which bots run in a sandbox (`agon docs security`) [default: what AGON_SANDBOX says, else auto]
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = "Sandbox")]
+    sandbox: Option<When>,
     /// Where files are kept that bots in a sandbox wrote in their folders: they write to a copy
     #[arg(long, value_name = "FOLDER", help_heading = "Sandbox")]
     keep_files: Option<PathBuf>,
@@ -36,21 +38,43 @@ static CHOSEN: OnceLock<When> = OnceLock::new();
 impl SandboxOptions {
     /// Bots that are named from now on are held like this.
     pub fn apply(&self) {
-        let _ = CHOSEN.set(self.sandbox);
+        if let Some(own) = self.sandbox {
+            let _ = CHOSEN.set(own);
+        }
         if let Some(folder) = &self.keep_files {
             agon_bot::inside::keep_files(folder.clone());
         }
     }
 }
 
+/// What was chosen: by the option, or for all commands by the variable.
+fn chosen() -> When {
+    *CHOSEN.get_or_init(|| {
+        let said = std::env::var("AGON_SANDBOX").unwrap_or_default();
+        When::from_str(&said, true).unwrap_or_else(|_| {
+            if !said.is_empty() {
+                eprintln!("note: AGON_SANDBOX={} is none of auto, on, off", screen::harmless(&said));
+            }
+            When::Auto
+        })
+    })
+}
+
 /// Whether a bot runs in a sandbox; `archive` is one that was unpacked.
 pub fn confined(name: &BotName, archive: bool) -> Confined {
     let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
-    match (CHOSEN.get().copied().unwrap_or_default(), foreign) {
+    match (chosen(), foreign) {
         (When::Off, _) | (When::Auto, false) => Confined::No,
         (When::On, false) => Confined::Own,
         (_, true) => Confined::Foreign,
     }
+}
+
+/// Whether what strangers made is unpacked in a sandbox: it is wanted, and this machine has one. Where it has none their
+/// bots do not start either, and what unpacks is code of ours that follows no link.
+pub fn holds_strangers() -> bool {
+    let wanted = chosen() != When::Off;
+    wanted && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::B)
 }
 
 /// How bots of a series are held, as a sentence.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use agon_contest::ContestFile;
+use agon_contest::{ContestFile, SandboxSection};
 use agon_game::{GameInfo, Transport};
 use agon_ladder::Policy;
 use agon_server::Setting;
@@ -62,6 +62,11 @@ bosses = [{bosses}]   # built-in bots that stand on the ladder
 
 [ladder]
 matches = 400                 # so many rated matches a version plays, beside those in which others need it
+
+# [sandbox]
+# packages = [\"packages\"]       # folders that all bots and builds find, read-only; they have no network
+# env = {{ PYTHONPATH = \"/srv/packages/python\" }}
+# trust_bots = true           # where this machine has no sandbox: I trust these bots
 ",
         name = info.name,
         seats = info.usual_seats(),
@@ -81,6 +86,27 @@ fn toml_text(text: &str) -> String {
         }
     }
     quoted + "\""
+}
+
+/// How the bots of the contest in a folder are held, as its file says.
+///
+/// # Errors
+/// A message that points into the file.
+pub fn sandbox(dir: &Path) -> Result<SandboxSection, Failure> {
+    let file = ContestFile::read(&dir.join(FILE)).map_err(Failure::Usage)?;
+    let mut section = file.sandbox.clone();
+    for place in &mut section.packages {
+        let full = Path::new(&*place).canonicalize();
+        let full = full.ok().filter(|full| full.is_dir() && agon_bot::inside::can_show(full));
+        let Some(full) = full else {
+            let why = format!(
+                "packages: `{place}` is no folder that bots can be shown; name one outside of /proc, /sys, /dev, /tmp and /etc"
+            );
+            return Err(Failure::usage(file.wrong("sandbox", &why)));
+        };
+        *place = full.to_string_lossy().into_owned();
+    }
+    Ok(section)
 }
 
 /// What the contest in a folder is, as its file says.

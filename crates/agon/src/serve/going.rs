@@ -3,13 +3,15 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::sys;
+use agon_bot::inside::Packages;
+use agon_bot::{Confined, sys};
 use agon_server::{Inside, Server, Setting, inside};
 use agon_store::Objects;
-use agon_worker::{Level, Settings, Versions};
+use agon_worker::{Level, Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
@@ -35,6 +37,11 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         founding::begin(dir, game)?;
     }
     let setting = founding::read(dir)?;
+    let confined = match options.jobs {
+        // Others play.
+        Some(0) => Confined::No,
+        _ => hold_bots(dir)?,
+    };
     let _held = hold(dir)?;
     let stop = common::stop_on_ctrl_c();
     let runtime = runtime()?;
@@ -45,10 +52,10 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
     let mut out = io::stdout().lock();
     if !options.quiet {
-        greet(&mut out, dir, &setting, jobs)?;
+        greet(&mut out, dir, &setting, jobs, confined)?;
     }
     let halt = AtomicBool::new(false);
-    let versions = Versions::new(std::path::absolute(dir.join("work"))?);
+    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
     let settings = Settings {
@@ -57,9 +64,19 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         beat: Duration::from_secs(20),
         idle: Duration::from_millis(200),
     };
+    let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| agon_worker::run(&inside, server.table(), &versions, &settings, &halt));
-        let told = watch(&runtime, &server, options, stop, &mut out);
+        let worker = scope.spawn(|| {
+            // The server goes on meanwhile: what is handed in waits.
+            if confined == Confined::Foreign
+                && let Err(why) = holding::prove(&dir.join("walls"))
+            {
+                let _ = broken.set(why);
+                return;
+            }
+            agon_worker::run(&inside, server.table(), &versions, &settings, &halt);
+        });
+        let told = watch(&runtime, &server, options, stop, &broken, &mut out);
         halt.store(true, Ordering::Relaxed);
         // A panic there is a fault of ours, and the results that are there are still to be kept.
         let _ = worker.join();
@@ -82,11 +99,15 @@ fn watch(
     server: &Server,
     options: &ServeOptions,
     stop: &AtomicBool,
+    broken: &OnceLock<String>,
     out: &mut impl io::Write,
 ) -> Done {
     let (mut told, mut before) = (Instant::now(), runtime.block_on(server.learnt()).0);
     let mut trouble: Option<String> = None;
     while !stop.load(Ordering::Relaxed) {
+        if let Some(why) = broken.get() {
+            return Err(Failure::own(format!("no bot is played here: {why}")));
+        }
         match runtime.block_on(server.tick(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
@@ -133,7 +154,22 @@ fn usual_jobs(server: &Server) -> usize {
     (sys::cpus().len().saturating_sub(1) / each).max(1)
 }
 
-fn greet(out: &mut impl io::Write, dir: &Path, setting: &Setting, jobs: usize) -> io::Result<()> {
+/// How bots are held here, with the packages that they find.
+fn hold_bots(dir: &Path) -> Result<Confined, Failure> {
+    let section = founding::sandbox(dir)?;
+    let places = section.packages.into_iter().map(Into::into).collect();
+    agon_bot::inside::use_packages(Packages { places, variables: section.env });
+    agon_bot::inside::build_ahead();
+    holding::hold(section.trust_bots).map_err(Failure::Own)
+}
+
+fn greet(
+    out: &mut impl io::Write,
+    dir: &Path,
+    setting: &Setting,
+    jobs: usize,
+    confined: Confined,
+) -> io::Result<()> {
     let bosses: Vec<&str> =
         setting.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
     writeln!(
@@ -144,7 +180,21 @@ fn greet(out: &mut impl io::Write, dir: &Path, setting: &Setting, jobs: usize) -
         if jobs == 1 { "one match".to_owned() } else { format!("{jobs} matches") },
         if bosses.is_empty() { "none".to_owned() } else { bosses.join(", ") }
     )?;
-    writeln!(out, "Bots are not confined: they run with your rights. Take only those of people you trust.")?;
+    let level = agon_bot::inside::found().map_or(agon_bot::Level::D, |found| found.level);
+    match confined {
+        _ if jobs == 0 => writeln!(out, "No match is played here.")?,
+        Confined::Foreign => writeln!(
+            out,
+            "Bots are held in a sandbox of level {level}; before the first match its walls are attacked, for up to 20 seconds."
+        )?,
+        Confined::Own => writeln!(
+            out,
+            "You trust these bots: the sandbox here is of level {level}, which holds mistakes and no enemies."
+        )?,
+        Confined::No => {
+            writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
+        }
+    }
     let shown = dir.display();
     writeln!(
         out,

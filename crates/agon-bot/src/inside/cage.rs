@@ -1,0 +1,185 @@
+//! A bot's sandbox while it lives, and what is told of it at its end.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
+use rustix::process::Pid;
+
+use super::{KEPT, excess_of, needs, what_to_do};
+use crate::tree::Excess;
+
+/// The names of files that a bot wrote are told up to this many.
+const MOST_NAMED: usize = 8;
+
+/// A bot's sandbox, while it lives.
+pub struct Cage {
+    pub(super) sandbox: Option<Sandbox>,
+    pub(super) level: Level,
+    pub(super) apart: bool,
+    pub(super) confinement: Confinement,
+    pub(super) own: bool,
+    /// What lay in its folder, where it has a copy of that.
+    pub(super) before: Option<Vec<Entry>>,
+    pub(super) remarks: Vec<String>,
+    pub(super) exit: Cell<Option<Exit>>,
+    pub(super) seat: u8,
+}
+
+impl Cage {
+    /// How well it holds.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The trusted process above the bot's.
+    pub fn init(&self) -> Option<Pid> {
+        self.sandbox.as_ref().map(Sandbox::pid)
+    }
+
+    /// What it may have.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// Where the bot dials in.
+    pub fn listener(&self) -> Option<OwnedFd> {
+        self.sandbox.as_ref()?.listener()
+    }
+
+    /// How the first process ended; none while it runs.
+    pub fn exit(&self, patience: Duration) -> Option<Exit> {
+        if let Some(exit) = self.exit.get() {
+            return Some(exit);
+        }
+        let sandbox = self.sandbox.as_ref()?;
+        let killed = Exit { code: 128 + libc::SIGKILL, signal: Some(libc::SIGKILL), cpu: Duration::ZERO };
+        let exit = sandbox.wait(patience).or_else(|| sandbox.is_over().then_some(killed));
+        self.exit.set(exit);
+        exit
+    }
+
+    /// The same as the system writes it.
+    pub fn status(&self) -> Option<ExitStatus> {
+        let exit = self.exit(Duration::ZERO)?;
+        Some(ExitStatus::from_raw(exit.signal.unwrap_or(exit.code << 8)))
+    }
+
+    /// What all its processes had.
+    pub fn charge(&self) -> Option<Charge> {
+        self.sandbox.as_ref()?.charge()
+    }
+
+    /// What it ran out of, as the counters say.
+    pub fn excess(&self) -> Option<Excess> {
+        excess_of(self.sandbox.as_ref()?, &self.confinement)
+    }
+
+    /// Stops all of it, and waits until it stands, or lets it go on. Whether there is something to do it with.
+    pub fn freeze(&self, stop: bool) -> bool {
+        self.sandbox.as_ref().is_some_and(|sandbox| sandbox.freeze(stop).is_ok())
+    }
+
+    /// A path that a bot wrote of when it ended and that is there outside but not inside. Strangers are told nothing.
+    pub fn hidden(&self, said: &[u8]) -> Option<String> {
+        if !self.own {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&said[said.len().saturating_sub(8 << 10)..]).into_owned();
+        let between = |letter: char| letter.is_whitespace() || "\"'`:,()[]".contains(letter);
+        let paths = text.split(between).filter(|word| word.starts_with('/')).map(Path::new);
+        let missing = paths.take(64).find(|path| {
+            let apart = ["/tmp", "/proc", "/dev"].iter().any(|own| path.starts_with(own));
+            let seen = needs::is_systems(path) || self.confinement.seen(path, self.apart).is_some();
+            !apart && !seen && path.exists()
+        })?;
+        Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))
+    }
+
+    /// Ends all of it. What it used, and what is worth a word.
+    pub fn end(&mut self) -> (Option<Charge>, Vec<String>) {
+        let mut remarks = std::mem::take(&mut self.remarks);
+        let Some(sandbox) = self.sandbox.take() else { return (None, remarks) };
+        let charge = sandbox.charge();
+        if let Some(before) = &self.before {
+            remarks.extend(self.what_it_wrote(before, &sandbox));
+        }
+        if let Err(left) = sandbox.end() {
+            LEFT.fetch_add(left.left, Ordering::Relaxed);
+            let alarm = format!("seat {}: {left}", self.seat);
+            eprintln!("alarm: {alarm}");
+            remarks.push(alarm);
+        }
+        (charge, remarks)
+    }
+
+    /// The files that are new or different in the copy of its folder; they are kept where that is wanted.
+    fn what_it_wrote(&self, before: &[Entry], sandbox: &Sandbox) -> Option<String> {
+        let wanted = KEPT.get();
+        let room = 2 * self.confinement.disk + (64 << 20);
+        let bounds = Bounds { bytes: room, entries: 2 * self.confinement.files as usize + 64 };
+        let found = walk(sandbox.copy(0)?, bounds, wanted.is_some()).ok()?;
+        let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
+        let is_new = |entry: &&Entry| {
+            let before = known.get(&*entry.path);
+            // What Python compiles for itself is nobody's work.
+            let compiled = entry.path.extension().is_some_and(|ending| ending == "pyc");
+            let is_file = matches!(entry.what, What::File(_)) && !compiled;
+            is_file && before.is_none_or(|old| (old.size, old.changed) != (entry.size, entry.changed))
+        };
+        let new: Vec<&Entry> = found.iter().filter(is_new).collect();
+        if new.is_empty() {
+            return None;
+        }
+        let named = new.iter().take(MOST_NAMED).map(|entry| entry.path.display().to_string());
+        let mut list = named.collect::<Vec<_>>().join(", ");
+        if new.len() > MOST_NAMED {
+            list.push_str(&format!(" and {} more", new.len() - MOST_NAMED));
+        }
+        let files = if new.len() == 1 { "a file" } else { "files" };
+        let done = match wanted {
+            None => "gone, as it was a copy; --keep-files FOLDER keeps them".to_owned(),
+            Some(folder) => match self.keep(folder, &new) {
+                Ok(place) => format!("kept in {}", place.display()),
+                Err(error) => format!("they could not be kept in {}: {error}", folder.display()),
+            },
+        };
+        Some(format!("seat {} wrote {files} in its folder: {list} ({done})", self.seat))
+    }
+
+    /// Puts files into a new folder. Their names are paths below it: the walk made them of names.
+    fn keep(&self, folder: &Path, files: &[&Entry]) -> io::Result<PathBuf> {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        std::fs::create_dir_all(folder)?;
+        let place = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let place = folder.join(format!("{number}-seat-{}", self.seat));
+            match std::fs::create_dir(&place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                done => break done.map(|()| place)?,
+            }
+        };
+        for file in files {
+            if let Some(parent) = file.path.parent() {
+                std::fs::create_dir_all(place.join(parent))?;
+            }
+            file.write(&place, None)?;
+        }
+        Ok(place)
+    }
+}
+
+/// Processes that outlived their sandboxes, in this run.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many processes have outlived their sandboxes in this run: none, unless a wall is broken.
+pub fn left_behind() -> usize {
+    LEFT.load(Ordering::Relaxed)
+}

@@ -1,0 +1,297 @@
+//! Tools at work in a sandbox: compilers for what strangers hand in, and what unpacks their archives.
+//!
+//! A tool writes to copies in memory. When all of it has ended, what it made is brought out by a walk that follows no
+//! link. It reaches no network: packages are what this machine has, read-only.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use agon_sandbox::{Bounds, Confinement, Exit, Order, Place, Refusal, Sandbox, Wall, bring_out, walk};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::{Confined, Needs, User, keeper, needs, not_shown, packages};
+use crate::launch::Launch;
+use crate::tree::Excess;
+use crate::{guard, spawn, sys};
+
+/// The most that a tool may have.
+pub fn limits() -> Confinement {
+    Confinement {
+        memory: 2 << 30,
+        processes: 256,
+        cpu: 600,
+        disk: 5 << 28,
+        files: 65_536,
+        descriptors: 1024,
+        ..Confinement::default()
+    }
+}
+
+/// A tool's work.
+#[derive(Debug)]
+pub struct Work<'a> {
+    /// Whose files it works on: what strangers wrote is not believed.
+    pub confined: Confined,
+    /// Folders that it may change. What it makes there is brought out.
+    pub writes: &'a [&'a Path],
+    /// What it reads from its standard input.
+    pub input: Option<OwnedFd>,
+    /// Then it is ended.
+    pub patience: Duration,
+}
+
+/// Runs a command in a sandbox. `hear` gets what it prints; when it answers with an error all of it is ended.
+///
+/// # Errors
+/// `NotFound` and `PermissionDenied` as outside; else a sentence: it took too much of something, or this machine has no
+/// sandbox.
+pub fn run(
+    command: &Command,
+    work: Work<'_>,
+    hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<ExitStatus> {
+    let keeper = keeper().map_err(io::Error::other)?;
+    if !keeper.found.walls.contains(&Wall::Namespaces) {
+        return Err(io::Error::other(super::unfit(&keeper.found, "what is built")));
+    }
+    let (confinement, order) = describe(command, &work)?;
+    let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
+    let before = |folder: &&Path| {
+        let found = File::open(folder).and_then(|open| walk(open, bounds, false));
+        found.map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => io::Error::other(format!(
+                "{} is larger than the {} MB and {} files that a build may write",
+                folder.display(),
+                bounds.bytes >> 20,
+                bounds.entries
+            )),
+            kind => io::Error::new(kind, format!("{}: {error}", folder.display())),
+        })
+    };
+    let before = work.writes.iter().map(before).collect::<io::Result<Vec<_>>>()?;
+    let machine = |refusal: Refusal| io::Error::other(refusal.to_string());
+    let sandbox = keeper.launcher.prepare(&confinement, &keeper.found.walls).map_err(machine)?;
+    sandbox.ready().map_err(machine)?;
+    let (said, output) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    // Theirs blocks: a compiler does not ask whether there is room.
+    rustix::io::ioctl_fionbio(&output, false)?;
+    let input = match work.input {
+        Some(input) => input,
+        // An end without a beginning: there is nothing to read.
+        None => pipe_with(PipeFlags::CLOEXEC)?.0,
+    };
+    sandbox.run(&order, [input.as_fd(), output.as_fd(), output.as_fd()]).map_err(|refusal| match refusal
+        .errno
+    {
+        libc::ENOENT | libc::EACCES => io::Error::other(not_shown(&order.program, &confinement)),
+        libc::ENOEXEC => io::Error::from_raw_os_error(libc::ENOEXEC),
+        _ => machine(refusal),
+    })?;
+    drop((input, output));
+    let exit = attend(&sandbox, &said.into(), work.patience, hear)?;
+    let excess = super::excess_of(&sandbox, &confinement);
+    let copies: Vec<OwnedFd> =
+        (0..work.writes.len()).filter_map(|place| sandbox.copy(place)?.try_clone_to_owned().ok()).collect();
+    // What it left running writes no more.
+    sandbox.end().map_err(|left| io::Error::other(left.to_string()))?;
+    let ended = match exit {
+        _ if excess.is_some() => match excess {
+            Some(Excess::OutOfMemory(bytes)) => format!("out of memory, {} MB", bytes >> 20),
+            Some(Excess::NoMoreProcesses(most)) => format!("out of processes, {most}"),
+            _ => format!("out of disk, {} MB", confinement.disk >> 20),
+        },
+        // A single file had no room; the shell says it of its child in its own code.
+        Some(Exit { code, .. }) if code == 128 + libc::SIGXFSZ => {
+            format!("out of disk: a file of more than {} MB", confinement.disk >> 20)
+        }
+        Some(exit) => {
+            bring(&copies, work.writes, &before, bounds)?;
+            return Ok(ExitStatus::from_raw(exit.signal.unwrap_or(exit.code << 8)));
+        }
+        None => "it was killed".to_owned(),
+    };
+    Err(io::Error::other(ended))
+}
+
+fn bring(
+    copies: &[OwnedFd],
+    into: &[&Path],
+    before: &[Vec<agon_sandbox::Entry>],
+    bounds: Bounds,
+) -> io::Result<()> {
+    for ((copy, into), before) in copies.iter().zip(into).zip(before) {
+        // Twice the bounds, as the copy has room for what was there beside what may be written.
+        let bounds = Bounds { bytes: 2 * bounds.bytes, entries: 2 * bounds.entries };
+        bring_out(copy, into, before, bounds).map_err(|error| {
+            let why = format!("what it made cannot be kept in {}: {error}", into.display());
+            io::Error::new(error.kind(), why)
+        })?;
+    }
+    Ok(())
+}
+
+/// Hears what it says until it has ended.
+fn attend(
+    sandbox: &Sandbox,
+    said: &File,
+    patience: Duration,
+    hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<Option<Exit>> {
+    let until = Instant::now() + patience;
+    let (mut exit, mut open) = (None, true);
+    loop {
+        let over = exit.is_some() || sandbox.is_over();
+        let wait = rustix::time::Timespec { tv_sec: 0, tv_nsec: if over { 0 } else { 10_000_000 } };
+        if open {
+            let mut waits = [PollFd::new(said, PollFlags::IN)];
+            let _ = poll(&mut waits, Some(&wait));
+        } else if !over {
+            exit = sandbox.wait(Duration::from_millis(10));
+        }
+        let mut bytes = [0; 16 << 10];
+        match (&*said).read(&mut bytes) {
+            Ok(0) => open = false,
+            Ok(count) => {
+                hear(&bytes[..count])?;
+                if Instant::now() < until {
+                    continue;
+                }
+            }
+            // It has ended, and there is nothing more, though what it left may hold the pipe.
+            Err(_) if over => return Ok(exit),
+            Err(_) => {}
+        }
+        if over && !open {
+            return Ok(exit);
+        }
+        if Instant::now() >= until {
+            return Err(io::Error::other(format!("it took longer than {} s", patience.as_secs())));
+        }
+        if exit.is_none() {
+            exit = sandbox.wait(Duration::ZERO);
+        }
+    }
+}
+
+fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Order)> {
+    let user = User::own();
+    let path = std::env::join_paths(&user.path).unwrap_or_default();
+    let folder = match command.get_current_dir() {
+        Some(folder) => folder.to_owned(),
+        None => std::env::current_dir()?,
+    };
+    if !folder.is_dir() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let program = folder.join(spawn::find(command.get_program(), Some(&folder), &path));
+    if !program.exists() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    if program.is_dir() || !sys::may_execute(&program) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let foreign = work.confined == Confined::Foreign;
+    let launch = Launch {
+        program: command.get_program().to_owned(),
+        arguments: command.get_args().map(OsStr::to_owned).collect(),
+        folder: Some(folder.clone()),
+        confined: work.confined,
+        ..Launch::default()
+    };
+    let Needs { places, mut variables } = needs::of(&launch, &program, foreign, &user);
+    let mut confinement = limits();
+    // What is copied is not shown a second time.
+    let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));
+    let shown = places.iter().filter(|place| !written(place));
+    confinement.readable = shown.map(Place::same).collect();
+    if guard::program() == Some(&program) && !needs::is_systems(&program) {
+        confinement.readable.retain(|place| !program.starts_with(&place.outside));
+        confinement.readable.push(Place::same(&program));
+    }
+    if !foreign {
+        for (place, own) in of_user(&user) {
+            confinement.readable.push(Place::same(place));
+            variables.extend(own);
+        }
+    }
+    packages(&mut confinement, &mut variables);
+    if is_home(&folder, &user) {
+        return Err(io::Error::other(format!(
+            "{} is shown to no build as a whole; put the bot into a folder of its own",
+            folder.display()
+        )));
+    }
+    if !written(&folder) && !needs::is_systems(&folder) {
+        confinement.readable.push(Place::same(&folder));
+    }
+    confinement.readable.sort_by_key(|place| place.outside.components().count());
+    confinement.readable.dedup();
+    confinement.copied = work.writes.iter().map(Place::same).collect();
+    confinement.folder = folder;
+    let text = |word: &OsStr| {
+        let why = || io::Error::other(format!("the word {} is not UTF-8", Path::new(word).display()));
+        word.to_str().map(str::to_owned).ok_or_else(why)
+    };
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            variables.insert(text(name)?, text(value)?);
+        }
+    }
+    let arguments = command.get_args().map(text).collect::<io::Result<_>>()?;
+    Ok((confinement, Order { program, arguments, variables, cpus: Vec::new() }))
+}
+
+fn is_home(folder: &Path, user: &User) -> bool {
+    folder.parent().is_none() || user.home.as_ref().is_some_and(|home| home.starts_with(folder))
+}
+
+/// What a build of one's own finds of packages that were fetched before, and the variables by which it does.
+fn of_user(user: &User) -> Vec<(PathBuf, Vec<(String, String)>)> {
+    let Some(home) = &user.home else { return Vec::new() };
+    let set = |name: &str, usual: &str| std::env::var_os(name).map_or(home.join(usual), PathBuf::from);
+    let found = [
+        (set("CARGO_HOME", ".cargo"), "CARGO_HOME", &[("CARGO_NET_OFFLINE", "true")][..]),
+        (set("RUSTUP_HOME", ".rustup"), "RUSTUP_HOME", &[]),
+        (set("GOMODCACHE", "go/pkg/mod"), "GOMODCACHE", &[("GOPROXY", "off"), ("GOFLAGS", "-mod=mod")]),
+        (set("NUGET_PACKAGES", ".nuget/packages"), "NUGET_PACKAGES", &[]),
+    ];
+    let mut all = Vec::new();
+    for (place, variable, more) in found {
+        if place.is_dir() {
+            let own = [(variable.to_owned(), place.to_string_lossy().into_owned())];
+            let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            all.push((place, own.into_iter().chain(more).collect()));
+        }
+    }
+    let maven = home.join(".m2/repository");
+    if maven.is_dir() {
+        let value = format!("-Dmaven.repo.local={} -o", maven.display());
+        all.push((maven, vec![("MAVEN_ARGS".to_owned(), value)]));
+    }
+    all
+}
+
+/// Bytes as a file that nobody can change any more, the one who reads them least of all.
+///
+/// # Errors
+/// The system's: no memory, or what is read cannot be.
+pub fn sealed(mut bytes: impl Read) -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(rustix::fs::memfd_create("agon", flags)?);
+    io::copy(&mut bytes, &mut file)?;
+    file.flush()?;
+    io::Seek::rewind(&mut file)?;
+    rustix::fs::fcntl_add_seals(
+        &file,
+        SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
+    )?;
+    Ok(file.into())
+}

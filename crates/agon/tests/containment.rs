@@ -1,0 +1,321 @@
+//! What is left of bots: nothing, after a match, after very many, and after agon was killed outright. The short forms; `cargo
+//! xtask long walls` sets the numbers. Where this machine has no sandbox, a line says so and the tests pass.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agon_sandbox::Level;
+use common::{WAITER, command, err, folder, mode, out};
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A number that a long run sets.
+fn number(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+fn level() -> Level {
+    let found = agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon")));
+    if found.level > Level::B {
+        println!("skipped: level {} here: {:?}", found.level, found.missing);
+    }
+    found.level
+}
+
+fn write(at: &Path, name: &str, text: &str) {
+    let file = at.join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    std::fs::write(&file, text).expect("a file");
+    mode(&file, 0o755);
+}
+
+/// Processes in whose command line this stands.
+fn running(mark: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.windows(mark.len()).any(|part| part == mark.as_bytes())
+    };
+    pids.filter(|pid| *pid != own).filter(has).collect()
+}
+
+/// How many are left when what dies has had its time.
+fn left(mark: &str, patience: Duration) -> usize {
+    let begun = Instant::now();
+    loop {
+        let left = running(mark).len();
+        if left == 0 || begun.elapsed() >= patience {
+            return left;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Ways to hide, times ways to live on.
+fn breeders(mark: &str) -> Vec<String> {
+    let hides = ["", "setsid ", "env -i ", "env -i setsid ", "nohup ", "setsid -f ", "env -i nohup setsid "];
+    let lives = [
+        format!("sleep {mark}"),
+        format!("sh -c 'trap \"\" TERM HUP INT; while true; do sleep {mark}; done'"),
+        format!("sh -c '(sleep {mark} &) ; (sh -c \"sleep {mark}\" &)'"),
+        format!("sh -c 'kill -STOP $$; : {mark}'"),
+        format!("sh -c 'n=0; while [ $n -lt 5 ]; do sleep {mark} & n=$((n+1)); done; wait'"),
+        // One that is another process every moment.
+        format!(
+            "sh -c 'echo \"sleep 0.05; exec sh /tmp/chain {mark}\" > /tmp/chain; exec sh /tmp/chain {mark}'"
+        ),
+    ];
+    let all = hides.iter().flat_map(|hide| lives.iter().map(move |live| format!("{hide}{live}")));
+    all.map(|line| format!("{line} </dev/null >/dev/null 2>&1 &")).take(38).collect()
+}
+
+/// Lets every breeder play a match, and be there when agon is killed, so many times: how many processes were left after
+/// each.
+fn breed(at: &Path, without: &str, breeders: &[String], kills: usize, mark: &str) -> (usize, usize) {
+    let (mut after_match, mut after_kill) = (0, 0);
+    let end = |left: usize| {
+        for pid in running(mark) {
+            let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+        }
+        left
+    };
+    for (number, breeder) in breeders.iter().enumerate() {
+        let bot = format!("bot-{number}");
+        write(at, &format!("{bot}/agon.toml"), "run = './bot'");
+        write(at, &format!("{bot}/bot"), &WAITER.replace("#!/bin/sh\n", &format!("#!/bin/sh\n{breeder}\n")));
+        let words =
+            ["play", "cultist-wars", &bot, "builtin:idle", "--no-timeouts", "--no-replay", "--sandbox", "on"];
+        let mut agon = command(at, &words);
+        agon.env("AGON_SANDBOX_WITHOUT", without);
+        let played = agon.output().expect("agon starts");
+        assert!(played.status.success(), "{breeder}: {}", err(&played));
+        after_match +=
+            end(left(mark, Duration::from_secs(if without.contains("namespaces") { 1 } else { 10 })));
+        write(
+            at,
+            &format!("{bot}/bot"),
+            &format!("#!/bin/sh\n{breeder}\nread -r nothing; exec sleep {mark}\n"),
+        );
+        for kill in 0..kills {
+            let mut agon = command(at, &words);
+            agon.env("AGON_SANDBOX_WITHOUT", without).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut agon = agon.spawn().expect("agon starts");
+            let begun = Instant::now();
+            while running(mark).is_empty() {
+                assert!(begun.elapsed() < PATIENCE, "{breeder}: it breeds");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(kill as u64 * 7));
+            agon.kill().expect("it runs");
+            agon.wait().expect("it ended");
+            after_kill +=
+                end(left(mark, Duration::from_secs(if without.contains("namespaces") { 1 } else { 10 })));
+        }
+    }
+    (after_match, after_kill)
+}
+
+#[test]
+fn nothing_of_bots_that_breed_and_hide_outlives_a_match_or_agon() {
+    let level = level();
+    if level > Level::B {
+        return;
+    }
+    let (bots, kills) = (number("AGON_BREEDERS", 4), number("AGON_KILLS", 1));
+    let at = folder();
+    let mark = format!("{}.{}", 900_000 + std::process::id() % 90_000, 7);
+    let mut all = breeders(&mark);
+    assert_eq!(all.len(), 38);
+    if bots < all.len() {
+        all = all.into_iter().step_by(38 / bots).take(bots).collect();
+    }
+    for (name, without) in [("A", ""), ("B", "cgroup"), ("C", "namespaces,cgroup")] {
+        if name == "A" && level != Level::A {
+            println!("skipped: level {level} here");
+            continue;
+        }
+        let (after_match, after_kill) = breed(at.path(), without, &all, kills, &mark);
+        println!(
+            "level {name}: {} bots; left after their matches: {after_match}; after {} kills of agon: {after_kill}",
+            all.len(),
+            all.len() * kills
+        );
+        // Without namespaces it is counted and said.
+        assert!(name == "C" || after_match + after_kill == 0, "level {name}");
+    }
+}
+
+/// A native bot that waits, if there is a compiler.
+fn native(at: &Path) -> Option<()> {
+    if !agon_bot::tools::is_installed("gcc") {
+        println!("skipped: gcc is not installed");
+        return None;
+    }
+    let source = "#include <stdio.h>
+int main(void) { int n; char l[999]; for (int i = 0; i < 9; i++) if (!fgets(l, 999, stdin)) return 0;
+    while (fgets(l, 999, stdin)) { sscanf(l, \"%d\", &n); while (n--) if (!fgets(l, 999, stdin)) return 0;
+        puts(\"WAIT\"); fflush(stdout); } return 0; }
+";
+    std::fs::write(at.join("waiter.c"), source).expect("a file");
+    for bot in ["one", "two"] {
+        write(at, &format!("{bot}/agon.toml"), "run = './bot'");
+        let place = at.join(bot).join("bot");
+        let made =
+            Command::new("gcc").arg("-O1").arg("-o").arg(place).arg("waiter.c").current_dir(at).status();
+        assert!(made.expect("gcc").success());
+    }
+    Some(())
+}
+
+/// Cgroups that this process's sandboxes made, by the hierarchies where such groups are.
+fn groups() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![(std::path::PathBuf::from("/sys/fs/cgroup"), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && depth < 12 {
+                if entry.file_name().to_string_lossy().starts_with("agon-") {
+                    found.insert(entry.path().display().to_string());
+                }
+                folders.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}
+
+/// Those of one process, by their names.
+fn groups_of(pid: u32) -> usize {
+    let own = format!("/agon-{pid}-");
+    groups().iter().filter(|group| group.contains(&own)).count()
+}
+
+/// Namespaces of the whole machine: those of others come and go.
+fn namespaces() -> usize {
+    let kinds = ["net", "mnt", "pid", "user", "ipc", "uts", "cgroup"];
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let links = processes.flat_map(|entry| kinds.map(|kind| entry.path().join("ns").join(kind)));
+    links.filter_map(|link| std::fs::read_link(link).ok()).collect::<BTreeSet<_>>().len()
+}
+
+fn entries(folder: impl AsRef<Path>) -> usize {
+    std::fs::read_dir(folder).map_or(0, |entries| entries.count())
+}
+
+fn mounts() -> usize {
+    std::fs::read_to_string("/proc/self/mountinfo").expect("mounts").lines().count()
+}
+
+#[test]
+fn very_many_matches_leave_nothing_behind() {
+    let at = folder();
+    if level() > Level::B || native(at.path()).is_none() {
+        return;
+    }
+    let matches = number("AGON_MATCHES", 60).to_string();
+    let own = at.path().join("tmp");
+    std::fs::create_dir(&own).expect("a folder");
+    let before = (mounts(), namespaces());
+    let words = ["gauntlet", "cultist-wars", "one", "two", "-n", &matches, "-j", "2", "--sandbox", "on"];
+    let words = [&words[..], &["--journal", "j", "--replays", "none", "-q", "--json"]].concat();
+    let mut agon = command(at.path(), &words);
+    let begun = Instant::now();
+    agon.env("TMPDIR", &own).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut agon = agon.spawn().expect("agon starts");
+    // What agon and its spawner hold open, early and late.
+    let (mut first, mut most) = (0, 0);
+    let pid = agon.id();
+    while agon.try_wait().expect("asked").is_none() {
+        let spawner = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let spawners =
+            spawner.split_ascii_whitespace().map(|pid| entries(format!("/proc/{pid}/fd"))).sum::<usize>();
+        let open = entries(format!("/proc/{pid}/fd")) + spawners;
+        if begun.elapsed() < Duration::from_secs(5) {
+            first = first.max(open);
+        } else {
+            most = most.max(open);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let done = agon.wait_with_output().expect("its output");
+    assert!(done.status.success(), "{}", out(&done));
+    let took = begun.elapsed().as_secs_f64();
+    let path = at.path().display().to_string();
+    let after = (mounts(), namespaces(), running(&path).len(), groups_of(pid), entries(&own));
+    println!(
+        "{matches} matches in {took:.0} s; mounts {} before, {} after; namespaces of the machine {} and {}; left of agon: \
+         {} processes, {} cgroups, {} temporary folders; descriptors: at most {first} in the first 5 s, {most} later",
+        before.0, after.0, before.1, after.1, after.2, after.3, after.4
+    );
+    assert_eq!((after.0, after.2, after.3, after.4), (before.0, 0, 0, 0));
+    assert!(most <= first + 8, "descriptors grow: {first}, then {most}");
+    assert!(out(&done).contains("in a sandbox of level"), "{}", out(&done));
+}
+
+#[test]
+fn what_a_killed_agon_leaves_is_swept() {
+    let at = folder();
+    if level() > Level::B || native(at.path()).is_none() {
+        return;
+    }
+    let kills = number("AGON_KILLS", 3) as u32;
+    let path = at.path().display().to_string();
+    let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
+    for _ in 0..kills {
+        let words = ["gauntlet", "cultist-wars", "one", "two", "-n", "100000", "-j", "2", "--sandbox", "on"];
+        let words = [&words[..], &["--replays", "none", "-q", "--journal", "-"]].concat();
+        let mut agon = command(at.path(), &words);
+        let mut agon = agon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts");
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(50 + (chance >> 33) % 900));
+        agon.kill().expect("killed");
+        agon.wait().expect("it is gone");
+        left_running += left(&path, Duration::from_secs(10));
+        left_groups += groups_of(agon.id());
+    }
+    let words = ["play", "cultist-wars", "one", "two", "--no-replay", "--json", "--sandbox", "on"];
+    let next = command(at.path(), &words).output().expect("agon starts");
+    assert!(next.status.success(), "{}", err(&next));
+    let dead = |group: &String| {
+        let name = group.rsplit('/').next().unwrap_or_default();
+        let pid = name.split('-').nth(1).and_then(|pid| pid.parse::<u32>().ok());
+        pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+    };
+    let swept = groups().iter().filter(|group| dead(group)).count();
+    println!(
+        "{kills} kills: {left_running} processes left, {left_groups} cgroups left; after the next start {swept} of the dead"
+    );
+    assert_eq!((left_running, swept), (0, 0));
+}
+
+/// Memory that belongs to no one process, and daemons that forgot whose they are: counted all the same.
+#[test]
+fn shared_memory_of_daemons_stays_within_the_limit() {
+    if level() != Level::A || !agon_bot::tools::is_installed("python3") {
+        return println!("skipped: nothing counts all processes together here, or no python3");
+    }
+    let at = folder();
+    let takes = "import mmap, os
+m = mmap.mmap(-1, 1 << 30)
+for i in range(0, 1 << 30, 4096): m[i] = 1
+";
+    write(at.path(), "bot/takes.py", takes);
+    write(at.path(), "bot/agon.toml", "run = './bot'");
+    let starts = "#!/bin/sh\nP=$(command -v python3)\n(env -i setsid -f $P takes.py </dev/null >/dev/null 2>&1)\nsleep 2\n";
+    write(at.path(), "bot/bot", &WAITER.replace("#!/bin/sh\n", starts));
+    let words = ["play", "cultist-wars", "bot", "builtin:idle", "--no-replay", "--json", "--no-timeouts"];
+    let played = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat()).output().expect("agon");
+    let result: Value = serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)));
+    let fault = result["seats"][0]["faults"][0]["message"].as_str().unwrap_or_default();
+    assert!(fault.starts_with("out of memory, 256 MB"), "{result:#}");
+    let peak = result["seats"][0]["time"]["memory_mib"].as_f64().expect("counted");
+    assert!(peak <= 256.5, "{peak}");
+}

@@ -1,0 +1,313 @@
+//! What runs in a sandbox beside matches: builds, and the unpacking of archives. Where this machine has none, a line says so
+//! and the test passes.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{WAITER, command, err, folder, mode, out};
+use serde_json::Value;
+
+/// Whether this machine has a sandbox.
+fn has_one() -> bool {
+    let found = agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon")));
+    if found.level > agon_sandbox::Level::B {
+        println!("skipped: level {} here: {:?}", found.level, found.missing);
+    }
+    found.level <= agon_sandbox::Level::B
+}
+
+fn write(at: &Path, name: &str, text: &str) {
+    let file = at.join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    std::fs::write(&file, text).expect("a file");
+    mode(&file, 0o755);
+}
+
+fn agon(at: &Path, words: &[&str]) -> Output {
+    command(at, words)
+        .env("AGON_CACHE", at.join("cache"))
+        .env("HOME", at.join("home"))
+        .output()
+        .expect("agon")
+}
+
+/// The folder that an archive was unpacked to.
+fn unpacked(at: &Path) -> std::path::PathBuf {
+    let below = |folder: &Path| {
+        let mut entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        entries.next().expect("an entry").path()
+    };
+    below(&below(&below(&at.join("cache/unpacked"))))
+}
+
+/// A build that tries to get out, and leaves traps behind: links, a set-user-id bit, a process, what is too much.
+const HOSTILE: &str = r#"#!/bin/sh
+exec 2>&1
+echo built > made
+mkdir -p deep/er; echo kept > deep/er/file
+ln -s /etc/passwd passwd; ln -s SECRET secret; ln made made-twice
+mkfifo pipe; chmod 6755 made
+(setsid sleep 1000 </dev/null >/dev/null 2>&1 &)
+[ -r SECRET ] && echo LEAK: a file outside
+(echo > OUTSIDE/written) 2>/dev/null && echo LEAK: wrote outside
+grep -q : /proc/net/dev 2>/dev/null && echo LEAK: interfaces
+[ -n "$AGON_TEST_HIDDEN" ] && echo LEAK: the environment
+kill -0 PARENT 2>/dev/null && echo LEAK: a process outside
+echo "as $(id -u)"
+"#;
+
+#[test]
+fn a_strangers_build_runs_inside_and_only_files_come_out() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    mode(outside.path(), 0o777);
+    write(outside.path(), "secret", "do not read me");
+    let secret = outside.path().join("secret");
+    let build = HOSTILE
+        .replace("SECRET", &secret.display().to_string())
+        .replace("OUTSIDE", &outside.path().display().to_string())
+        .replace("PARENT", &std::process::id().to_string());
+    write(at.path(), "bot/build.sh", &build);
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "build = './build.sh'\nrun = './bot'\n");
+    let tar = Command::new("tar").args(["czf", "bot.tar.gz", "bot"]).current_dir(at.path()).status();
+    assert!(tar.expect("tar").success());
+    let words = ["build", "bot.tar.gz"];
+    let mut build = command(at.path(), &words);
+    build.env("AGON_CACHE", at.path().join("cache")).env("AGON_TEST_HIDDEN", "x");
+    let built = build.output().expect("agon starts");
+    assert!(built.status.success(), "{}{}", out(&built), err(&built));
+    assert!(err(&built).contains("in a sandbox"), "{}", err(&built));
+    assert!(err(&built).contains("as 1000"), "{}", err(&built));
+    assert!(!err(&built).contains("LEAK"), "{}", err(&built));
+    let place = unpacked(at.path());
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap_or_default();
+    assert_eq!((read("made").as_str(), read("deep/er/file").as_str()), ("built\n", "kept\n"));
+    for trap in ["passwd", "secret", "pipe"] {
+        assert!(place.join(trap).symlink_metadata().is_err(), "{trap} came out");
+    }
+    use std::os::unix::fs::MetadataExt as _;
+    assert_eq!(place.join("made").metadata().expect("there").mode() & 0o7777, 0o755);
+    assert!(!outside.path().join("written").exists());
+    // Built once; and it plays.
+    assert!(out(&agon(at.path(), &words)).contains("up to date"));
+    let words = ["play", "cultist-wars", "bot.tar.gz", "builtin:idle", "--no-replay", "--json"];
+    let played: Value = serde_json::from_slice(&agon(at.path(), &words).stdout).expect("JSON");
+    assert_eq!(played["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{played:#}");
+}
+
+#[test]
+fn a_build_that_takes_too_much_says_of_what() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let cases = [
+        ("disk", "head -c 2000000000 /dev/zero > big", "out of disk"),
+        ("fails", "echo no compiler here; exit 7", "7"),
+        ("network", "exec python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))'", "exit"),
+        ("missing", "", "needs `no-such-compiler`"),
+    ];
+    for (name, what, wanted) in cases {
+        write(at.path(), &format!("{name}/build.sh"), &format!("#!/bin/sh\n{what}\n"));
+        write(at.path(), &format!("{name}/bot"), WAITER);
+        let command = if name == "missing" { "no-such-compiler" } else { "./build.sh" };
+        write(at.path(), &format!("{name}/agon.toml"), &format!("build = '{command}'\nrun = './bot'\n"));
+        let built = agon(at.path(), &["build", name, "--sandbox", "on"]);
+        assert_eq!(built.status.code(), Some(1), "{name}: {}{}", out(&built), err(&built));
+        assert!(out(&built).contains(wanted), "{name}: {}{}", out(&built), err(&built));
+    }
+}
+
+/// Compilers of single files, where they are installed: the same program comes out, and plays.
+#[test]
+fn compilers_work_inside() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let sources = [
+        (
+            "gcc",
+            "bot.c",
+            "#include <stdio.h>\nint main(void){int n;char l[999];for(int i=0;i<9;i++)fgets(l,999,stdin);while(fgets(l,999,stdin)){sscanf(l,\"%d\",&n);while(n--)fgets(l,999,stdin);puts(\"WAIT\");fflush(stdout);}}\n",
+        ),
+        (
+            "g++",
+            "bot.cpp",
+            "#include <iostream>\n#include <string>\nint main(){std::string l;for(int i=0;i<9;i++)std::getline(std::cin,l);while(std::getline(std::cin,l)){int n=std::stoi(l);while(n--)std::getline(std::cin,l);std::cout<<\"WAIT\"<<std::endl;}}\n",
+        ),
+        (
+            "rustc",
+            "bot.rs",
+            "use std::io::*;fn main(){let mut l=stdin().lines().map(|l|l.unwrap()).skip(9);while let Some(n)=l.next(){for _ in 0..n.trim().parse::<usize>().unwrap(){l.next();}println!(\"WAIT\");}}\n",
+        ),
+        (
+            "javac",
+            "Bot.java",
+            "import java.util.*;class Bot{public static void main(String[] a){Scanner s=new Scanner(System.in);for(int i=0;i<9;i++)s.nextLine();while(s.hasNextLine()){int n=Integer.parseInt(s.nextLine().trim());while(n-->0)s.nextLine();System.out.println(\"WAIT\");}}}\n",
+        ),
+        (
+            "go",
+            "bot.go",
+            "package main\nimport (\"bufio\";\"fmt\";\"os\";\"strconv\";\"strings\")\nfunc main(){s:=bufio.NewScanner(os.Stdin);for i:=0;i<9;i++{s.Scan()};for s.Scan(){n,_:=strconv.Atoi(strings.TrimSpace(s.Text()));for ;n>0;n--{s.Scan()};fmt.Println(\"WAIT\")}}\n",
+        ),
+    ];
+    for (compiler, name, text) in sources {
+        if !agon_bot::tools::is_installed(compiler) {
+            println!("skipped: {compiler} is not installed");
+            continue;
+        }
+        write(at.path(), name, text);
+        let words = ["play", "cultist-wars", name, "builtin:idle", "--seed", "7", "--no-replay", "--json"];
+        // With the home of who runs the tests: compilers are found through it.
+        let mut play = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat());
+        let played = play.env("AGON_CACHE", at.path().join("cache")).output().expect("agon starts");
+        assert!(err(&played).contains("in a sandbox"), "{name}: {}", err(&played));
+        let seat = common::played_well(&played, name);
+        assert_ne!(seat["sandbox"], "off", "{name}");
+    }
+}
+
+/// Archives that want to write elsewhere are refused as outside, by the same sentences.
+#[test]
+fn hostile_archives_are_unpacked_inside_and_refused() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let entry = |name: &str, kind: tar::EntryType, link: Option<&str>| {
+        let mut header = tar::Header::new_gnu();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_mode(0o644);
+        header.set_size(0);
+        if let Some(link) = link {
+            header.set_link_name(link).expect("a name");
+        }
+        header.set_cksum();
+        let mut archive = tar::Builder::new(Vec::new());
+        archive.append(&header, &b""[..]).expect("a vector takes all");
+        archive.into_inner().expect("a vector takes all")
+    };
+    let cases = [
+        (entry("../out", tar::EntryType::Regular, None), "leads out of the archive"),
+        (entry("link", tar::EntryType::Symlink, Some("/etc")), "is a link or a device"),
+        (b"no archive at all".to_vec(), "no archive that can be read"),
+    ];
+    for (number, (bytes, wanted)) in cases.into_iter().enumerate() {
+        for sandbox in ["auto", "off"] {
+            let name = format!("bad-{number}-{sandbox}.tar");
+            std::fs::write(at.path().join(&name), &bytes).expect("a file");
+            let built = agon(at.path(), &["build", &name, "--sandbox", sandbox]);
+            assert_eq!(built.status.code(), Some(2), "{name}: {}{}", out(&built), err(&built));
+            assert!(err(&built).contains(&name) && err(&built).contains(wanted), "{name}: {}", err(&built));
+        }
+    }
+    let left = std::fs::read_dir(at.path().join("cache/unpacked")).map_or(0, |entries| entries.count());
+    assert_eq!(left, 0, "nothing is left of what was refused");
+}
+
+/// A stranger's files that only their owner may read are shown all the same: what runs them is nobody's user.
+#[test]
+fn files_that_only_their_owner_reads_play() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    write(at.path(), "home/Downloads/bot/bot", WAITER);
+    write(at.path(), "home/Downloads/bot/agon.toml", "run = './bot'\n");
+    mode(&at.path().join("home/Downloads/bot/bot"), 0o700);
+    mode(&at.path().join("home/Downloads/bot/agon.toml"), 0o600);
+    mode(&at.path().join("home/Downloads/bot"), 0o700);
+    let bot = at.path().join("home/Downloads/bot").display().to_string();
+    let played = agon(at.path(), &["play", "cultist-wars", &bot, "builtin:idle", "--no-replay", "--json"]);
+    let seat = common::played_well(&played, "a download");
+    assert_ne!(seat["sandbox"], "off");
+}
+
+#[test]
+fn what_cannot_be_shown_is_wrong_and_says_why() {
+    let at = folder();
+    write(at.path(), "bot/bot", WAITER);
+    std::fs::create_dir(at.path().join("home")).expect("a folder");
+    let many = (0..40).map(|_| "'/usr'").collect::<Vec<_>>().join(", ");
+    for (read, wanted) in [
+        ("'/etc'", "`/etc` cannot be shown"),
+        ("'/'", "`/` cannot be shown"),
+        ("'/proc/self'", "cannot be shown"),
+        ("'/tmp'", "cannot be shown"),
+        ("'~/'", "is your home"),
+        ("'/no/such'", "`/no/such`: No such file"),
+        (&many, "40 places, and at most 32"),
+        ("7", "agon.toml:3:"),
+    ] {
+        write(at.path(), "bot/agon.toml", &format!("run = './bot'\n[sandbox]\nread = [{read}]\n"));
+        let words = ["play", "cultist-wars", "bot", "builtin:idle", "--no-replay", "--sandbox", "on"];
+        let played = agon(at.path(), &words);
+        assert_eq!(played.status.code(), Some(2), "{read}: {}", err(&played));
+        assert!(err(&played).contains(wanted), "{read}: {}", err(&played));
+    }
+}
+
+/// Every starter whose language is installed: built inside, and played inside and outside with the same end.
+#[test]
+fn every_starter_plays_inside_as_outside() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let run = |folder: &Path, words: &[&str]| command(folder, words).output().expect("agon starts");
+    let listed: Value = serde_json::from_slice(&run(at.path(), &["new", "--json"]).stdout).expect("JSON");
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let mut played = 0;
+    for starter in listed.as_array().expect("a list") {
+        let (game, language, needs) =
+            (text(starter, "game"), text(starter, "language"), text(starter, "needs"));
+        if !agon_bot::tools::is_installed(&needs) {
+            println!("skipped: {game} {language}: {needs} is not installed");
+            continue;
+        }
+        let bot = format!("{game}-{language}");
+        let made = run(at.path(), &["new", &game, &language, &bot]);
+        assert!(made.status.success(), "{bot}: {}", err(&made));
+        let built = run(at.path(), &["build", &bot, "--sandbox", "on"]);
+        assert!(built.status.success(), "{bot}: {}{}", out(&built), err(&built));
+        // Where time decides between equals, against itself it would.
+        let opponent = starter["opponents"][0].as_str().expect("an opponent");
+        let mut words =
+            vec!["play", &game, &bot, opponent, "--seed", "5", "--no-replay", "--json", "--time-scale", "20"];
+        // Their steps are all alike; some are enough.
+        match &*game {
+            "jungle-blitz" => words.extend(["--set", "totalTick=60"]),
+            "deerhunt" => words.extend(["--set", "max_rounds=30"]),
+            _ => {}
+        }
+        let of = |sandbox: &str| -> Value {
+            let done = run(at.path(), &[&words[..], &["--sandbox", sandbox]].concat());
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{bot} {sandbox}: {}", err(&done)))
+        };
+        let (inside, outside) = (of("on"), of("off"));
+        for key in ["turns", "outcome"] {
+            assert_eq!(inside[key], outside[key], "{bot}: {inside:#}");
+        }
+        for seat in 0..2 {
+            assert_eq!(inside["seats"][seat]["score"], outside["seats"][seat]["score"], "{bot}");
+        }
+        let own = &inside["seats"][0];
+        assert_ne!(own["sandbox"], "off", "{bot}");
+        // On a machine with work to do, a runtime's threads may run a little late.
+        let faults = own["faults"].as_array().expect("a list").iter();
+        let worse: Vec<_> = faults.filter(|fault| fault["kind"] != "pondering").collect();
+        assert!(worse.is_empty(), "{bot}: {worse:#?}");
+        played += 1;
+    }
+    println!("{played} starters played inside as outside");
+    assert!(played > 0 || !agon_bot::tools::is_installed("python3"));
+}
