@@ -106,6 +106,29 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "walls",
+        about: "38 bots that breed and hide, each there at 9 kills of agon, at levels A, B and C; 20,000 matches and 50 kills at random \
+                moments leave nothing; about half an hour",
+        command: &[
+            "--config",
+            "env.AGON_BREEDERS='38'",
+            "--config",
+            "env.AGON_KILLS='9'",
+            "--config",
+            "env.AGON_MATCHES='20000'",
+            "--config",
+            "env.AGON_MOMENTS='50'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "containment",
+            "--",
+            "--nocapture",
+            "--test-threads=1",
+        ],
+    },
+    Proof {
         name: "decisions",
         about: "sequential tests are wrong as rarely as they say and intervals hold, 20,000 runs for each kind of results; half an hour",
         command: &[

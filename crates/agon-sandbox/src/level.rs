@@ -76,10 +76,10 @@ impl Found {
             let why = || "withdrawn for a test".to_owned();
             let fix = || "unset AGON_SANDBOX_WITHOUT".to_owned();
             let (wall, what, level) = match name {
-                "namespaces" => (crate::Wall::Namespaces, "namespaces", Level::C),
+                "namespaces" | "userns" => (crate::Wall::Namespaces, "namespaces", Level::C),
                 "cgroup" => (crate::Wall::Group, "a cgroup", Level::B),
                 "landlock" => (crate::Wall::Landlock, "Landlock", Level::A),
-                "filter" => (crate::Wall::Filter, "the filter of system calls", Level::D),
+                "filter" | "seccomp" => (crate::Wall::Filter, "the filter of system calls", Level::D),
                 _ => continue,
             };
             self.walls.remove(&wall);

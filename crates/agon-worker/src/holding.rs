@@ -36,6 +36,16 @@ pub fn hold(trusted: bool) -> Result<Confined, String> {
     ))
 }
 
+/// The word for it in results and for workers: the level of the sandbox, where there is one.
+pub fn word(level: Option<Level>) -> String {
+    level.map_or_else(|| "not confined".to_owned(), |level| level.to_string())
+}
+
+/// The level at which bots are held like this here.
+pub fn level(confined: Confined) -> Option<Level> {
+    inside::found().ok().filter(|_| confined != Confined::No).map(|found| found.level)
+}
+
 /// The attacks on this machine's walls, and what came of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {

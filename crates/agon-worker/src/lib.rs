@@ -19,7 +19,7 @@ pub mod holding;
 pub mod unpack;
 pub mod versions;
 
-pub use play::{Level, Table};
+pub use play::Table;
 pub use protocol::{Away, Granted, Ground, Hall, Job, Posted, Program, Report, Sitting, Terms, Try};
 pub use run::{Settings, run};
 pub use verify::{Recomputed, verify};

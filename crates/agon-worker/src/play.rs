@@ -5,35 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agon_bot::BotName;
 use agon_game::{AnyGame, Ready, Seat, Session};
-use agon_match::record::Void;
+use agon_match::record::{Held, Void};
 use agon_match::{
     MatchRecord, Observer, Ponder, Recorder, StepReport, Terms as Conditions, cpus_a_match, play_on, seat_all,
 };
 use agon_replay::{Header, SeatInfo};
 use agon_spec::Clock;
 
+use crate::holding;
 use crate::protocol::{Job, Report, Terms};
-
-/// How far bots are held back. It stands in each result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Not at all: they run with the rights of whoever started the server.
-    NotConfined,
-}
-
-impl Level {
-    /// The level at which this program plays matches now. Here, and only here, the sandbox is switched on.
-    pub fn now() -> Self {
-        Self::NotConfined
-    }
-
-    /// The words for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::NotConfined => "not confined",
-        }
-    }
-}
 
 /// The game under a contest's terms, with rules and maps read.
 pub struct Table {
@@ -150,7 +130,21 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
         faults: Seat::first(seats as u8).map(fault).collect(),
         max_ms: record.max_ms(),
         wall_us: record.wall_us,
-        level: Level::now().word().to_owned(),
+        level: level(&record.held),
+    }
+}
+
+/// How well the programs of a match were held: as the one that was held worst.
+fn level(held: &[Held]) -> String {
+    let worst = held.iter().filter_map(|held| match held {
+        Held::NoProgram => None,
+        Held::Inside(level) => Some(Some(*level)),
+        Held::Free => Some(None),
+    });
+    // No level at all is worse than any.
+    match worst.max_by_key(|level| level.map_or((1, None), |level| (0, Some(level)))) {
+        None => "no program".to_owned(),
+        Some(level) => holding::word(level),
     }
 }
 
@@ -164,5 +158,21 @@ impl Observer for Watch<'_> {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         self.turn.store(session.steps(), Ordering::Relaxed);
         self.recorder.stepped(session, step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_bot::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_match_is_held_as_well_as_its_worst_program() {
+        let (free, none) = (Held::Free, Held::NoProgram);
+        let [a, b, c] = [Level::A, Level::B, Level::C].map(Held::Inside);
+        assert_eq!(level(&[none, none]), "no program");
+        assert_eq!((level(&[a, none]), level(&[a, b, a])), ("A".to_owned(), "B".to_owned()));
+        assert_eq!((level(&[c, a]), level(&[c, free])), ("C".to_owned(), "not confined".to_owned()));
     }
 }

@@ -266,7 +266,7 @@ fn what_a_killed_agon_leaves_is_swept() {
     if level() > Level::B || native(at.path()).is_none() {
         return;
     }
-    let kills = number("AGON_KILLS", 3) as u32;
+    let kills = number("AGON_MOMENTS", 3);
     let path = at.path().display().to_string();
     let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
     for _ in 0..kills {

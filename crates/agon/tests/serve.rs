@@ -24,9 +24,24 @@ fn status(folder: &Path) -> Value {
 }
 
 fn begin(folder: &Path) {
-    let output = agon(folder, &["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1"]);
+    let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1"];
+    let mut output = agon(folder, &begun);
+    if err(&output).contains("cannot hold strangers' bots") {
+        assert_eq!(output.status.code(), Some(3));
+        println!("no sandbox here: {}", err(&output));
+        trust(folder);
+        output = agon(folder, &["serve", "cup", "--matches", "4", "-j", "1"]);
+    }
     assert!(output.status.success(), "{}{}", out(&output), err(&output));
-    assert!(out(&output).contains("Bots are not confined"), "{}", out(&output));
+    let said = out(&output);
+    assert!(said.contains("held in a sandbox of level") || said.contains("You trust these bots"), "{said}");
+}
+
+/// Writes into the contest's file that its bots are trusted.
+fn trust(folder: &Path) {
+    let file = folder.join("cup/contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    std::fs::write(file, text + "\n[sandbox]\ntrust_bots = true\n").expect("written");
 }
 
 /// Ends when it is dropped, whatever the test found.
@@ -199,6 +214,80 @@ fn a_server_killed_at_any_moment_loses_nothing() {
         now["matches"]["in_log"], now["matches"]["wasted_tries"]
     );
     drop(last);
+}
+
+/// What is handed in is unpacked, built and played in the sandbox, with the packages of the contest and nothing else; the
+/// attacks on its walls are kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_contest_holds_its_bots() {
+    let program = Path::new(env!("CARGO_BIN_EXE_agon"));
+    let found = agon_sandbox::probe(program);
+    if found.level > agon_sandbox::Level::B {
+        return println!("skipped: level {} here: {:?}", found.level, found.missing);
+    }
+    let folder = folder();
+    let place = folder.path();
+    begin(place);
+    let packages = place.join("cup/packages");
+    std::fs::create_dir(&packages).expect("a folder");
+    std::fs::write(packages.join("answer"), "WAIT").expect("a file");
+    let file = place.join("cup/contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    let more = "[sandbox]\npackages = ['packages']\nenv = { PACKAGES = '";
+    let text = format!("{text}\n{more}{}' }}\n", packages.display());
+    std::fs::write(&file, text).expect("written");
+    waiter(place, "ann");
+    let answer =
+        "cat $PACKAGES/answer > made && ! echo x > $PACKAGES/answer && ! ls ../../.. | grep -q agon.db";
+    let bot = place.join("ann");
+    std::fs::write(bot.join("build.sh"), format!("{answer} && ls /proc | grep -c '^[0-9]' >&2\n"))
+        .expect("a file");
+    std::fs::write(bot.join("agon.toml"), "build = \"sh build.sh\"\nrun = \"sh run.sh\"\n").expect("a file");
+    let plays = common::WAITER.replace("echo WAIT", "cat made $PACKAGES/answer | head -c 4; echo");
+    std::fs::write(bot.join("run.sh"), plays.replace("i=0;", "[ -w made ] && exit 3; i=0;")).expect("a file");
+    let mut running = start(place);
+    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    let now = until(place, "it was checked", |now| matches!(state_of(now, "Ann")[..], ["live"] | ["failed"]));
+    assert_eq!(state_of(&now, "Ann"), ["live"], "{now:#}");
+    assert!(interrupt(&mut running).success());
+    assert_eq!(std::fs::read_to_string(packages.join("answer")).expect("there"), "WAIT");
+    let walls: Vec<_> = std::fs::read_dir(place.join("cup/walls")).expect("kept").flatten().collect();
+    let table = std::fs::read(walls[0].path()).expect("a table");
+    let table: Value = serde_json::from_slice(&table).expect("JSON");
+    assert_eq!(table["level"], found.level.to_string());
+    assert!(table["attacks"].as_array().is_some_and(|attacks| attacks.len() > 100), "{table:#}");
+    // Where the packages are no folder that can be shown, that is wrong.
+    let text = std::fs::read_to_string(&file).expect("written");
+    std::fs::write(&file, text.replace("['packages']", "['/proc']")).expect("written");
+    let refused = agon(place, &["serve", "cup"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(err(&refused).contains("`/proc` is no folder that bots can be shown"), "{}", err(&refused));
+}
+
+/// Where there is no sandbox nothing is played, unless the organiser says that the bots are trusted.
+#[test]
+fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
+    for (without, word) in [("namespaces", "level C"), ("filter", "with your rights")] {
+        let folder = folder();
+        let run = |words: &[&str]| {
+            let mut agon = command(folder.path(), words);
+            agon.env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
+        };
+        let refused = run(&["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1"]);
+        assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
+        for part in ["cannot hold strangers' bots", "[sandbox]\ntrust_bots = true"] {
+            assert!(err(&refused).contains(part), "{}", err(&refused));
+        }
+        trust(folder.path());
+        let played = run(&["serve", "cup", "--matches", "2", "-j", "1"]);
+        assert!(played.status.success(), "{}", err(&played));
+        assert!(
+            out(&played).contains("You trust these bots") && out(&played).contains(word),
+            "{}",
+            out(&played)
+        );
+    }
 }
 
 #[test]

@@ -63,10 +63,26 @@ impl User {
 
 /// What `program`, which is the file that `launch` means, needs. `foreign` is what strangers wrote.
 pub fn of(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
+    search(launch, program, foreign, user).finish()
+}
+
+/// The same for a build, which finds all compilers that are known and installed: `make` and its like call what they
+/// please.
+pub fn of_build(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
+    let mut search = search(launch, program, foreign, user);
+    tools::TOOLS.iter().map(|tool| tool.program).chain(ALSO).for_each(|name| search.word(name));
+    search.finish()
+}
+
+fn search<'a>(launch: &Launch, program: &Path, foreign: bool, user: &'a User) -> Search<'a> {
     let folder = launch.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let mut search = Search { user, folder, foreign, seen: BTreeSet::new(), needs: Needs::default() };
     search.file(program);
+    let is_shell = program.file_name().is_some_and(|name| name.to_string_lossy().ends_with("sh"));
     for word in &launch.arguments {
+        if is_shell {
+            search.script(&plain(&search.folder.join(word)));
+        }
         search.argument(Path::new(word));
         for part in word.to_string_lossy().split(':').filter(|part| part.starts_with('/')) {
             search.argument(Path::new(part));
@@ -75,7 +91,7 @@ pub fn of(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs 
     if !foreign {
         search.packages(program);
     }
-    search.finish()
+    search
 }
 
 struct Search<'a> {
@@ -149,15 +165,31 @@ impl Search<'_> {
         let runs_others = words.iter().any(|word| word.ends_with("sh"));
         words.into_iter().take(3).for_each(|word| self.word(word));
         if runs_others && !is_systems(file) {
-            let lines = rest.lines().filter(|line| !line.trim_start().starts_with('#'));
-            let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_between_words)).collect();
-            names.into_iter().filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
-                let runs = |file: &Path| file.is_absolute() && file.is_file() && sys::may_execute(file);
-                if !name.contains('/') || runs(Path::new(name)) {
-                    self.word(name);
-                }
-            });
+            self.calls(rest);
         }
+    }
+
+    /// What a script of the shell calls that has no `#!` line, or whose shell was named.
+    fn script(&mut self, file: &Path) {
+        if !file.is_file() || self.foreign && !file.starts_with(&self.folder) {
+            return;
+        }
+        let mut text = Vec::new();
+        if File::open(file).and_then(|file| file.take(LARGEST).read_to_end(&mut text)).is_ok() {
+            self.calls(&String::from_utf8_lossy(&text));
+        }
+    }
+
+    /// What the lines of a script of the shell may call.
+    fn calls(&mut self, lines: &str) {
+        let lines = lines.lines().filter(|line| !line.trim_start().starts_with('#'));
+        let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_between_words)).collect();
+        names.into_iter().filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
+            let runs = |file: &Path| file.is_absolute() && file.is_file() && sys::may_execute(file);
+            if !name.contains('/') || runs(Path::new(name)) {
+                self.word(name);
+            }
+        });
     }
 
     /// Shows the folder that a program belongs to.

@@ -206,7 +206,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         confined: work.confined,
         ..Launch::default()
     };
-    let Needs { places, mut variables } = needs::of(&launch, &program, foreign, &user);
+    let Needs { places, mut variables } = needs::of_build(&launch, &program, foreign, &user);
     let mut confinement = limits();
     // What is copied is not shown a second time.
     let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));

@@ -11,7 +11,7 @@ use agon_bot::inside::Packages;
 use agon_bot::{Confined, sys};
 use agon_server::{Inside, Server, Setting, inside};
 use agon_store::Objects;
-use agon_worker::{Level, Settings, Versions, holding};
+use agon_worker::{Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
@@ -48,7 +48,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     // Nobody else writes here now: what a process that was killed left is litter.
     Objects::new(dir).sweep_drafts();
     let server = runtime.block_on(Server::open(dir, &setting, now()))?;
-    let worker = runtime.block_on(server.meet(inside::NAME, Level::now().word(), now()))?;
+    let worker =
+        runtime.block_on(server.meet(inside::NAME, &holding::word(holding::level(confined)), now()))?;
     let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
     let mut out = io::stdout().lock();
     if !options.quiet {

@@ -22,7 +22,8 @@ Bots are handed in while it runs; each plays a check match and then on the ladde
 bosses. Ctrl-C ends it in good order, and the same command goes on with it; nothing is lost when it is killed.
 For now it has no pages: it is run and looked at on the command line.
 
-Bots are not confined: they run with your rights. Take only bots of people you trust.
+Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. Where
+the machine has none, nothing is played unless contest.toml says that you trust them.
 
 Examples:
   agon serve autumn --new cultist-wars             begins a contest and runs it
