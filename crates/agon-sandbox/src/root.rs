@@ -49,6 +49,9 @@ struct Tree {
     inside: PathBuf,
     is_folder: bool,
     attributes: u64,
+    /// A part of the system's settings: whoever installs a package replaces it at any moment, and a file that is gone
+    /// cannot be hung anywhere. Libraries do without.
+    may_go: bool,
 }
 
 /// All that is to be shown, held before the root changes.
@@ -81,7 +84,8 @@ impl Trees {
             };
             let is_folder = fs::metadata(&place.outside).map_err(say)?.is_dir();
             let copy = open_tree(CWD, &place.outside, flags).map_err(|error| say(error.into()))?;
-            Ok(Tree { copy, inside: place.inside, is_folder, attributes })
+            let may_go = SETTINGS.iter().any(|own| place.inside == Path::new(own));
+            Ok(Tree { copy, inside: place.inside, is_folder, attributes, may_go })
         };
         let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement));
         let copies = copies.collect::<io::Result<_>>()?;
@@ -100,7 +104,12 @@ impl Trees {
                 fs::OpenOptions::new().create(true).append(true).open(&point).step(&name)?;
             }
             set_attributes(&tree.copy, tree.attributes).step(&name)?;
-            move_mount(&tree.copy, "", CWD, &point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).step(&name)?;
+            match move_mount(&tree.copy, "", CWD, &point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
+                Err(rustix::io::Errno::NOENT) if tree.may_go => {
+                    let _ = fs::remove_file(&point);
+                }
+                done => done.step(&name)?,
+            }
         }
         for copied in self.copies {
             copied.write(root)?;
