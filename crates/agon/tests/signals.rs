@@ -116,6 +116,8 @@ fn what_runs_in_the_background_stays_there() {
     // As `nohup` and a shell's `&` start it.
     let before = ["env", "--ignore-signal=INT", "--ignore-signal=HUP"];
     let running = series(folder.path(), &before, "100000");
+    // Before that it may still be `env`, which a signal ends.
+    wait_until("it plays", || finished(folder.path()) > 0);
     for sent in [Signal::INT, Signal::HUP, Signal::INT] {
         let done = finished(folder.path());
         signal(&running, sent);
