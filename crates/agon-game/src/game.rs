@@ -225,6 +225,22 @@ pub trait Sink<G: Game> {
     }
 }
 
+/// A sink that is not known when a game is compiled. Whoever is not in a hurry plays into one of these, so that the rules are
+/// compiled once for all of them.
+impl<G: Game> Sink<G> for &mut dyn Sink<G> {
+    fn event(&mut self, event: G::Event) {
+        (**self).event(event);
+    }
+
+    fn reject(&mut self, seat: Seat, index: usize, reason: G::Reason) {
+        (**self).reject(seat, index, reason);
+    }
+
+    fn listens(&self) -> bool {
+        (**self).listens()
+    }
+}
+
 /// The sink of playouts: nobody listens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignored;

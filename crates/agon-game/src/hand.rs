@@ -39,7 +39,7 @@ pub trait Hand<G: Game>: 'static {
     }
 
     /// Plays an order of `seat` while the others ask for nothing.
-    fn tried(game: &G, seat: Seat, seen: &G::State, order: G::Order, out: &mut impl Sink<G>) -> G::State {
+    fn tried(game: &G, seat: Seat, seen: &G::State, order: G::Order, mut out: &mut dyn Sink<G>) -> G::State {
         let mut state = seen.clone();
         let given = |other| {
             let order = if other == seat { order.clone() } else { Self::order(game, other, &[]) };
@@ -47,7 +47,7 @@ pub trait Hand<G: Game>: 'static {
         };
         let answers: Answers<G::Order> = game.deciding(seen).iter().map(given).collect();
         let mut chance = Seeded::stream(0, "hand");
-        game.play(&mut state, &mut G::Work::default(), &answers, &mut chance, out);
+        game.play(&mut state, &mut G::Work::default(), &answers, &mut chance, &mut out);
         state
     }
 

@@ -375,7 +375,9 @@ impl<G: Game> Table<G> {
                 dialect.missed(game, *seat, answer);
             }
         }
-        game.play(state, work, answers, chance, &mut Teller { game, dialect, log });
+        let mut teller = Teller { game, dialect, log };
+        let mut out: &mut dyn Sink<G> = &mut teller;
+        game.play(state, work, answers, chance, &mut out);
         self.steps += 1;
         self.outcome = game.outcome(state);
     }

@@ -97,10 +97,10 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
         _: Seat,
         seen: &State<BLOCKS>,
         order: Moves,
-        out: &mut impl Sink<DeerhuntOf<BLOCKS>>,
+        mut out: &mut dyn Sink<DeerhuntOf<BLOCKS>>,
     ) -> State<BLOCKS> {
         let mut state = *seen;
-        game.carry_out(&mut state, &order, out);
+        game.carry_out(&mut state, &order, &mut out);
         state
     }
 

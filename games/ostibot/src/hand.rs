@@ -148,9 +148,15 @@ impl agon_game::Hand<Ostibot> for Hand {
     }
 
     /// The list alone: what comes after it depends on what is out of sight.
-    fn tried(game: &Ostibot, seat: Seat, seen: &State, order: Order, out: &mut impl Sink<Ostibot>) -> State {
+    fn tried(
+        game: &Ostibot,
+        seat: Seat,
+        seen: &State,
+        order: Order,
+        mut out: &mut dyn Sink<Ostibot>,
+    ) -> State {
         let mut state = *seen;
-        let mut now = Now { game, state: &mut state, out };
+        let mut now = Now { game, state: &mut state, out: &mut out };
         if seen.phase == Phase::Shop {
             now.shop(seat, &order)
         } else {
