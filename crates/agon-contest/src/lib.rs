@@ -25,7 +25,7 @@ pub mod work;
 pub mod config;
 pub mod content;
 
-mod whole;
+pub mod whole;
 
 pub use config::{ContestFile, SandboxSection};
 pub use course::{Course, courses};

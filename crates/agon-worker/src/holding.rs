@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Confined, Level, build, guard, inside};
+use agon_contest::whole;
 use agon_sandbox::suite::{self, Outcome, Wanted};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -155,11 +156,7 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
 
 /// Writes a table whole or not at all.
 fn keep(path: &Path, proof: &Proof) -> io::Result<()> {
-    let draft = path.with_extension(format!("{}.new", std::process::id()));
-    let done = serde_json::to_vec_pretty(proof).map_err(io::Error::other);
-    done.and_then(|text| fs::write(&draft, text)).and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
-        let _ = fs::remove_file(&draft);
-    })
+    whole::write(path, &serde_json::to_vec_pretty(proof).map_err(io::Error::other)?)
 }
 
 /// What a proof is of.
