@@ -1,17 +1,26 @@
-//! The tests in Rust: built once, then one test program after the other, with the time that each part takes.
+//! The tests in Rust: built once, then part by part, with the time that each takes.
 //!
-//! Some tests put load on the machine, and bots have clocks. What fails is run once more, alone: when it passes then it is FLAKY,
+//! Test programs wait more than they compute, so two run at once; those that `tests.toml` names run after them, alone: some tests put
+//! load on the machine, and bots have clocks. What fails is run once more, alone: when it passes then it is FLAKY,
 //! and that is a failure too, but for the few that `tests.toml` names with their cause.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde::Deserialize;
 
 use crate::{Counts, Options, root};
+
+/// So many test programs run at once, but for those that run alone.
+const AT_ONCE: usize = 2;
+
+/// A program that takes this long is printed: it is the one to look at first.
+const LONG: Duration = Duration::from_secs(20);
 
 /// So many tests may be known as flaky.
 const MOST_FLAKY: usize = 5;
@@ -80,21 +89,25 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     }
     let mut took = BTreeMap::from([(crate::BUILDING, began.elapsed())]);
     let mut failures = Vec::new();
-    for program in &programs {
+    let parts: BTreeSet<&str> = programs.iter().map(|program| part(&program.name)).collect();
+    for name in parts {
         let began = Instant::now();
-        let alone = plan.alone.contains(&program.name);
-        let run = program.run(options, if alone { &["--test-threads=1"] } else { &[] })?;
-        *took.entry(part(&program.name)).or_default() += began.elapsed();
-        counts.add(&run.counts);
-        if run.good {
-            continue;
+        let here = programs.iter().filter(|program| part(&program.name) == name);
+        let (alone, beside): (Vec<_>, Vec<_>) = here.partition(|program| plan.alone.contains(&program.name));
+        for (program, run) in together(&beside, options, AT_ONCE)?.into_iter().chain(together(&alone, options, 1)?)
+        {
+            counts.add(&run.counts);
+            if run.good {
+                continue;
+            }
+            println!("{}: failed: {}", program.name, run.failed.join(", "));
+            if run.failed.is_empty() {
+                println!("{}", run.text);
+                counts.failed += 1.max(run.counts.failed);
+            }
+            failures.extend(run.failed.into_iter().map(|test| (program, test)));
         }
-        println!("{}: failed: {}", program.name, run.failed.join(", "));
-        if run.failed.is_empty() {
-            println!("{}", run.text);
-            counts.failed += 1.max(run.counts.failed);
-        }
-        failures.extend(run.failed.into_iter().map(|test| (program, test)));
+        *took.entry(name).or_default() += began.elapsed();
     }
     let began = Instant::now();
     for (program, test) in failures {
@@ -116,6 +129,36 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     }
     *took.entry(REST).or_default() += began.elapsed();
     Ok(took.into_iter().collect())
+}
+
+/// Runs them, `at_once` at a time; when only one runs at a time its tests do, too.
+fn together<'a>(
+    programs: &[&'a Program],
+    options: &Options,
+    at_once: usize,
+) -> Result<Vec<(&'a Program, TestRun)>> {
+    let next = AtomicUsize::new(0);
+    let arguments: &[&str] = if at_once == 1 { &["--test-threads=1"] } else { &[] };
+    let runs = |_| {
+        let mut runs = Vec::new();
+        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let began = Instant::now();
+            runs.push((*program, program.run(options, arguments)?));
+            if began.elapsed() >= LONG {
+                println!("{}: {:.0} s", program.name, began.elapsed().as_secs_f64());
+            }
+        }
+        Ok(runs)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..at_once).map(|n| scope.spawn(move || runs(n))).collect();
+        let mut all = Vec::new();
+        for thread in threads {
+            let runs: Result<Vec<_>> = thread.join().map_err(|_| anyhow!("a thread that runs tests panicked"))?;
+            all.extend(runs?);
+        }
+        Ok(all)
+    })
 }
 
 const REST: &str = "tests in Rust";
