@@ -8,16 +8,20 @@ use crate::backend::Conn;
 
 pub mod contest;
 pub mod lease;
+pub mod people;
 pub mod plan;
 pub mod result;
 pub mod seal;
+pub mod teams;
 pub mod version;
 
 pub use contest::{Found, KeepBoard, Pause, Tell};
 pub use lease::{Abort, Beat, Expire, Granted, Lease, Meet, Reclaim, Start};
+pub use people::{Begin, End, Invite, Offer, Seen, SetPassword, SignUp, SignedUp, Take, Which};
 pub use plan::{Plan, Planned};
 pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
 pub use seal::Seal;
+pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
 pub use version::{Add, Added, Demote, Promote, Return};
 
 /// Something that changes the database.

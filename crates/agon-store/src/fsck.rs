@@ -120,6 +120,26 @@ const RULES: &[Rule] = &[
                  JOIN blocks b ON b.id = m.block_id LEFT JOIN entries e ON e.version_id = s.version_id \
                  WHERE b.kind = 'ladder' AND e.version_id IS NULL LIMIT 20",
     },
+    Rule {
+        holds: "who was deleted has no password, no rights and no secrets left",
+        breaks: "SELECT 'account', a.id FROM accounts a WHERE a.withdrawn_ms IS NOT NULL AND (a.password IS NOT NULL \
+                 OR a.organiser OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
+                 OR EXISTS (SELECT 1 FROM members m WHERE m.account_id = a.id AND m.to_ms IS NULL)) LIMIT 20",
+    },
+    Rule {
+        holds: "somebody plays for one team at a time, in the team's contest, and never for a boss",
+        breaks: "SELECT 'account', m.account_id FROM members m JOIN entrants e ON e.id = m.entrant_id WHERE e.boss \
+                 OR e.contest_id <> m.contest_id OR EXISTS (SELECT 1 FROM members o WHERE o.account_id = m.account_id \
+                 AND o.contest_id = m.contest_id AND o.to_ms IS NULL AND m.to_ms IS NULL \
+                 AND o.entrant_id <> m.entrant_id) LIMIT 20",
+    },
+    Rule {
+        holds: "a team that was withdrawn has nobody and nothing on the ladder",
+        breaks: "SELECT 'entrant', e.id FROM entrants e WHERE e.withdrawn_ms IS NOT NULL AND (e.join_code IS NOT NULL \
+                 OR EXISTS (SELECT 1 FROM members m WHERE m.entrant_id = e.id AND m.to_ms IS NULL) \
+                 OR EXISTS (SELECT 1 FROM bots b JOIN versions v ON v.bot_id = b.id WHERE b.entrant_id = e.id \
+                 AND v.state IN ('live', 'checking'))) LIMIT 20",
+    },
 ];
 
 impl Store {

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+mod matches;
+mod people;
+
 use crate::acts::lease::Freed;
 use crate::{
     Attempt, Contest, ContestId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Sha, Store, StoreError,
     Time, Version, VersionId, VersionState, WorkerId,
 };
+
+pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, Played, Rival, Seated, Working};
 
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -301,7 +306,8 @@ impl Store {
     /// Those of the database.
     pub async fn named_objects(&self) -> Result<Vec<(Sha, String)>, StoreError> {
         let rows: Vec<(String, String)> = sqlx::query_as(
-            "SELECT source_sha, 'version ' || id FROM versions WHERE builtin IS NULL UNION ALL \
+            "SELECT v.source_sha, 'version ' || v.id FROM versions v JOIN bots b ON b.id = v.bot_id \
+             JOIN entrants e ON e.id = b.entrant_id WHERE v.builtin IS NULL AND e.withdrawn_ms IS NULL UNION ALL \
              SELECT replay_sha, 'the replay of match ' || id FROM matches WHERE replay_sha IS NOT NULL",
         )
         .fetch_all(&self.reader)

@@ -131,6 +131,10 @@ words! {
     }
 }
 
+mod people;
+
+pub use people::*;
+
 /// A match is tried so often.
 pub const TRIES: i64 = 3;
 /// After a void match the next try waits so long, in milliseconds, the third twice as long: what kept the machine

@@ -177,7 +177,7 @@ impl Act for Promote {
 }
 
 /// A version stands for its bot no more.
-async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
+pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1")
         .bind(version)
         .execute(&mut *conn)

@@ -1,0 +1,349 @@
+//! Accounts, the secrets by which they are known, and links that are good once. Secrets come as hashes, passwords as
+//! Argon2id made them: nothing of either can be read here.
+
+use crate::acts::version::likeness;
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{AccountId, ContestId, LinkKind, LoginId, LoginKind, Sha, StoreError, Time};
+
+/// So many secrets of a kind has an account at most.
+pub const MOST_LOGINS: i64 = 30;
+
+/// Makes an account.
+#[derive(Clone, Debug)]
+pub struct SignUp {
+    /// In whose audit log it is written.
+    pub contest: ContestId,
+    /// The name.
+    pub name: String,
+    /// The password's hash.
+    pub password: String,
+    /// The code that must be that of the contest; none where no code is asked for.
+    pub invite: Option<String>,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`SignUp`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignedUp {
+    /// The account.
+    New(AccountId),
+    /// The name looks like that of another one.
+    Taken(String),
+    /// That is not the code of the contest.
+    Uninvited,
+}
+
+impl Act for SignUp {
+    type Reply = SignedUp;
+
+    async fn run(&self, conn: &mut Conn) -> Result<SignedUp, StoreError> {
+        if let Some(code) = &self.invite {
+            let known: Option<String> = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1")
+                .bind(self.contest.0)
+                .fetch_optional(&mut *conn)
+                .await?;
+            if known.as_ref() != Some(code) {
+                return Ok(SignedUp::Uninvited);
+            }
+        }
+        let likeness = likeness(&self.name);
+        let taken: Option<String> = sqlx::query_scalar("SELECT name FROM accounts WHERE likeness = $1")
+            .bind(&likeness)
+            .fetch_optional(&mut *conn)
+            .await?;
+        if let Some(name) = taken {
+            return Ok(SignedUp::Taken(name));
+        }
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO accounts (name, likeness, password, organiser, made_ms) VALUES ($1, $2, $3, FALSE, $4) \
+             RETURNING id",
+        )
+        .bind(&self.name)
+        .bind(&likeness)
+        .bind(&self.password)
+        .bind(self.now.0)
+        .fetch_one(&mut *conn)
+        .await?;
+        note(conn, self.contest, self.now, [&self.name, "sign up", &self.name, ""]).await?;
+        Ok(SignedUp::New(AccountId(id)))
+    }
+}
+
+/// Keeps a secret by which an account is known from now on.
+#[derive(Clone, Debug)]
+pub struct Begin {
+    /// Whose.
+    pub account: AccountId,
+    /// The hash of the secret.
+    pub sha: Sha,
+    /// What it is for.
+    pub kind: LoginKind,
+    /// What its owner calls it.
+    pub name: String,
+    /// Now.
+    pub now: Time,
+    /// It is over then,
+    pub ends: Time,
+    /// or when it was not used for so long, in milliseconds.
+    pub idle_ms: i64,
+}
+
+impl Act for Begin {
+    /// None when the account has too many tokens, or nobody can sign in to it. Of sessions the one that was not used
+    /// for longest makes room.
+    type Reply = Option<LoginId>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Option<LoginId>, StoreError> {
+        sqlx::query(
+            "DELETE FROM logins WHERE account_id = $1 AND (ends_ms <= $2 OR seen_ms + idle_ms <= $2)",
+        )
+        .bind(self.account.0)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?;
+        let known: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM accounts WHERE id = $1 AND password IS NOT NULL")
+                .bind(self.account.0)
+                .fetch_one(&mut *conn)
+                .await?;
+        let count: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM logins WHERE account_id = $1 AND kind = $2")
+                .bind(self.account.0)
+                .bind(self.kind.word())
+                .fetch_one(&mut *conn)
+                .await?;
+        let is_full = count >= MOST_LOGINS;
+        if known == 0 || (is_full && self.kind == LoginKind::Token) {
+            return Ok(None);
+        }
+        if is_full {
+            sqlx::query(
+                "DELETE FROM logins WHERE id = (SELECT id FROM logins WHERE account_id = $1 AND kind = $2 \
+                 ORDER BY seen_ms, id LIMIT 1)",
+            )
+            .bind(self.account.0)
+            .bind(self.kind.word())
+            .execute(&mut *conn)
+            .await?;
+        }
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO logins (account_id, sha, kind, name, made_ms, seen_ms, ends_ms, idle_ms) \
+             VALUES ($1, $2, $3, $4, $5, $5, $6, $7) RETURNING id",
+        )
+        .bind(self.account.0)
+        .bind(self.sha.to_string())
+        .bind(self.kind.word())
+        .bind(&self.name)
+        .bind(self.now.0)
+        .bind(self.ends.0)
+        .bind(self.idle_ms)
+        .fetch_one(conn)
+        .await?;
+        Ok(Some(LoginId(id)))
+    }
+}
+
+/// A secret was used.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Which.
+    pub login: LoginId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Seen {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("UPDATE logins SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
+            .bind(self.login.0)
+            .bind(self.now.0)
+            .execute(conn)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Which secrets of an account end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// This one, where it is the account's.
+    One(LoginId),
+    /// All sessions but this one.
+    OtherSessions(LoginId),
+}
+
+/// Ends secrets of an account.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// Whose.
+    pub account: AccountId,
+    /// Which.
+    pub which: Which,
+}
+
+impl Act for End {
+    /// How many ended.
+    type Reply = u64;
+
+    async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let (statement, login) = match self.which {
+            Which::One(login) => ("DELETE FROM logins WHERE account_id = $1 AND id = $2", login),
+            Which::OtherSessions(login) => {
+                ("DELETE FROM logins WHERE account_id = $1 AND id <> $2 AND kind = 'session'", login)
+            }
+        };
+        Ok(sqlx::query(statement).bind(self.account.0).bind(login.0).execute(conn).await?.rows_affected())
+    }
+}
+
+/// Sets the password of an account. Whoever was signed in is so no more: who changes it signs in anew.
+#[derive(Clone, Debug)]
+pub struct SetPassword {
+    /// In whose audit log it is written.
+    pub contest: ContestId,
+    /// Whose.
+    pub account: AccountId,
+    /// The new one's hash.
+    pub password: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for SetPassword {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        let name: Option<String> = sqlx::query_scalar(
+            "UPDATE accounts SET password = $2 WHERE id = $1 AND withdrawn_ms IS NULL RETURNING name",
+        )
+        .bind(self.account.0)
+        .bind(&self.password)
+        .fetch_optional(&mut *conn)
+        .await?;
+        let Some(name) = name else { return Ok(()) };
+        sqlx::query("DELETE FROM logins WHERE account_id = $1")
+            .bind(self.account.0)
+            .execute(&mut *conn)
+            .await?;
+        note(conn, self.contest, self.now, [&name, "password", &name, "a new one was set"]).await
+    }
+}
+
+/// Makes a link that is good once. An older one for the same is good no more.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// The hash of the link's secret.
+    pub sha: Sha,
+    /// What it does.
+    pub kind: LinkKind,
+    /// To whom; none for whoever opens it.
+    pub account: Option<AccountId>,
+    /// Now.
+    pub now: Time,
+    /// It is good until then.
+    pub ends: Time,
+}
+
+impl Act for Offer {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM links WHERE kind = $1 AND coalesce(account_id, 0) = $2")
+            .bind(self.kind.word())
+            .bind(self.account.map_or(0, |account| account.0))
+            .execute(&mut *conn)
+            .await?;
+        sqlx::query(
+            "INSERT INTO links (sha, kind, account_id, made_ms, ends_ms) VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(self.sha.to_string())
+        .bind(self.kind.word())
+        .bind(self.account.map(|account| account.0))
+        .bind(self.now.0)
+        .bind(self.ends.0)
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
+
+/// Uses a link up.
+#[derive(Clone, Copy, Debug)]
+pub struct Take {
+    /// In whose audit log it is written.
+    pub contest: ContestId,
+    /// The hash of the link's secret.
+    pub sha: Sha,
+    /// Who uses it: an organiser from now on, or whose password is to be set.
+    pub account: AccountId,
+    /// What it must be for.
+    pub kind: LinkKind,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Take {
+    /// Whether it was good. Then whoever was signed in as that account is so no more.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let gone = sqlx::query(
+            "DELETE FROM links WHERE sha = $1 AND kind = $2 AND ends_ms > $3 AND coalesce(account_id, $4) = $4",
+        )
+        .bind(self.sha.to_string())
+        .bind(self.kind.word())
+        .bind(self.now.0)
+        .bind(self.account.0)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+        if gone == 0 {
+            return Ok(false);
+        }
+        if self.kind == LinkKind::Organiser {
+            let name: String =
+                sqlx::query_scalar("UPDATE accounts SET organiser = TRUE WHERE id = $1 RETURNING name")
+                    .bind(self.account.0)
+                    .fetch_one(&mut *conn)
+                    .await?;
+            note(conn, self.contest, self.now, [&name, "organise", &name, "by the one-time link"]).await?;
+        }
+        // What was signed in with fewer rights gets no more of them.
+        sqlx::query("DELETE FROM logins WHERE account_id = $1").bind(self.account.0).execute(conn).await?;
+        Ok(true)
+    }
+}
+
+/// Sets the code with which people sign up. The one before it is good no more.
+#[derive(Clone, Debug)]
+pub struct Invite {
+    /// For which contest.
+    pub contest: ContestId,
+    /// The code.
+    pub code: String,
+    /// Who wants it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Invite {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO invites (contest_id, code, made_ms) VALUES ($1, $2, $3) \
+             ON CONFLICT (contest_id) DO UPDATE SET code = $2, made_ms = $3",
+        )
+        .bind(self.contest.0)
+        .bind(&self.code)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?;
+        note(conn, self.contest, self.now, [&self.actor, "invite", "contest", "a new code"]).await
+    }
+}

@@ -1,0 +1,380 @@
+//! Teams: who plays for which entrant. And what is left of somebody who is deleted.
+
+use crate::acts::version::{likeness, step_down};
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time};
+
+/// Makes a team with one member.
+#[derive(Clone, Debug)]
+pub struct MakeTeam {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub account: AccountId,
+    /// The team's name.
+    pub name: String,
+    /// With it others join.
+    pub code: String,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`MakeTeam`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// The team.
+    New(EntrantId),
+    /// The name looks like that of another team, or of a boss.
+    Taken(String),
+    /// Somebody plays for one team at a time: this one already.
+    Member(EntrantId),
+}
+
+impl Act for MakeTeam {
+    type Reply = Made;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Made, StoreError> {
+        if let Some(team) = team_of(conn, self.contest, self.account).await? {
+            return Ok(Made::Member(team));
+        }
+        let likeness = likeness(&self.name);
+        let taken: Option<String> =
+            sqlx::query_scalar("SELECT name FROM entrants WHERE contest_id = $1 AND likeness = $2")
+                .bind(self.contest.0)
+                .bind(&likeness)
+                .fetch_optional(&mut *conn)
+                .await?;
+        if let Some(name) = taken {
+            return Ok(Made::Taken(name));
+        }
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO entrants (contest_id, name, likeness, boss, made_ms, join_code) \
+             VALUES ($1, $2, $3, FALSE, $4, $5) RETURNING id",
+        )
+        .bind(self.contest.0)
+        .bind(&self.name)
+        .bind(&likeness)
+        .bind(self.now.0)
+        .bind(&self.code)
+        .fetch_one(&mut *conn)
+        .await?;
+        enter(conn, self.contest, self.account, EntrantId(id), self.now).await?;
+        let actor = name_of(conn, self.account).await?;
+        note(conn, self.contest, self.now, [&actor, "make team", &self.name, ""]).await?;
+        Ok(Made::New(EntrantId(id)))
+    }
+}
+
+/// Joins a team by its code.
+#[derive(Clone, Debug)]
+pub struct JoinTeam {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub account: AccountId,
+    /// The code.
+    pub code: String,
+    /// A team has so many members at most.
+    pub most: i64,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`JoinTeam`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// A member of this team.
+    In(EntrantId),
+    /// No team has that code.
+    Unknown,
+    /// The team of this name has all the members that it may have.
+    Full(String),
+    /// Somebody plays for one team at a time: this one already.
+    Member(EntrantId),
+}
+
+impl Act for JoinTeam {
+    type Reply = Joined;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Joined, StoreError> {
+        if let Some(team) = team_of(conn, self.contest, self.account).await? {
+            return Ok(Joined::Member(team));
+        }
+        let team: Option<(i64, String)> = sqlx::query_as(
+            "SELECT id, name FROM entrants WHERE contest_id = $1 AND join_code = $2 AND withdrawn_ms IS NULL",
+        )
+        .bind(self.contest.0)
+        .bind(&self.code)
+        .fetch_optional(&mut *conn)
+        .await?;
+        let Some((team, name)) = team else { return Ok(Joined::Unknown) };
+        if members(conn, EntrantId(team)).await? >= self.most {
+            return Ok(Joined::Full(name));
+        }
+        enter(conn, self.contest, self.account, EntrantId(team), self.now).await?;
+        let actor = name_of(conn, self.account).await?;
+        note(conn, self.contest, self.now, [&actor, "join team", &name, ""]).await?;
+        Ok(Joined::In(EntrantId(team)))
+    }
+}
+
+/// Leaves the team.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaveTeam {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub account: AccountId,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`LeaveTeam`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// A member no more.
+    Gone,
+    /// There was no team.
+    Nowhere,
+    /// The last member of a team that has handed something in stays: its bot has to belong to somebody.
+    Last,
+}
+
+impl Act for LeaveTeam {
+    type Reply = Left;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Left, StoreError> {
+        let Some(team) = team_of(conn, self.contest, self.account).await? else { return Ok(Left::Nowhere) };
+        let is_last = members(conn, team).await? == 1;
+        let versions: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
+        )
+        .bind(team.0)
+        .fetch_one(&mut *conn)
+        .await?;
+        if is_last && versions > 0 {
+            return Ok(Left::Last);
+        }
+        let actor = name_of(conn, self.account).await?;
+        let name: String = sqlx::query_scalar("SELECT name FROM entrants WHERE id = $1")
+            .bind(team.0)
+            .fetch_one(&mut *conn)
+            .await?;
+        leave(conn, self.account, team, self.now).await?;
+        note(conn, self.contest, self.now, [&actor, "leave team", &name, ""]).await?;
+        if is_last {
+            // Nothing of it is on the ladder: its name is free again.
+            withdraw_team(conn, self.contest, team, self.now).await?;
+        }
+        Ok(Left::Gone)
+    }
+}
+
+/// Sets the code with which others join a team.
+#[derive(Clone, Debug)]
+pub struct NewCode {
+    /// Which team.
+    pub team: EntrantId,
+    /// The code.
+    pub code: String,
+}
+
+impl Act for NewCode {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("UPDATE entrants SET join_code = $2 WHERE id = $1 AND withdrawn_ms IS NULL AND NOT boss")
+            .bind(self.team.0)
+            .bind(&self.code)
+            .execute(conn)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Deletes somebody. What others played against stays in the log, under a number; the name goes everywhere. A team
+/// without members leaves the ladder.
+#[derive(Clone, Copy, Debug)]
+pub struct Withdraw {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub account: AccountId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Withdraw {
+    /// Uploads that nobody has any more: these objects are to be removed.
+    type Reply = Vec<Sha>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<Sha>, StoreError> {
+        let id = self.account.0;
+        let before = name_of(conn, self.account).await?;
+        let name = format!("withdrawn {id}");
+        // Nothing that somebody can be called is like this.
+        let likeness = format!("-{id}");
+        let gone = sqlx::query(
+            "UPDATE accounts SET name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
+             WHERE id = $1 AND withdrawn_ms IS NULL",
+        )
+        .bind(id)
+        .bind(&name)
+        .bind(likeness)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+        if gone == 0 {
+            return Ok(Vec::new());
+        }
+        for statement in
+            ["DELETE FROM logins WHERE account_id = $1", "DELETE FROM links WHERE account_id = $1"]
+        {
+            sqlx::query(statement).bind(id).execute(&mut *conn).await?;
+        }
+        rename_in_events(conn, self.contest, &before, &name).await?;
+        note(conn, self.contest, self.now, [&name, "withdraw", &name, ""]).await?;
+        let Some(team) = team_of(conn, self.contest, self.account).await? else { return Ok(Vec::new()) };
+        leave(conn, self.account, team, self.now).await?;
+        match members(conn, team).await? {
+            0 => withdraw_team(conn, self.contest, team, self.now).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The team for which somebody plays.
+async fn team_of(
+    conn: &mut Conn,
+    contest: ContestId,
+    account: AccountId,
+) -> Result<Option<EntrantId>, StoreError> {
+    let team: Option<i64> = sqlx::query_scalar(
+        "SELECT entrant_id FROM members WHERE contest_id = $1 AND account_id = $2 AND to_ms IS NULL",
+    )
+    .bind(contest.0)
+    .bind(account.0)
+    .fetch_optional(conn)
+    .await?;
+    Ok(team.map(EntrantId))
+}
+
+async fn members(conn: &mut Conn, team: EntrantId) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar("SELECT count(*) FROM members WHERE entrant_id = $1 AND to_ms IS NULL");
+    Ok(count.bind(team.0).fetch_one(conn).await?)
+}
+
+async fn name_of(conn: &mut Conn, account: AccountId) -> Result<String, StoreError> {
+    let name = sqlx::query_scalar("SELECT name FROM accounts WHERE id = $1");
+    Ok(name.bind(account.0).fetch_one(conn).await?)
+}
+
+async fn enter(
+    conn: &mut Conn,
+    contest: ContestId,
+    account: AccountId,
+    team: EntrantId,
+    now: Time,
+) -> Result<(), StoreError> {
+    // Back within the same millisecond, they never went.
+    sqlx::query(
+        "INSERT INTO members (contest_id, account_id, entrant_id, from_ms) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (account_id, entrant_id, from_ms) DO UPDATE SET to_ms = NULL",
+    )
+    .bind(contest.0)
+    .bind(account.0)
+    .bind(team.0)
+    .bind(now.0)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn leave(conn: &mut Conn, account: AccountId, team: EntrantId, now: Time) -> Result<(), StoreError> {
+    sqlx::query("UPDATE members SET to_ms = $3 WHERE account_id = $1 AND entrant_id = $2 AND to_ms IS NULL")
+        .bind(account.0)
+        .bind(team.0)
+        .bind(now.0)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// A team without members: a number from now on. Gives the uploads that nobody has any more.
+async fn withdraw_team(
+    conn: &mut Conn,
+    contest: ContestId,
+    team: EntrantId,
+    now: Time,
+) -> Result<Vec<Sha>, StoreError> {
+    let before: String = sqlx::query_scalar("SELECT name FROM entrants WHERE id = $1")
+        .bind(team.0)
+        .fetch_one(&mut *conn)
+        .await?;
+    let name = format!("withdrawn {team}");
+    sqlx::query(
+        "UPDATE entrants SET name = $2, likeness = $3, join_code = NULL, withdrawn_ms = $4 WHERE id = $1",
+    )
+    .bind(team.0)
+    .bind(&name)
+    .bind(format!("-{team}"))
+    .bind(now.0)
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query("UPDATE bots SET name = $2 WHERE entrant_id = $1")
+        .bind(team.0)
+        .bind(&name)
+        .execute(&mut *conn)
+        .await?;
+    rename_in_events(conn, contest, &before, &name).await?;
+    let versions: Vec<(i64, String, String)> = sqlx::query_as(
+        "SELECT v.id, v.state, v.source_sha FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
+    )
+    .bind(team.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut gone = Vec::new();
+    for (version, state, source) in versions {
+        match state.as_str() {
+            "live" => step_down(conn, version, now).await?,
+            "checking" => {
+                sqlx::query("UPDATE versions SET state = 'failed', reason = 'withdrawn' WHERE id = $1")
+                    .bind(version)
+                    .execute(&mut *conn)
+                    .await?;
+            }
+            _ => {}
+        }
+        let others: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL",
+        )
+        .bind(&source)
+        .fetch_one(&mut *conn)
+        .await?;
+        if others == 0 {
+            gone.push(source.parse().map_err(StoreError::Damaged)?);
+        }
+    }
+    Ok(gone)
+}
+
+/// Nothing in the audit log tells the name any more.
+async fn rename_in_events(
+    conn: &mut Conn,
+    contest: ContestId,
+    before: &str,
+    name: &str,
+) -> Result<(), StoreError> {
+    for statement in [
+        "UPDATE events SET actor = $3 WHERE contest_id = $1 AND actor = $2",
+        "UPDATE events SET object = $3 WHERE contest_id = $1 AND object = $2",
+        "UPDATE events SET object = $3 || substr(object, length($2) + 1) WHERE contest_id = $1 \
+         AND substr(object, 1, length($2) + 2) = $2 || ' v'",
+    ] {
+        sqlx::query(statement).bind(contest.0).bind(before).bind(name).execute(&mut *conn).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,487 @@
+//! Matches as somebody sees them who looks at pages. What belongs to one team alone is left out of the rows of others
+//! here, and not where they are shown.
+
+use crate::{
+    AccountId, ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
+    VersionId,
+};
+
+/// Who looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eyes {
+    /// Anybody: what all may see.
+    Public,
+    /// A member of this team: its own as well.
+    Team(EntrantId),
+    /// An organiser: all.
+    Organiser,
+}
+
+impl Eyes {
+    /// The team whose own things are seen; 0 for none.
+    fn team(self) -> i64 {
+        match self {
+            Self::Team(team) => team.0,
+            Self::Public | Self::Organiser => 0,
+        }
+    }
+}
+
+/// Which matches are looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Those in which this team sat.
+    pub team: Option<EntrantId>,
+    /// Those in which this version sat.
+    pub version: Option<VersionId>,
+    /// How they ended for that team or version.
+    pub ended: Option<Ended>,
+    /// Those in which that team's or version's program did something wrong.
+    pub faults: bool,
+    /// Those on this map, from 0.
+    pub map: Option<i64>,
+    /// Those before this one.
+    pub before: Option<MatchId>,
+}
+
+/// How a match ended for one seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// Alone first.
+    Won,
+    /// First with others.
+    Drawn,
+    /// Somebody else was first.
+    Lost,
+}
+
+/// A match with who sat in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// Its number.
+    pub id: MatchId,
+    /// What it is played for.
+    pub kind: Kind,
+    /// The number of its block.
+    pub block: i64,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// Its seed.
+    pub seed: i64,
+    /// Where it is in its life.
+    pub state: MatchState,
+    /// When it was planned.
+    pub planned: Time,
+    /// When its result was accepted.
+    pub settled: Option<Time>,
+    /// Its replay, once the result was accepted.
+    pub replay: Option<Sha>,
+    /// Its place in the log.
+    pub log_seq: Option<i64>,
+    /// Why it ended and after how many steps.
+    pub end: Option<(String, u32)>,
+    /// How many tries came to nothing.
+    pub wasted: i64,
+    /// Who sat where.
+    pub seats: Vec<MatchSeat>,
+}
+
+/// A seat of a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchSeat {
+    /// Who.
+    pub version: VersionId,
+    /// Its number among those of its team.
+    pub n: i64,
+    /// The team.
+    pub team: EntrantId,
+    /// The team's name.
+    pub name: String,
+    /// Whether it is a boss.
+    pub boss: bool,
+    /// The least is the best; none before the end.
+    pub rank: Option<i64>,
+    /// The score.
+    pub score: Option<f64>,
+    /// What its program did wrong: the kind alone where others look, for the sentence may quote what it wrote.
+    pub fault: Option<String>,
+    /// Its longest answer, in milliseconds.
+    pub max_ms: Option<f64>,
+}
+
+impl Played {
+    /// How it ended for a seat.
+    pub fn result(&self, seat: usize) -> Option<Ended> {
+        let own = self.seats.get(seat)?.rank?;
+        let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
+        Some(match (own, firsts) {
+            (1, 1) => Ended::Won,
+            (1, _) => Ended::Drawn,
+            _ => Ended::Lost,
+        })
+    }
+}
+
+/// One seat, for lists of many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seated {
+    /// The match.
+    pub game: MatchId,
+    /// How it ended.
+    pub result: Ended,
+}
+
+/// How a version did against somebody, or on a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// The other team, or 0 where it is a map.
+    pub team: EntrantId,
+    /// Its name, or the number of the map.
+    pub name: String,
+    /// How many pairs of seats were compared.
+    pub count: i64,
+    /// Two points for a better rank than the other, one for the same.
+    pub points: i64,
+}
+
+/// What went wrong how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What, in one word or a few.
+    pub what: String,
+    /// Whether it was ours: the machine's or the program's.
+    pub ours: bool,
+    /// How often.
+    pub count: i64,
+}
+
+/// Somebody who plays matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Working {
+    /// Its name.
+    pub name: String,
+    /// How far bots are held back there.
+    pub level: String,
+    /// When it was last heard of.
+    pub seen: Time,
+    /// How many matches it has now.
+    pub playing: i64,
+    /// How many of its tries came to nothing in the last hour.
+    pub wasted: i64,
+}
+
+/// A page shows so many matches.
+pub const PAGE: i64 = 50;
+
+type Row =
+    (i64, String, i64, i64, i64, String, i64, Option<i64>, Option<String>, Option<i64>, Option<String>, i64);
+
+/// The columns of [`Row`], for a match `m` of a block `b`.
+const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.settled_ms, \
+     CASE WHEN m.state = 'valid' THEN m.replay_sha END, m.log_seq, m.outcome, (SELECT count(*) FROM attempts a \
+     WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch'))";
+
+/// What all may see are matches of the ladder; the others are for who sat in them, and for organisers.
+const SEEN: &str = "(b.kind = 'ladder' OR $2 = 1 OR EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
+     JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
+
+impl Store {
+    /// A page of matches that were begun, the newest first: at most [`PAGE`] and one, by which one knows that there are more.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn matches(
+        &self,
+        contest: ContestId,
+        eyes: Eyes,
+        filter: &Filter,
+    ) -> Result<Vec<Played>, StoreError> {
+        // Words of ours only; what somebody typed is bound.
+        let ended = match filter.ended {
+            None => "",
+            Some(Ended::Won) => {
+                " AND s.rank = 1 AND NOT EXISTS (SELECT 1 FROM seats t WHERE t.match_id = s.match_id \
+                 AND t.seat <> s.seat AND t.rank = 1)"
+            }
+            Some(Ended::Drawn) => {
+                " AND s.rank = 1 AND EXISTS (SELECT 1 FROM seats t WHERE t.match_id = s.match_id \
+                 AND t.seat <> s.seat AND t.rank = 1)"
+            }
+            Some(Ended::Lost) => " AND s.rank > 1",
+        };
+        let faults = if filter.faults { " AND s.fault IS NOT NULL" } else { "" };
+        let own = match (filter.version, filter.team) {
+            (None, None) => String::new(),
+            (Some(_), _) => {
+                format!(
+                    " AND m.id IN (SELECT s.match_id FROM seats s WHERE s.version_id = $6{ended}{faults})"
+                )
+            }
+            (None, Some(_)) => format!(
+                " AND m.id IN (SELECT s.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
+                 JOIN seats s ON s.version_id = v.id WHERE q.entrant_id = $6{ended}{faults})"
+            ),
+        };
+        let statement = format!(
+            "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
+             AND m.state <> 'planned' AND m.id < $4 AND ($5 < 0 OR b.map = $5){own} ORDER BY m.id DESC LIMIT {}",
+            PAGE + 1
+        );
+        let whose = filter.version.map(|version| version.0).or(filter.team.map(|team| team.0));
+        let rows: Vec<Row> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
+            .bind(contest.0)
+            .bind(i64::from(eyes == Eyes::Organiser))
+            .bind(eyes.team())
+            .bind(filter.before.map_or(i64::MAX, |before| before.0))
+            .bind(filter.map.unwrap_or(-1))
+            .bind(whose.unwrap_or(0))
+            .fetch_all(&self.reader)
+            .await?;
+        let mut all = Vec::new();
+        for row in rows {
+            all.push(self.played(row, eyes).await?);
+        }
+        Ok(all)
+    }
+
+    /// One match, where whoever looks may see it.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn one_match(
+        &self,
+        contest: ContestId,
+        eyes: Eyes,
+        id: MatchId,
+    ) -> Result<Option<Played>, StoreError> {
+        let statement = format!(
+            "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
+             AND m.id = $4"
+        );
+        let row: Option<Row> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
+            .bind(contest.0)
+            .bind(i64::from(eyes == Eyes::Organiser))
+            .bind(eyes.team())
+            .bind(id.0)
+            .fetch_optional(&self.reader)
+            .await?;
+        match row {
+            Some(row) => Ok(Some(self.played(row, eyes).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn played(&self, row: Row, eyes: Eyes) -> Result<Played, StoreError> {
+        let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;
+        let outcome: Option<Outcome> = match outcome {
+            Some(text) => {
+                Some(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
+            }
+            None => None,
+        };
+        type SeatRow = (i64, i64, i64, String, bool, Option<i64>, Option<f64>, Option<String>, Option<f64>);
+        let seats: Vec<SeatRow> = sqlx::query_as(
+            "SELECT v.id, v.n, e.id, e.name, e.boss, s.rank, s.score, s.fault, s.max_ms FROM seats s \
+             JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
+             JOIN entrants e ON e.id = b.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
+        )
+        .bind(id)
+        .fetch_all(&self.reader)
+        .await?;
+        let seat = |(version, n, team, name, boss, rank, score, fault, max_ms): SeatRow| {
+            let is_own = eyes == Eyes::Organiser || eyes.team() == team;
+            let fault = fault.map(|said| match said.split_once(':') {
+                Some((kind, _)) if !is_own => kind.to_owned(),
+                _ => said,
+            });
+            let (version, team) = (VersionId(version), EntrantId(team));
+            MatchSeat { version, n, team, name, boss, rank, score, fault, max_ms }
+        };
+        Ok(Played {
+            id: MatchId(id),
+            kind: Kind::of(&kind)?,
+            block,
+            map,
+            seed,
+            state: MatchState::of(&state)?,
+            planned: Time(planned),
+            settled: settled.map(Time),
+            replay: replay.map(|sha| sha.parse().map_err(StoreError::Damaged)).transpose()?,
+            log_seq,
+            end: outcome.map(|outcome| (outcome.reason, outcome.steps)),
+            wasted,
+            seats: seats.into_iter().map(seat).collect(),
+        })
+    }
+
+    /// The last rated results of a version, the newest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn last_results(&self, version: VersionId, most: i64) -> Result<Vec<Seated>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT s.match_id, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1) \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL AND b.kind = 'ladder' ORDER BY s.match_id DESC LIMIT $2",
+        )
+        .bind(version.0)
+        .bind(most)
+        .fetch_all(&self.reader)
+        .await?;
+        let seated = |(game, rank, firsts): (i64, i64, i64)| Seated {
+            game: MatchId(game),
+            result: match (rank, firsts) {
+                (1, 1) => Ended::Won,
+                (1, _) => Ended::Drawn,
+                _ => Ended::Lost,
+            },
+        };
+        Ok(rows.into_iter().map(seated).collect())
+    }
+
+    /// How a version did in rated matches against each other team, those it met most first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn rivals(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
+        let rows: Vec<(i64, String, i64, i64)> = sqlx::query_as(
+            "SELECT e.id, e.name, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
+             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
+             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY e.id, e.name ORDER BY count(*) DESC, e.id LIMIT 40",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let rival = |(team, name, count, points)| Rival { team: EntrantId(team), name, count, points };
+        Ok(rows.into_iter().map(rival).collect())
+    }
+
+    /// How a version did in rated matches on each map.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn by_map(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT k.map, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
+             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY k.map ORDER BY k.map",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let map = |(map, count, points): (i64, i64, i64)| Rival {
+            team: EntrantId(0),
+            name: map.to_string(),
+            count,
+            points,
+        };
+        Ok(rows.into_iter().map(map).collect())
+    }
+
+    /// What went wrong since `since`: tries that came to nothing, which are ours, and what programs did wrong.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn failures(&self, contest: ContestId, since: Time) -> Result<Vec<Failure>, StoreError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
+             GROUP BY a.how ORDER BY count(*) DESC",
+        )
+        .bind(contest.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let ours = |(how, count): (String, i64)| {
+            let (what, ours) = match how.as_str() {
+                "lost" => ("worker lost, played again", true),
+                "void" => ("machine late or disturbed, played again", true),
+                "mismatch" => ("result not what its replay says, played again", true),
+                _ => ("upload cannot be built or started", false),
+            };
+            Failure { what: what.to_owned(), ours, count }
+        };
+        let mut all: Vec<Failure> = rows.into_iter().map(ours).collect();
+        let said: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT s.fault, count(*) FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND m.settled_ms >= $2 AND s.fault IS NOT NULL GROUP BY s.fault",
+        )
+        .bind(contest.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut theirs: std::collections::BTreeMap<String, i64> = Default::default();
+        for (fault, count) in said {
+            *theirs.entry(fault.split(':').next().unwrap_or_default().to_owned()).or_default() += count;
+        }
+        let mut theirs: Vec<(String, i64)> = theirs.into_iter().collect();
+        theirs.sort_by_key(|(_, count)| -count);
+        all.extend(theirs.into_iter().map(|(what, count)| Failure { what, ours: false, count }));
+        Ok(all)
+    }
+
+    /// How many results were accepted since `since`.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn settled_since(&self, contest: ContestId, since: Time) -> Result<i64, StoreError> {
+        // The newest come first, so that this reads no more than it counts.
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 \
+             AND m.settled_ms >= $2",
+        )
+        .bind(contest.0)
+        .bind(since.0)
+        .fetch_one(&self.reader)
+        .await?;
+        Ok(count)
+    }
+
+    /// Those who play matches, whoever was heard of last first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn working(&self, since: Time) -> Result<Vec<Working>, StoreError> {
+        let rows: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
+            "SELECT w.name, w.level, w.seen_ms, (SELECT count(*) FROM jobs j JOIN leases l ON l.id = j.lease_id \
+             WHERE l.worker_id = w.id), (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 \
+             AND a.how IN ('lost', 'void', 'mismatch')) FROM workers w ORDER BY w.seen_ms DESC LIMIT 100",
+        )
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let working =
+            |(name, level, seen, playing, wasted)| Working { name, level, seen: Time(seen), playing, wasted };
+        Ok(rows.into_iter().map(working).collect())
+    }
+
+    /// The last thing that was announced, unless it was taken back: when, by whom, and the words.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn announced(&self, contest: ContestId) -> Result<Option<(Time, String, String)>, StoreError> {
+        let row: Option<(i64, String, String)> = sqlx::query_as(
+            "SELECT at_ms, actor, detail FROM events WHERE contest_id = $1 AND verb = 'announce' ORDER BY id DESC LIMIT 1",
+        )
+        .bind(contest.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(row.map(|(at, actor, text)| (Time(at), actor, text)).filter(|(.., text)| !text.is_empty()))
+    }
+
+    /// Who plays for a team now.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn plays_for(&self, team: EntrantId) -> Result<Vec<AccountId>, StoreError> {
+        let ids: Vec<i64> =
+            sqlx::query_scalar("SELECT account_id FROM members WHERE entrant_id = $1 AND to_ms IS NULL")
+                .bind(team.0)
+                .fetch_all(&self.reader)
+                .await?;
+        Ok(ids.into_iter().map(AccountId).collect())
+    }
+}

@@ -1,0 +1,227 @@
+//! People and teams, as they are now.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Account, AccountId, ContestId, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, Sha, Store,
+    StoreError, Time, VersionId,
+};
+
+type AccountRow = (i64, String, Option<String>, bool, i64, Option<i64>);
+type LoginRow = (i64, i64, String, String, i64, i64, i64);
+
+fn account((id, name, password, organiser, made, withdrawn): AccountRow) -> Account {
+    Account { id: AccountId(id), name, password, organiser, made: Time(made), withdrawn: withdrawn.map(Time) }
+}
+
+fn login((id, account, kind, name, made, seen, ends): LoginRow) -> Result<Login, StoreError> {
+    Ok(Login {
+        id: LoginId(id),
+        account: AccountId(account),
+        kind: LoginKind::of(&kind)?,
+        name,
+        made: Time(made),
+        seen: Time(seen),
+        ends: Time(ends),
+    })
+}
+
+impl Store {
+    /// An account by its number.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
+        let row: Option<AccountRow> = sqlx::query_as(
+            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE id = $1",
+        )
+        .bind(id.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(row.map(account))
+    }
+
+    /// The account whose name is compared as this one.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn account_like(&self, name: &str) -> Result<Option<Account>, StoreError> {
+        let row: Option<AccountRow> = sqlx::query_as(
+            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1",
+        )
+        .bind(crate::acts::version::likeness(name))
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(row.map(account))
+    }
+
+    /// The first accounts by name, and how many there are in all.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn accounts(&self, most: i64) -> Result<(Vec<Account>, i64), StoreError> {
+        let rows: Vec<AccountRow> = sqlx::query_as(
+            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts \
+             WHERE withdrawn_ms IS NULL ORDER BY likeness LIMIT $1",
+        )
+        .bind(most)
+        .fetch_all(&self.reader)
+        .await?;
+        let count = sqlx::query_scalar("SELECT count(*) FROM accounts WHERE withdrawn_ms IS NULL");
+        Ok((rows.into_iter().map(account).collect(), count.fetch_one(&self.reader).await?))
+    }
+
+    /// How many organisers there are.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn organisers(&self) -> Result<i64, StoreError> {
+        let count = sqlx::query_scalar("SELECT count(*) FROM accounts WHERE organiser");
+        Ok(count.fetch_one(&self.reader).await?)
+    }
+
+    /// Who is known by a secret with this hash, while it is good.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn known_by(
+        &self,
+        sha: &Sha,
+        kind: LoginKind,
+        now: Time,
+    ) -> Result<Option<(Login, Account)>, StoreError> {
+        let row: Option<LoginRow> = sqlx::query_as(
+            "SELECT id, account_id, kind, name, made_ms, seen_ms, ends_ms FROM logins \
+             WHERE sha = $1 AND kind = $2 AND ends_ms > $3 AND seen_ms + idle_ms > $3",
+        )
+        .bind(sha.to_string())
+        .bind(kind.word())
+        .bind(now.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        let Some(login) = row.map(login).transpose()? else { return Ok(None) };
+        Ok(self.account(login.account).await?.map(|account| (login, account)))
+    }
+
+    /// The secrets of an account that are good, the newest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn logins(&self, account: AccountId, now: Time) -> Result<Vec<Login>, StoreError> {
+        let rows: Vec<LoginRow> = sqlx::query_as(
+            "SELECT id, account_id, kind, name, made_ms, seen_ms, ends_ms FROM logins \
+             WHERE account_id = $1 AND ends_ms > $2 AND seen_ms + idle_ms > $2 ORDER BY id DESC",
+        )
+        .bind(account.0)
+        .bind(now.0)
+        .fetch_all(&self.reader)
+        .await?;
+        rows.into_iter().map(login).collect()
+    }
+
+    /// What a link with this hash does and for whom, while it is good.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn link(
+        &self,
+        sha: &Sha,
+        now: Time,
+    ) -> Result<Option<(LinkKind, Option<AccountId>)>, StoreError> {
+        let row: Option<(String, Option<i64>)> =
+            sqlx::query_as("SELECT kind, account_id FROM links WHERE sha = $1 AND ends_ms > $2")
+                .bind(sha.to_string())
+                .bind(now.0)
+                .fetch_optional(&self.reader)
+                .await?;
+        row.map(|(kind, account)| Ok((LinkKind::of(&kind)?, account.map(AccountId)))).transpose()
+    }
+
+    /// The code with which people sign up.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn invite(&self, contest: ContestId) -> Result<Option<String>, StoreError> {
+        let code = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1");
+        Ok(code.bind(contest.0).fetch_optional(&self.reader).await?)
+    }
+
+    /// The team for which somebody plays now.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn team_of(
+        &self,
+        contest: ContestId,
+        account: AccountId,
+    ) -> Result<Option<EntrantId>, StoreError> {
+        let id: Option<i64> = sqlx::query_scalar(
+            "SELECT entrant_id FROM members WHERE contest_id = $1 AND account_id = $2 AND to_ms IS NULL",
+        )
+        .bind(contest.0)
+        .bind(account.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(id.map(EntrantId))
+    }
+
+    /// Whose a version is.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn owner_of(&self, version: VersionId) -> Result<Option<EntrantId>, StoreError> {
+        let id: Option<i64> = sqlx::query_scalar(
+            "SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1",
+        )
+        .bind(version.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(id.map(EntrantId))
+    }
+
+    /// All teams of a contest, bosses included, the first first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn entrants(&self, contest: ContestId) -> Result<Vec<Entrant>, StoreError> {
+        type Row = (i64, String, bool, Option<String>, i64, Option<i64>, Option<i64>);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT e.id, e.name, e.boss, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
+             LEFT JOIN bots b ON b.entrant_id = e.id LEFT JOIN versions v ON v.bot_id = b.id AND v.state = 'live' \
+             WHERE e.contest_id = $1 ORDER BY e.id",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let people: Vec<(i64, i64, String)> = sqlx::query_as(
+            "SELECT m.entrant_id, a.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id \
+             WHERE m.contest_id = $1 AND m.to_ms IS NULL ORDER BY m.from_ms, a.id",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut members: BTreeMap<i64, Vec<(AccountId, String)>> = BTreeMap::new();
+        for (team, id, name) in people {
+            members.entry(team).or_default().push((AccountId(id), name));
+        }
+        let entrant = |(id, name, boss, code, made, withdrawn, live): Row| Entrant {
+            id: EntrantId(id),
+            name,
+            boss,
+            code,
+            made: Time(made),
+            withdrawn: withdrawn.map(Time),
+            members: members.remove(&id).unwrap_or_default(),
+            live: live.map(VersionId),
+        };
+        Ok(rows.into_iter().map(entrant).collect())
+    }
+
+    /// A team of a contest.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn entrant(&self, contest: ContestId, id: EntrantId) -> Result<Option<Entrant>, StoreError> {
+        Ok(self.entrants(contest).await?.into_iter().find(|entrant| entrant.id == id))
+    }
+}
