@@ -75,14 +75,20 @@ const WEB: &str = "the web app and its browser tests";
 const STEPS: &[(&str, Step)] = &[
     ("format", |_, counts| plain(counts, &["fmt", "--all", "--check"])),
     ("lints", |_, counts| {
-        plain(counts, &["clippy", "--quiet", "--profile=test", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        plain(
+            counts,
+            &["clippy", "--quiet", "--profile=test", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        )
     }),
     ("tests", |options, counts| {
         golden(options, counts);
         tests::run(options, counts)
     }),
     ("docs", |_, counts| {
-        plain(counts, &["doc", "--quiet", "--profile=test", "--workspace", "--no-deps", "--document-private-items"])
+        plain(
+            counts,
+            &["doc", "--quiet", "--profile=test", "--workspace", "--no-deps", "--document-private-items"],
+        )
     }),
     ("web", |options, counts| {
         let began = Instant::now();

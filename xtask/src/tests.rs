@@ -94,7 +94,8 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
         let began = Instant::now();
         let here = programs.iter().filter(|program| part(&program.name) == name);
         let (alone, beside): (Vec<_>, Vec<_>) = here.partition(|program| plan.alone.contains(&program.name));
-        for (program, run) in together(&beside, options, AT_ONCE)?.into_iter().chain(together(&alone, options, 1)?)
+        for (program, run) in
+            together(&beside, options, AT_ONCE)?.into_iter().chain(together(&alone, options, 1)?)
         {
             counts.add(&run.counts);
             if run.good {
@@ -154,7 +155,8 @@ fn together<'a>(
         let threads: Vec<_> = (0..at_once).map(|n| scope.spawn(move || runs(n))).collect();
         let mut all = Vec::new();
         for thread in threads {
-            let runs: Result<Vec<_>> = thread.join().map_err(|_| anyhow!("a thread that runs tests panicked"))?;
+            let runs: Result<Vec<_>> =
+                thread.join().map_err(|_| anyhow!("a thread that runs tests panicked"))?;
             all.extend(runs?);
         }
         Ok(all)
