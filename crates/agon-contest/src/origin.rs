@@ -6,7 +6,8 @@ use agon_match::FaultKind;
 use agon_stats::twin::half_opponents_beaten;
 use serde::Serialize;
 
-use crate::journal::Entry;
+use crate::journal::{Entry, Header};
+use crate::plan::Kind;
 
 /// The mean of scores, and how sure it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -61,6 +62,10 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 5] =
+        [Self::Rules, Self::OthersFault, Self::OthersTimeout, Self::OwnFault, Self::OwnTimeout];
+
     /// In words.
     pub fn word(self) -> &'static str {
         match self {
@@ -97,12 +102,20 @@ impl Ending {
     }
 }
 
-/// Where the points came from. All scores are shares of opponents left behind, a tie counting half.
+/// Where the points of a series came from. All scores are shares of opponents left behind, a tie counting half.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// What each seat scored, whoever sat there; one score for each block.
     pub seats: Vec<Mean>,
-    /// What the bot scored on each map.
+    /// Where those of single bots came from, by their place in the header: of all bots in a tournament, else of the one
+    /// that the series is about.
+    pub bots: BTreeMap<usize, Share>,
+}
+
+/// Where the points of a bot came from.
+#[derive(Clone, Debug, Default)]
+pub struct Share {
+    /// What it scored on each map.
     pub maps: BTreeMap<String, Mean>,
     /// What it scored against each other bot, by its place in the header.
     pub opponents: BTreeMap<usize, Mean>,
@@ -111,7 +124,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Takes in a block that counts. The bot that the series is about is number 0; in a tournament there is none.
+    /// Takes in a block that counts. The bot that the series is about is number 0; none where it is about all.
     pub fn add(&mut self, entries: &[Entry], about: Option<usize>) {
         let seats = entries.first().map_or(0, |entry| entry.ranks.len());
         self.seats.resize(seats.max(self.seats.len()), Mean::default());
@@ -122,15 +135,38 @@ impl Origin {
             scored.add(entries.iter().map(|entry| share(entry, seat)).sum::<f64>() / entries.len() as f64);
         }
         for entry in entries {
-            let Some(seat) = entry.bots.iter().position(|&bot| Some(bot) == about) else { continue };
-            let score = share(entry, seat);
-            self.maps.entry(entry.map.clone()).or_default().add(score);
-            self.endings.entry(Ending::of(entry, seat)).or_default().add(score);
-            for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
-                let pair = [entry.ranks[seat], entry.ranks[other]];
-                let met = self.opponents.entry(bot).or_default();
-                met.add(f64::from(half_opponents_beaten(&pair, 0)) / 2.0);
+            for (seat, &bot) in entry.bots.iter().enumerate() {
+                if about.is_none_or(|about| about == bot) {
+                    self.bots.entry(bot).or_default().add(entry, seat, share(entry, seat));
+                }
             }
+        }
+    }
+
+    /// Of the bot that the series is about; none in a tournament and before the first block.
+    pub fn about(&self, header: &Header) -> Option<&Share> {
+        self.bots.get(&0).filter(|_| header.kind != Kind::Tournament)
+    }
+}
+
+impl Share {
+    fn add(&mut self, entry: &Entry, seat: usize, score: f64) {
+        self.maps.entry(entry.map.clone()).or_default().add(score);
+        self.endings.entry(Ending::of(entry, seat)).or_default().add(score);
+        for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
+            let pair = [entry.ranks[seat], entry.ranks[other]];
+            let met = self.opponents.entry(bot).or_default();
+            met.add(f64::from(half_opponents_beaten(&pair, 0)) / 2.0);
+        }
+    }
+
+    /// The maps with the lowest and the highest score; none while there are fewer than two maps.
+    pub fn worst_and_best_map(&self) -> Option<[(&str, &Mean); 2]> {
+        let mut maps: Vec<(&str, &Mean)> = self.maps.iter().map(|(map, mean)| (map.as_str(), mean)).collect();
+        maps.sort_by(|a, b| a.1.mean().unwrap_or(0.0).total_cmp(&b.1.mean().unwrap_or(0.0)));
+        match maps[..] {
+            [worst, .., best] => Some([worst, best]),
+            _ => None,
         }
     }
 
@@ -167,13 +203,32 @@ mod tests {
         let second = Entry { faults: vec![fault(2, "timeout"), fault(1, "crash")], ..entry(2, 2) };
         origin.add(&[entry(2, 1), second], Some(0));
         let means = |mean: &Mean| (mean.count, mean.mean());
+        let share = &origin.bots[&0];
+        assert_eq!(origin.bots.len(), 1, "the series is about one bot");
         assert_eq!(origin.seats.iter().map(means).collect::<Vec<_>>(), [(2, Some(0.75)), (2, Some(0.25))]);
-        assert_eq!(means(&origin.maps[""]), (3, Some(2.0 / 3.0)));
-        assert_eq!(means(&origin.maps["b"]), (1, Some(1.0)));
-        assert_eq!(means(&origin.opponents[&1]), (4, Some(0.75)));
-        assert_eq!(means(&origin.endings[&Ending::OthersFault]), (1, Some(1.0)));
-        assert_eq!(means(&origin.endings[&Ending::OwnTimeout]), (1, Some(0.0)));
-        assert_eq!(origin.gifts(), Some((1, 4, Some(1.0))));
+        assert_eq!(means(&share.maps[""]), (3, Some(2.0 / 3.0)));
+        assert_eq!(means(&share.maps["b"]), (1, Some(1.0)));
+        assert_eq!(means(&share.opponents[&1]), (4, Some(0.75)));
+        assert_eq!(means(&share.endings[&Ending::OthersFault]), (1, Some(1.0)));
+        assert_eq!(means(&share.endings[&Ending::OwnTimeout]), (1, Some(0.0)));
+        assert_eq!(share.gifts(), Some((1, 4, Some(1.0))));
+    }
+
+    #[test]
+    fn in_a_tournament_each_bot_has_its_own() {
+        let mut origin = Origin::default();
+        let second = Entry { faults: vec![fault(2, "crash")], map: "b".to_owned(), ..entry(1, 2) };
+        origin.add(&[entry(1, 1), second], None);
+        let score = |bot: usize| origin.bots[&bot].endings.values().map(|mean| (mean.count, mean.mean()));
+        for bot in [0, 1] {
+            assert_eq!(score(bot).map(|(count, _)| count).sum::<u64>(), 2, "both matches of bot {bot}");
+        }
+        let [worst, best] = origin.bots[&0].worst_and_best_map().expect("two maps");
+        assert!(worst.1.mean() <= best.1.mean() && worst.0 != best.0);
+        let crashed =
+            origin.bots.values().filter(|share| share.endings.contains_key(&Ending::OwnFault)).count();
+        let given = origin.bots.values().filter(|share| share.gifts().is_some()).count();
+        assert_eq!((crashed, given), (1, 1), "who crashed, and to whom it gave the match");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct Standing {
     pub test: Option<Sequential>,
     /// For each bot its share of opponents left behind, added up, and its matches.
     pub points: Vec<(f64, u64)>,
-    /// Where the points of the bot that the series is about came from.
+    /// Where the points came from.
     pub origin: Origin,
 }
 

@@ -48,7 +48,7 @@ pub mod placement;
 pub use bracket::{DoubleElimination, Knockout};
 pub use heats::Heats;
 pub use ladder::Ladder;
-pub use placement::{Placed, Placement};
+pub use placement::{Placed, Placement, Why};
 pub use swiss::Swiss;
 
 /// Which block of a tournament it is.

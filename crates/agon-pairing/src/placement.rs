@@ -1,9 +1,10 @@
 //! A newcomer finds its place among bots that played before.
 //!
 //! It plays those whose match with it tells most: the ones about as strong as it seems to be, none of them much more
-//! often than the others. It is placed when its interval is narrow enough, or when its matches are used up.
+//! often than the others. It is placed when its interval is narrow enough, when it stands above or below all others beyond
+//! doubt, as one does that won every block or none, or when its matches are used up.
 
-use agon_stats::{Meeting, newcomer, score_of_elo};
+use agon_stats::{Meeting, Place, newcomer, score_of_elo};
 use serde::{Deserialize, Serialize};
 
 use crate::{Fixture, Format, FormatError, Id, Results, Standing, check, ladder, seated};
@@ -23,6 +24,10 @@ const AT_ONCE: u32 = 4;
 /// No interval is believed before so many blocks.
 const FEWEST: usize = 8;
 
+/// A row of blocks that one as strong as the strongest wins with a smaller chance proves that the newcomer is stronger: one side
+/// of 95 %.
+const DOUBT: f64 = 0.025;
+
 /// Where a newcomer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
@@ -32,8 +37,20 @@ pub struct Placed {
     pub half: Option<f64>,
     /// How many blocks it played.
     pub blocks: u32,
-    /// Whether that is narrow enough; else its matches were used up, or it is not yet over.
-    pub narrow: bool,
+    /// Why it is placed; none while it is not, or when its matches were used up.
+    pub why: Option<Why>,
+}
+
+/// Why a newcomer needs no more matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Its interval is narrow enough.
+    Narrow,
+    /// It won everything: it stands above the strongest, and no number of matches would say how far.
+    Above,
+    /// It won nothing: it stands below the weakest.
+    Below,
 }
 
 impl Placement {
@@ -58,12 +75,16 @@ impl Placement {
         for round in 1.. {
             let found = newcomer(&self.ratings, &blocks);
             let count = blocks.len() as u32;
-            let narrow =
-                blocks.len() >= FEWEST && found.half.is_some_and(|half| half <= f64::from(self.within));
-            let placed =
-                Placed { elo: found.half.map(|_| found.elo), half: found.half, blocks: count, narrow };
+            let why = if blocks.len() < FEWEST {
+                None
+            } else if found.half.is_some_and(|half| half <= f64::from(self.within)) {
+                Some(Why::Narrow)
+            } else {
+                self.beyond(found.place, &blocks)
+            };
+            let placed = Placed { elo: found.half.map(|_| found.elo), half: found.half, blocks: count, why };
             let size = AT_ONCE.min(self.blocks - count);
-            if narrow || size == 0 {
+            if why.is_some() || size == 0 {
                 return (placed, Vec::new());
             }
             let mut fixtures = Vec::new();
@@ -82,6 +103,24 @@ impl Placement {
             }
         }
         unreachable!("the blocks run out")
+    }
+
+    /// Whether it stands beyond all others. The matches of a block share their luck, so each block counts as one match, against
+    /// the one of its opponents against whom this says most.
+    fn beyond(&self, place: Place, blocks: &[Vec<Meeting>]) -> Option<Why> {
+        let ratings = || self.ratings.iter().copied();
+        let (why, end) = match place {
+            Place::Above => (Why::Above, ratings().fold(f64::NEG_INFINITY, f64::max)),
+            Place::Below => (Why::Below, ratings().fold(f64::INFINITY, f64::min)),
+            Place::Known | Place::Unknown => return None,
+        };
+        let lead = |pair: &Meeting| match why {
+            Why::Below => self.ratings[pair.second as usize - 1] - end,
+            _ => end - self.ratings[pair.second as usize - 1],
+        };
+        let chance =
+            |block: &Vec<Meeting>| block.iter().map(|pair| score_of_elo(lead(pair))).fold(1.0, f64::min);
+        (blocks.iter().map(chance).product::<f64>() <= DOUBT).then_some(why)
     }
 
     /// The newcomer and those whose match with it tells most.
@@ -167,7 +206,7 @@ mod tests {
         let ratings: Vec<f64> = (0..20).map(|bot| 1500.0 - 50.0 * f64::from(bot)).collect();
         let placement = Placement::new(2, 500, 60, ratings.clone()).unwrap();
         let (results, placed) = play(&placement, 1200.0, 4);
-        assert!(placed.narrow && placed.blocks < 150, "{placed:?}");
+        assert!(placed.why == Some(Why::Narrow) && placed.blocks < 150, "{placed:?}");
         assert!((placed.elo.unwrap() - 1200.0).abs() < 90.0, "{placed:?}");
         let near = |bot: usize| (ratings[bot - 1] - 1200.0).abs() <= 260.0;
         let close = results.values().filter(|played| near(played.bots[0].max(played.bots[1]))).count();
@@ -181,10 +220,22 @@ mod tests {
     fn its_matches_may_be_used_up() {
         let placement = Placement::new(2, 10, 5, vec![0.0, 100.0]).unwrap();
         let (results, placed) = play(&placement, 50.0, 1);
-        assert_eq!((results.len(), placed.narrow, placed.blocks), (10, false, 10));
-        // One that wins everything has no interval, whatever it plays.
-        let (_, placed) = play(&placement, 5000.0, 1);
-        assert_eq!((placed.elo, placed.half), (None, None));
+        assert_eq!((results.len(), placed.why, placed.blocks), (10, None, 10));
+    }
+
+    #[test]
+    fn one_that_wins_everything_or_nothing_stops_when_its_place_is_beyond_doubt() {
+        let ratings: Vec<f64> = (0..10).map(|bot| f64::from(bot) * 60.0).collect();
+        let placement = Placement::new(2, 500, 30, ratings.clone()).unwrap();
+        for (truth, why) in [(5000.0, Why::Above), (-5000.0, Why::Below)] {
+            let (_, placed) = play(&placement, truth, 1);
+            assert_eq!((placed.elo, placed.half, placed.why), (None, None, Some(why)), "no interval closes");
+            assert!((8..60).contains(&placed.blocks), "{placed:?}");
+        }
+        // Seldom one that is only as strong as the strongest.
+        let short = Placement::new(2, 40, 30, ratings).unwrap();
+        let wrong = (0..100).filter(|seed| play(&short, 540.0, *seed).1.why == Some(Why::Above)).count();
+        assert!(wrong <= 7, "{wrong} of 100 would be taken for stronger than the strongest");
     }
 
     #[test]
@@ -193,7 +244,7 @@ mod tests {
         let placement = Placement::new(4, 200, 80, ratings).unwrap();
         let (results, placed) = play(&placement, 250.0, 1);
         assert!(results.values().all(|played| played.bots.contains(&0) && played.bots.len() == 4));
-        assert!(placed.narrow && (placed.elo.unwrap() - 250.0).abs() < 150.0, "{placed:?}");
+        assert!(placed.why == Some(Why::Narrow) && (placed.elo.unwrap() - 250.0).abs() < 150.0, "{placed:?}");
     }
 
     #[test]

@@ -273,3 +273,27 @@ fn the_order_of_names_decides_nothing() {
         assert!(apart <= 20.0 * noise.max(1e-6), "{name}: {means:?}, noise {:.4}", noise.sqrt());
     }
 }
+
+#[test]
+fn a_tournament_says_where_the_points_of_each_bot_came_from() {
+    let folder = folder();
+    let bot = folder.path().join("crash.sh");
+    std::fs::write(&bot, "#!/bin/sh\nread -r line\nexit 3\n").expect("a bot");
+    common::mode(&bot, 0o755);
+    let words = ["tournament", "cultist-wars", "builtin:greedy", "./crash.sh", "builtin:random", "-n", "4"];
+    let words = [&words[..], &["--set", "number_of_turns=30", "-q"]].concat();
+    let shown = out(&agon(folder.path(), &words));
+    assert!(shown.contains("another bot failed") && shown.contains("it failed itself"), "{shown}");
+    assert!(shown.contains("The result of greedy rests on others' faults in 4 of 8 matches"), "{shown}");
+    let last = out(&agon(folder.path(), &[&words[..], &["--json"]].concat()));
+    let result: Value = serde_json::from_str(last.lines().last().expect("a result")).expect("JSON");
+    let bots = result["origin"]["bots"].as_array().expect("each bot");
+    let endings = |bot: usize, word: &str| {
+        let endings = bots[bot]["endings"].as_array().expect("endings");
+        endings.iter().find(|ending| ending["ending"] == word).map(|ending| ending["count"].clone())
+    };
+    assert_eq!((bots.len(), bots[1]["bot"].as_u64()), (3, Some(1)));
+    assert_eq!(endings(1, "own_fault"), Some(8.into()), "the crash is its own");
+    assert_eq!((endings(0, "others_fault"), endings(0, "rules")), (Some(4.into()), Some(4.into())));
+    assert_eq!(bots[0]["opponents"].as_array().map(Vec::len), Some(2));
+}

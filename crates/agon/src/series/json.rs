@@ -195,11 +195,31 @@ pub struct RejectedOrders {
 pub struct Origin {
     /// By seat, in their order.
     pub seats: Vec<Mean>,
+    /// Of the bot that the series is about; empty in a tournament.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Of each bot of a tournament; else empty.
+    pub bots: Vec<OfBot>,
+    /// Said when the result rests on faults of opponents.
+    pub note: Option<String>,
+}
+
+/// Where the points of a bot came from.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Share {
     pub maps: BTreeMap<String, Mean>,
     pub opponents: Vec<OfOpponent>,
     pub endings: Vec<OfEnding>,
-    /// Said when the result rests on faults of opponents.
-    pub note: Option<String>,
+}
+
+/// The same of one of several bots.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct OfBot {
+    pub bot: usize,
+    #[serde(flatten)]
+    pub share: Share,
 }
 
 /// The mean of scores from 0 to 1.
@@ -342,6 +362,10 @@ pub struct Newcomer<'a> {
 pub enum Reason {
     /// Its interval is narrow enough.
     Narrow,
+    /// It won everything: it stands above all others, and no interval closes.
+    Above,
+    /// It won nothing.
+    Below,
     /// Its matches are used up.
     Budget,
     Stopped,

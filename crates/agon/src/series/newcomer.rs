@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use agon_contest::{BotId, End, Form, Header, Kind};
+use agon_pairing::Why;
 use clap::{Args, Parser};
 
 use crate::common::folders::JOURNAL;
@@ -180,21 +181,29 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready, within: u32
     let matches = thousands(u64::from(placed.blocks) * u64::from(ready.scheduler.header().seats));
     let stands = match (placed.elo, placed.half) {
         (Some(elo), Some(half)) => format!("{elo:.1} ± {half:.1}"),
-        _ => "no finite rating yet".to_owned(),
+        _ => "no finite rating".to_owned(),
     };
-    let why = match reason(ready, placed.narrow) {
+    let why = match reason(ready, placed.why) {
         Reason::Narrow => format!("its interval is narrow enough (± {within})"),
+        Reason::Above => {
+            "it won everything and stands above all others; more matches would not say how far".to_owned()
+        }
+        Reason::Below => {
+            "it won nothing and stands below all others; more matches would not say how far".to_owned()
+        }
         Reason::Budget => format!("its matches are used up, and ± {within} was wanted (-n N allows more)"),
         Reason::Stopped => format!("it is not placed yet (± {within} is wanted)"),
     };
     writeln!(out, "{}\n", screen.strong(&format!("{label} after {matches} matches: {stands}; {why}.")))
 }
 
-fn reason(ready: &Ready, narrow: bool) -> Reason {
-    match ready.scheduler.look(|progress| progress.end.clone()) {
-        _ if narrow => Reason::Narrow,
-        Some(End::Complete) => Reason::Budget,
-        _ => Reason::Stopped,
+fn reason(ready: &Ready, why: Option<Why>) -> Reason {
+    match (why, ready.scheduler.look(|progress| progress.end.clone())) {
+        (Some(Why::Narrow), _) => Reason::Narrow,
+        (Some(Why::Above), _) => Reason::Above,
+        (Some(Why::Below), _) => Reason::Below,
+        (None, Some(End::Complete)) => Reason::Budget,
+        (None, _) => Reason::Stopped,
     }
 }
 
@@ -207,6 +216,6 @@ pub fn json(ready: &Ready, within: u32) -> Option<json::Newcomer<'_>> {
         half: placed.half,
         blocks: placed.blocks,
         within,
-        reason: reason(ready, placed.narrow),
+        reason: reason(ready, placed.why),
     })
 }

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use agon_contest::origin::{Ending, Share};
 use agon_contest::{Header, Kind, Mean, Origin};
 use maud::{Markup, html};
 
 use crate::common::screen::{self, Screen};
+use crate::common::table::{Cell, Table};
 use crate::series::json;
 use crate::series::progress::thousands;
 
@@ -40,15 +42,16 @@ fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
     let seats =
         origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
     let mut rows = vec![("seats", seats.collect())];
-    if origin.maps.len() > 1 {
-        rows.push(("maps", by_name(origin.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
+    let Some(share) = origin.about(header) else { return rows };
+    if share.maps.len() > 1 {
+        rows.push(("maps", by_name(share.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
     }
-    if origin.opponents.len() > 1 {
+    if share.opponents.len() > 1 {
         let label = |bot: usize| screen::harmless(&header.bots[bot].label);
-        rows.push(("against", by_name(origin.opponents.iter().map(|(bot, mean)| (label(*bot), mean)))));
+        rows.push(("against", by_name(share.opponents.iter().map(|(bot, mean)| (label(*bot), mean)))));
     }
-    if origin.endings.keys().any(|ending| *ending != agon_contest::Ending::Rules) {
-        let endings = origin.endings.iter().map(|(ending, mean)| {
+    if share.endings.keys().any(|ending| *ending != Ending::Rules) {
+        let endings = share.endings.iter().map(|(ending, mean)| {
             format!("{} {} of {}", ending.word(), percent(mean), thousands(mean.count))
         });
         rows.push(("endings", endings.collect()));
@@ -56,19 +59,75 @@ fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
     rows
 }
 
-/// Whether a result rests on what others did wrong, as a sentence.
-fn rests_on_faults(origin: &Origin, header: &Header) -> Option<String> {
-    let (gifts, all, by_rules) = origin.gifts()?;
-    let label = screen::harmless(&header.bots[0].label);
-    let rest = match by_rules {
-        Some(score) => format!("in those that went by the rules alone {label} scores {:.1} %", score * 100.0),
-        None => "no match went by the rules alone".to_owned(),
+/// A tournament's bots, one row each: how its matches ended with what it scored in them, and its worst and best map.
+/// Against whom it scored what stands in the cross table. Empty where there is one map and no fault.
+struct ByBot {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+fn by_bot(origin: &Origin, header: &Header) -> ByBot {
+    let nothing = ByBot { head: Vec::new(), rows: Vec::new() };
+    if header.kind != Kind::Tournament {
+        return nothing;
+    }
+    let happened = |ending: &Ending| origin.bots.values().any(|share| share.endings.contains_key(ending));
+    let faults: Vec<Ending> =
+        Ending::ALL.into_iter().filter(|ending| *ending != Ending::Rules && happened(ending)).collect();
+    let has_maps = origin.bots.values().any(|share| share.maps.len() > 1);
+    let mut head = vec!["bot"];
+    if !faults.is_empty() {
+        head.push(Ending::Rules.word());
+        head.extend(faults.iter().map(|ending| ending.word()));
+    }
+    if has_maps {
+        head.extend(["worst map", "best map"]);
+    }
+    if head.len() == 1 {
+        return nothing;
+    }
+    let row = |(&bot, share): (&usize, &Share)| {
+        let mut row = vec![screen::harmless(&header.bots[bot].label)];
+        if !faults.is_empty() {
+            row.extend(std::iter::once(&Ending::Rules).chain(&faults).map(|ending| {
+                let mean = share.endings.get(ending);
+                mean.map_or_else(String::new, |mean| {
+                    format!("{} of {}", percent(mean), thousands(mean.count))
+                })
+            }));
+        }
+        if has_maps {
+            let maps = share.worst_and_best_map();
+            let shown = |(map, mean): (&str, &Mean)| format!("{} {}", screen::harmless(map), percent(mean));
+            row.extend(maps.map_or_else(|| [String::new(), String::new()], |maps| maps.map(shown)));
+        }
+        row
     };
-    Some(format!(
-        "This result rests on others' faults in {} of {} matches; {rest}.",
-        thousands(gifts),
-        thousands(all)
-    ))
+    ByBot { head, rows: origin.bots.iter().map(row).collect() }
+}
+
+/// Whether results rest on what others did wrong, a sentence for each bot; of many bots those with the most such matches.
+fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
+    let mut given: Vec<(usize, (u64, u64, Option<f64>))> =
+        origin.bots.iter().filter_map(|(&bot, share)| Some((bot, share.gifts()?))).collect();
+    given.sort_by_key(|(bot, (gifts, ..))| (std::cmp::Reverse(*gifts), *bot));
+    let one = header.kind != Kind::Tournament;
+    let sentence = |&(bot, (gifts, all, by_rules)): &(usize, (u64, u64, Option<f64>))| {
+        let label = screen::harmless(&header.bots[bot].label);
+        let rest = match by_rules {
+            Some(score) => {
+                format!("in those that went by the rules alone {label} scores {:.1} %", score * 100.0)
+            }
+            None => "no match went by the rules alone".to_owned(),
+        };
+        let whose = if one { "This result".to_owned() } else { format!("The result of {label}") };
+        format!(
+            "{whose} rests on others' faults in {} of {} matches; {rest}.",
+            thousands(gifts),
+            thousands(all)
+        )
+    };
+    given.iter().take(LISTED).map(sentence).collect()
 }
 
 /// Prints it for people.
@@ -80,7 +139,16 @@ pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &
     for (what, scores) in rows(origin, header) {
         writeln!(out, "  {what:<8} {}", scores.join(", "))?;
     }
-    if let Some(note) = rests_on_faults(origin, header) {
+    let ByBot { head, rows } = by_bot(origin, header);
+    if let [bot, columns @ ..] = &head[..] {
+        let mut table = Table::new().names(bot);
+        for (name, less_useful) in columns.iter().zip(1..) {
+            table = table.numbers(*name, less_useful);
+        }
+        rows.into_iter().for_each(|row| table.row(row.into_iter().map(Cell::from).collect()));
+        writeln!(out, "\n{}", table.text(screen::room()))?;
+    }
+    for note in rest_on_faults(origin, header) {
         writeln!(out, "  {}", screen.bad(&note))?;
     }
     writeln!(out)
@@ -88,20 +156,29 @@ pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &
 
 /// The same as JSON.
 pub fn json(origin: &Origin, header: &Header) -> json::Origin {
-    let opponents = origin.opponents.iter().map(|(&bot, mean)| json::OfOpponent { bot, mean: mean.into() });
-    let endings = origin.endings.iter().map(|(&ending, mean)| json::OfEnding { ending, mean: mean.into() });
-    let note = (header.kind != Kind::Tournament).then(|| rests_on_faults(origin, header)).flatten();
+    let note = origin.about(header).and_then(|_| rest_on_faults(origin, header).pop());
+    let all = origin.bots.iter().filter(|_| header.kind == Kind::Tournament);
     json::Origin {
         seats: origin.seats.iter().map(json::Mean::from).collect(),
-        maps: origin.maps.iter().map(|(map, mean)| (map.clone(), mean.into())).collect(),
+        share: origin.about(header).map_or_else(|| of_bot(&Share::default()), of_bot),
+        bots: all.map(|(&bot, share)| json::OfBot { bot, share: of_bot(share) }).collect(),
+        note,
+    }
+}
+
+fn of_bot(share: &Share) -> json::Share {
+    let opponents = share.opponents.iter().map(|(&bot, mean)| json::OfOpponent { bot, mean: mean.into() });
+    let endings = share.endings.iter().map(|(&ending, mean)| json::OfEnding { ending, mean: mean.into() });
+    json::Share {
+        maps: share.maps.iter().map(|(map, mean)| (map.clone(), mean.into())).collect(),
         opponents: opponents.collect(),
         endings: endings.collect(),
-        note,
     }
 }
 
 /// The same as a part of a page.
 pub fn html(origin: &Origin, header: &Header) -> Markup {
+    let ByBot { head, rows: by_bot } = by_bot(origin, header);
     html! {
         @if !origin.seats.is_empty() {
             h2 { "Where the points came from" }
@@ -122,7 +199,19 @@ pub fn html(origin: &Origin, header: &Header) -> Markup {
                     }
                 }
             }
-            @if let Some(note) = rests_on_faults(origin, header) {
+            @if !by_bot.is_empty() {
+                div.card {
+                    table {
+                        thead { tr { @for (number, name) in head.iter().enumerate() { th.left[number == 0] { (name) } } } }
+                        tbody {
+                            @for row in &by_bot {
+                                tr { @for (number, cell) in row.iter().enumerate() { td.name[number == 0] { (cell) } } }
+                            }
+                        }
+                    }
+                }
+            }
+            @for note in rest_on_faults(origin, header) {
                 p { (note) }
             }
         }
