@@ -8,8 +8,12 @@ use crate::format;
 use crate::order::{count, cyclic, shuffled};
 
 /// The version of plans that are made now. Version 1 played the rotations of one cyclic order only, and filled all
-/// other seats of a gauntlet with one opponent; its journals go on as they began.
-pub const VERSION: u32 = 2;
+/// other seats of a gauntlet with one opponent; its journals go on as they began. Up to version 2 a ladder took ratings for the
+/// truth when it chose pairs, and a newcomer that won everything played on: what is left of those is not gone on with.
+pub const VERSION: u32 = 3;
+
+/// The first version whose ladders and placements choose as they do now.
+pub const CHOOSING: u32 = 3;
 
 /// What kind of series it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

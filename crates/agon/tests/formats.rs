@@ -227,3 +227,19 @@ fn a_file_names_the_format_and_errors_point_into_it() {
     assert!(err(&both).contains("options of the format beside cup.toml"), "{}", err(&both));
     assert!(!folder.path().join("refused.jsonl").exists(), "nothing was begun");
 }
+
+#[test]
+fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated() {
+    let folder = folder();
+    let words = ["tournament", "cultist-wars", "builtin:greedy", "builtin:random", "builtin:idle", "-q"];
+    let ladder = ["--format", "ladder", "-n", "4", "--set", "number_of_turns=30", "--journal", "x.jsonl"];
+    let words = [&words[..], &ladder[..]].concat();
+    assert!(agon(folder.path(), &words).status.success());
+    let journal = folder.path().join("x.jsonl");
+    let text = std::fs::read_to_string(&journal).expect("a journal");
+    std::fs::write(&journal, text.replacen("\"plan\":3", "\"plan\":2", 1)).expect("an older one");
+    let refused = agon(folder.path(), &[&words[..], &["--resume"]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{}", out(&refused));
+    assert!(err(&refused).contains("chose pairs in another way"), "{}", err(&refused));
+    assert!(agon(folder.path(), &["rate", "x.jsonl"]).status.success());
+}

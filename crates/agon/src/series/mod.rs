@@ -26,8 +26,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series,
-    TestId, content,
+    BotId, End, Entrant, Form, FormatId, Header, Journal, JournalError, Keep, Kind, MapId, RulesId,
+    Scheduler, Series, TestId, content, plan,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
@@ -195,7 +195,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
         agon_journal: FORMAT,
-        plan: agon_contest::plan::VERSION,
+        plan: plan::VERSION,
         program: agon_replay::data::PROGRAM.to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         format: wanted.format.as_ref().map(|format| {
@@ -503,7 +503,15 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
             changes.join("\n  ")
         )));
     }
-    if was.plan != wanted.plan {
+    let chooses = |format: &FormatId| matches!(format.form, Form::Ladder { .. } | Form::Placement { .. });
+    if was.plan < plan::CHOOSING && was.format.as_ref().is_some_and(chooses) {
+        return Err(Failure::usage(format!(
+            "cannot go on with {}: it was begun by an agon that chose pairs in another way; its matches stand (agon rate), \
+             and a new series plays on from there: begin anew without --resume",
+            path.display()
+        )));
+    }
+    if was.plan < 2 {
         eprintln!(
             "note: this series was begun by an agon that always kept the same order of the bots; it goes on like that"
         );
