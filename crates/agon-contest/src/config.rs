@@ -95,6 +95,45 @@ pub struct SiteSection {
     pub title: Option<String>,
     /// Built-in bots that stand on the ladder; all of the game's where nothing is said.
     pub bosses: Option<Vec<String>>,
+    /// The zone of the dates, as `Europe/Vienna`; UTC where nothing is said.
+    pub time_zone: Option<String>,
+    /// From when on bots can be handed in.
+    pub opens: Option<Date>,
+    /// Until when bots can be handed in.
+    pub closes: Option<Date>,
+    /// How many people play for one team at most; one where nothing is said.
+    pub team_size: Option<u8>,
+    /// Who may sign up; nobody where nothing is said.
+    pub sign_up: Option<SignUpWord>,
+}
+
+/// A date with a time, as TOML has it.
+pub type Date = toml::value::Datetime;
+
+/// Who may sign up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignUpWord {
+    /// Everybody.
+    Open,
+    /// Who has the code of the contest.
+    Invite,
+    /// Nobody.
+    Closed,
+}
+
+impl SignUpWord {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Invite, Self::Closed];
+
+    /// As it stands in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Invite => "invite",
+            Self::Closed => "closed",
+        }
+    }
 }
 
 /// The section `[ladder]`.

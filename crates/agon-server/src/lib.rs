@@ -12,6 +12,7 @@ pub mod asked;
 pub mod tick;
 
 pub mod inside;
+pub mod sight;
 pub mod status;
 
 pub mod recomputed;
@@ -19,6 +20,7 @@ pub mod recomputed;
 mod facts;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use agon_ladder::Policy;
 use agon_stats::{RulesHash, TableKey};
@@ -31,6 +33,7 @@ use tokio::sync::Mutex;
 use facts::Facts;
 
 pub use inside::Inside;
+pub use sight::Board;
 pub use status::Status;
 pub use tick::Ticked;
 
@@ -74,6 +77,8 @@ struct Learnt {
     facts: Facts,
     /// The last row of the table that was kept, and when that was.
     board: (i64, Time),
+    /// That table.
+    table: Arc<agon_ladder::Table>,
 }
 
 impl Server {
@@ -105,10 +110,11 @@ impl Server {
             policy: setting.policy,
             table,
             key: key(&setting.terms),
-            learnt: Mutex::new(Learnt { facts: Facts::new(), board: (0, Time(0)) }),
+            learnt: Mutex::new(Learnt { facts: Facts::new(), board: (0, Time(0)), table: Arc::default() }),
         };
         server.seat_bosses(&setting.bosses, now).await?;
         server.learnt.lock().await.facts.read(&server.store, server.contest, i64::MAX).await?;
+        server.keep_board(now, true).await?;
         Ok(server)
     }
 
@@ -150,9 +156,9 @@ impl Server {
         &self.table
     }
 
-    /// Closes the database in good order.
-    pub async fn close(self) {
-        self.store.close().await;
+    /// Closes the database in good order. Whoever asks afterwards is told so.
+    pub async fn close(&self) {
+        self.store.clone().close().await;
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and makes the
 //! table. Killed between any two of these, the next start goes on where this one was.
 
+use std::sync::Arc;
+
 use agon_ladder::{Admission, Check, admission};
 use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal};
 use agon_store::reads::CheckState;
@@ -122,7 +124,8 @@ impl Server {
         if learnt.facts.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
             return Ok(());
         }
-        let board = json(&learnt.facts.ladder.table(&self.key));
+        let table = Arc::new(learnt.facts.ladder.table(&self.key));
+        let board = json(table.as_ref());
         let keep = KeepBoard {
             contest: self.contest,
             upto: learnt.facts.upto,
@@ -132,6 +135,7 @@ impl Server {
         };
         self.store.act(keep).await?;
         learnt.board = (learnt.facts.upto, now);
+        learnt.table = table;
         Ok(())
     }
 

@@ -19,4 +19,4 @@ mod shelf;
 pub use agon_view::{Privacy, Unshowable, View};
 pub use hand::TakenSeat;
 pub use live::Live;
-pub use server::{Config, Handle, Host, Server};
+pub use server::{Config, Handle, Host, Patient, Server};

@@ -19,6 +19,8 @@ use agon_spec::MatchSpec;
 
 use agon_view::View;
 
+pub use socket::Patient;
+
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::Shelf;

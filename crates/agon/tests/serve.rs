@@ -24,13 +24,13 @@ fn status(folder: &Path) -> Value {
 }
 
 fn begin(folder: &Path) {
-    let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1"];
+    let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1", "--no-site"];
     let mut output = agon(folder, &begun);
     if err(&output).contains("cannot hold strangers' bots") {
         assert_eq!(output.status.code(), Some(3));
         println!("no sandbox here: {}", err(&output));
         trust(folder);
-        output = agon(folder, &["serve", "cup", "--matches", "4", "-j", "1"]);
+        output = agon(folder, &["serve", "cup", "--matches", "4", "-j", "1", "--no-site"]);
     }
     assert!(output.status.success(), "{}{}", out(&output), err(&output));
     let said = out(&output);
@@ -55,7 +55,7 @@ impl Drop for Running {
 }
 
 fn start(folder: &Path) -> Running {
-    let mut command = command(folder, &["serve", "cup", "-j", "1", "--quiet"]);
+    let mut command = command(folder, &["serve", "cup", "-j", "1", "--quiet", "--no-site"]);
     Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
 }
 
@@ -274,13 +274,14 @@ fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
             let mut agon = command(folder.path(), words);
             agon.env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
         };
-        let refused = run(&["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1"]);
+        let refused =
+            run(&["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1", "--no-site"]);
         assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
         for part in ["cannot hold strangers' bots", "[sandbox]\ntrust_bots = true"] {
             assert!(err(&refused).contains(part), "{}", err(&refused));
         }
         trust(folder.path());
-        let played = run(&["serve", "cup", "--matches", "2", "-j", "1"]);
+        let played = run(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
         assert!(played.status.success(), "{}", err(&played));
         assert!(
             out(&played).contains("You trust these bots") && out(&played).contains(word),

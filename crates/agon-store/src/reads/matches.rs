@@ -458,6 +458,15 @@ impl Store {
         Ok(rows.into_iter().map(working).collect())
     }
 
+    /// The number of the last entry of the audit log: whoever kept something looks whether it is the same.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn last_event(&self, contest: ContestId) -> Result<i64, StoreError> {
+        let last = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM events WHERE contest_id = $1");
+        Ok(last.bind(contest.0).fetch_one(&self.reader).await?)
+    }
+
     /// The last thing that was announced, unless it was taken back: when, by whom, and the words.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub async fn serve(listener: TcpListener, router: Router, patience: Duration) {
             continue;
         };
         let service = TowerToHyperService::new(router.clone());
-        let stream = TokioIo::new(Patient { stream, patience, stalled: None });
+        let stream = TokioIo::new(Patient::new(stream, patience));
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(patience);
@@ -34,7 +34,7 @@ pub async fn serve(listener: TcpListener, router: Router, patience: Duration) {
 }
 
 /// A connection that fails when the other side takes nothing for too long.
-struct Patient {
+pub struct Patient {
     stream: TcpStream,
     patience: Duration,
     /// Set while the other side takes nothing.
@@ -42,6 +42,11 @@ struct Patient {
 }
 
 impl Patient {
+    /// A connection on which no part of an answer waits longer than `patience`.
+    pub fn new(stream: TcpStream, patience: Duration) -> Self {
+        Self { stream, patience, stalled: None }
+    }
+
     /// What to say of an attempt to write.
     fn taken<T>(&mut self, cx: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if done.is_ready() {

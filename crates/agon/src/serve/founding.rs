@@ -59,6 +59,11 @@ rules = \"{rules}\"              # a preset (agon rules {name}), or a file besid
 [site]
 title = {title}
 bosses = [{bosses}]   # built-in bots that stand on the ladder
+# What follows is asked by the organiser's first page, and can be changed there.
+# sign_up = \"invite\"          # who may sign up: \"open\", \"invite\" (with a code), \"closed\"
+# team_size = 1               # so many people play for one team at most
+# time_zone = \"Europe/Vienna\" # of the dates
+# closes = 2026-12-05T18:00:00  # until when bots can be handed in; opens = from when on
 
 [ladder]
 matches = 400                 # so many rated matches a version plays, beside those in which others need it

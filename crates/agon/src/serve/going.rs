@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_bot::inside::Packages;
@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, founding, now, runtime};
+use crate::serve::{ServeOptions, founding, now, pages, runtime};
 
 /// The server looks after everything this often.
 const TICK: Duration = Duration::from_millis(50);
@@ -47,13 +47,22 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let runtime = runtime()?;
     // Nobody else writes here now: what a process that was killed left is litter.
     Objects::new(dir).sweep_drafts();
-    let server = runtime.block_on(Server::open(dir, &setting, now()))?;
+    let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let worker =
         runtime.block_on(server.meet(inside::NAME, &holding::word(holding::level(confined)), now()))?;
     let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
+    let site = match options.no_site {
+        true => None,
+        false => Some(pages::open(&runtime, &server, dir, options)?),
+    };
     let mut out = io::stdout().lock();
     if !options.quiet {
         greet(&mut out, dir, &setting, jobs, confined)?;
+        if let Some(site) = &site {
+            site.tell(&mut out)?;
+        }
+        writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
+        out.flush()?;
     }
     let halt = AtomicBool::new(false);
     let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined);
@@ -83,6 +92,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         let _ = worker.join();
         told
     });
+    if let Some(site) = site {
+        runtime.block_on(site.stop());
+    }
     let last = finish(&runtime, &server);
     runtime.block_on(server.close());
     told?;
@@ -200,9 +212,7 @@ fn greet(
     writeln!(
         out,
         "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder"
-    )?;
-    writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
-    out.flush()
+    )
 }
 
 /// A contest is run by one process at a time.

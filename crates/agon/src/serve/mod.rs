@@ -5,6 +5,7 @@ mod founding;
 mod going;
 pub mod json;
 mod look;
+mod pages;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,7 +21,9 @@ use crate::common::{Done, Failure};
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
 Bots are handed in while it runs; each plays a check match and then on the ladder, where built-in bots stand as
 bosses. Ctrl-C ends it in good order, and the same command goes on with it; nothing is lost when it is killed.
-For now it has no pages: it is run and looked at on the command line.
+
+Its site answers on this machine alone, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption;
+--behind-proxy to the world, through a proxy that speaks TLS (agon docs contest).
 
 Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. Where
 the machine has none, nothing is played unless contest.toml says that you trust them.
@@ -28,6 +31,7 @@ the machine has none, nothing is played unless contest.toml says that you trust 
 Examples:
   agon serve autumn --new cultist-wars             begins a contest and runs it
   agon serve autumn                                goes on with it
+  agon serve autumn --lan --port 80                for everybody in the room
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
@@ -46,6 +50,21 @@ pub struct ServeOptions {
     /// Matches played at once; 0 for none, as where others play them [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
+    /// The port of its site; 0 for a free one
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    pub port: u16,
+    /// Opens the site to private addresses, without encryption: passwords travel readable
+    #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
+    pub lan: bool,
+    /// The site's address for the world, of a proxy on this machine that passes requests on: https://contest.example
+    #[arg(long, value_name = "URL", conflicts_with = "no_site")]
+    pub behind_proxy: Option<String>,
+    /// Prints a link, good once, that makes whoever opens it an organiser; without this only while there is none
+    #[arg(long, conflicts_with = "no_site")]
+    pub organiser: bool,
+    /// Opens no port: the contest is run and looked at on the command line alone
+    #[arg(long)]
+    pub no_site: bool,
     /// Ends when so many results are in the log
     #[arg(long, value_name = "N")]
     pub matches: Option<i64>,

@@ -1,0 +1,72 @@
+//! What pages see of a server that runs: what is remembered, and the board as it was made last.
+
+use std::sync::Arc;
+
+use agon_ladder::{Line, Policy, Standing, Table, shown};
+use agon_store::{ContestId, Objects, Store, Time, Version, VersionState};
+
+use crate::status::PLACING;
+use crate::{Server, ServerError};
+
+/// The board as it was made last.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// Each entrant once, best first.
+    pub lines: Vec<Line>,
+    /// All versions that have played, best first.
+    pub table: Arc<Table>,
+    /// All versions, the first first.
+    pub versions: Vec<Version>,
+    /// The last row of the log that it has seen.
+    pub upto: i64,
+    /// When it was made.
+    pub made: Time,
+}
+
+impl Server {
+    /// What is remembered.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Bytes by their hash.
+    pub fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// Which contest it is.
+    pub fn contest(&self) -> ContestId {
+        self.contest
+    }
+
+    /// How the ladder is played.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The last row of the log that the board has seen: it is another board when this is another.
+    pub async fn board_number(&self) -> i64 {
+        self.learnt.lock().await.board.0
+    }
+
+    /// The board as it was made last, with the versions that are live now.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn board(&self) -> Result<Board, ServerError> {
+        let (table, (upto, made)) = {
+            let learnt = self.learnt.lock().await;
+            (learnt.table.clone(), learnt.board)
+        };
+        let versions = self.store.versions(self.contest).await?;
+        let standing = |version: &Version| Standing {
+            version: version.id.0,
+            n: version.n,
+            entrant: version.entrant.clone(),
+            boss: version.boss,
+            live: version.state == VersionState::Live,
+        };
+        let lines = shown(&table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING);
+        Ok(Board { lines, table, versions, upto, made })
+    }
+}

@@ -1,0 +1,459 @@
+//! Before any handler runs: who asks, whether they may, and whether it was their own page that made them. After it:
+//! what every answer bears.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_store::acts::Seen;
+use agon_store::{EntrantId, LoginKind, Time, VersionId};
+use axum::body::{Body as AxumBody, Bytes};
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use tokio_stream::StreamExt as _;
+
+use crate::problem::Problem;
+use crate::rights::{Actor, Object, Person, Verb, may};
+use crate::routes::{Body, Of, Route};
+use crate::settings::Settings;
+use crate::site::{Site, Way};
+use crate::{api, pages, secrets};
+
+/// The most bytes of a form or of JSON.
+pub const SMALL: usize = 64 << 10;
+/// The most bytes of an upload, with what a form adds to it.
+pub const LARGE: usize = (20 << 20) + SMALL;
+/// A request takes no longer, uploads and streams of events apart.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// That a session is used is written down this often, in milliseconds.
+const SEEN_MS: i64 = 5 * 60_000;
+
+/// Scripts, styles and pictures of ours, nothing of others, and in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Where a connection comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
+/// Who asks for what: what handlers get.
+#[derive(Clone)]
+pub struct Ask {
+    /// The site.
+    pub site: Arc<Site>,
+    /// What `contest.toml` says.
+    pub settings: Arc<Settings>,
+    /// Who.
+    pub actor: Actor,
+    /// What the path names.
+    pub object: Object,
+    /// The number in the path, where there is one.
+    pub id: i64,
+    /// When the request came.
+    pub now: Time,
+    /// From where.
+    pub from: IpAddr,
+    /// The path with its query.
+    pub path: String,
+    /// What forms bear that are made for whoever asks; empty without a session.
+    pub form: String,
+    /// What an organiser announced last.
+    pub announced: Option<String>,
+}
+
+impl Ask {
+    /// Who asks, where somebody is signed in.
+    pub fn person(&self) -> Option<&Person> {
+        match &self.actor {
+            Actor::Person(person) => Some(person),
+            Actor::Nobody => None,
+        }
+    }
+
+    /// Who asks, in a handler whose right says that somebody is signed in.
+    ///
+    /// # Errors
+    /// When nobody is, which the right should have seen.
+    pub fn whoever(&self) -> Result<&Person, Problem> {
+        self.person().ok_or_else(Problem::ours)
+    }
+
+    /// Whether an upload comes from a form of this session.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check_form(&self, token: &str) -> Result<(), Problem> {
+        if self.form.is_empty() || secrets::same(token, &self.form) { Ok(()) } else { Err(old_form()) }
+    }
+
+    /// What the looker may see of matches.
+    pub fn eyes(&self) -> agon_store::reads::Eyes {
+        use agon_store::reads::Eyes;
+        match self.person() {
+            Some(person) if person.organiser => Eyes::Organiser,
+            Some(Person { team: Some(team), .. }) => Eyes::Team(*team),
+            _ => Eyes::Public,
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Ask {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Ask>().cloned().ok_or_else(Problem::ours)
+    }
+}
+
+/// The door of a route.
+pub async fn pass(
+    State((site, route)): State<(Arc<Site>, Route)>,
+    params: RawPathParams,
+    request: Request,
+    next: Next,
+) -> Response {
+    let id = params.iter().find(|(name, _)| *name == "id").map(|(_, value)| value.parse::<i64>());
+    match admit(site, route, id.transpose().ok(), request).await {
+        Ok((ask, request)) => {
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(ask);
+            response
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// A refusal; in a box, for it is large and rare.
+type Refused = Box<Response>;
+
+/// Who asks, and the request with what may come with it.
+async fn admit(
+    site: Arc<Site>,
+    route: Route,
+    id: Option<Option<i64>>,
+    request: Request,
+) -> Result<(Ask, Request), Refused> {
+    let now = site.now();
+    let headers = request.headers();
+    let from = address(&site, &request);
+    let secret = if route.is_api() { bearer(headers) } else { cookie(&site, headers) };
+    let kind = if route.is_api() { LoginKind::Token } else { LoginKind::Session };
+    let actor = match secret {
+        Some(secret) => known(&site, secret, kind, now).await.map_err(refuse)?,
+        None => Actor::Nobody,
+    };
+    let form = match (&actor, secret) {
+        (Actor::Person(_), Some(secret)) if !route.is_api() => secrets::form_token(secret),
+        _ => String::new(),
+    };
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let settings = site.settings();
+    let mut ask =
+        Ask { site, settings, actor, object: Object::Contest, id: 0, now, from, path, form, announced: None };
+    let refused = |ask: &Ask, problem: Problem| {
+        let mut response = problem.into_response();
+        response.extensions_mut().insert(ask.clone());
+        Box::new(response)
+    };
+    if !route.still {
+        let account = ask.person().map(|person| person.account);
+        if let Err(until) = ask.site.limits.request(account, from, now) {
+            let wait = (until.0 - now.0) / 1000 + 1;
+            return Err(refused(
+                &ask,
+                Problem::too_much("More pages were asked for than anybody can read.", wait),
+            ));
+        }
+    }
+    if !route.still && !route.is_api() {
+        match ask.site.store().announced(ask.site.contest()).await {
+            Ok(announced) => ask.announced = announced.map(|(.., text)| text),
+            Err(error) => return Err(refused(&ask, error.into())),
+        }
+    }
+    // A number that is none names nothing.
+    let Some(id) = id else { return Err(refused(&ask, Problem::nothing())) };
+    ask.id = id.unwrap_or(0);
+    match find(&ask, route.of).await {
+        Ok(Some(object)) => ask.object = object,
+        Ok(None) => return Err(refused(&ask, hidden(&ask, &route))),
+        Err(problem) => return Err(refused(&ask, problem)),
+    }
+    if !may(&ask.actor, route.verb, ask.object) {
+        return Err(denied(&ask, &route));
+    }
+    let request = match whole(&ask, &route, request).await {
+        Ok(request) => request,
+        Err(problem) => return Err(refused(&ask, problem)),
+    };
+    let (mut head, body) = request.into_parts();
+    head.extensions.insert(ask.clone());
+    Ok((ask, Request::from_parts(head, body)))
+}
+
+fn refuse(problem: Problem) -> Refused {
+    Box::new(problem.into_response())
+}
+
+/// What the path names; none where there is no such thing.
+async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
+    let (store, contest) = (ask.site.store(), ask.site.contest());
+    Ok(match of {
+        Of::Contest => Some(Object::Contest),
+        Of::OwnTeam => {
+            Some(ask.person().and_then(|person| person.team).map_or(Object::Contest, Object::Team))
+        }
+        Of::Team => {
+            let found = store.entrant(contest, EntrantId(ask.id)).await?;
+            found.map(|team| Object::Team(team.id))
+        }
+        Of::Version => store.owner_of(VersionId(ask.id)).await?.map(Object::Team),
+        Of::Login => match ask.person() {
+            Some(person) => {
+                let own = store.logins(person.account, ask.now).await?;
+                own.iter().any(|login| login.id.0 == ask.id).then_some(Object::Account(person.account))
+            }
+            None => None,
+        },
+    })
+}
+
+/// Nobody learns from the answer whether something is there.
+fn hidden(ask: &Ask, route: &Route) -> Problem {
+    match ask.actor {
+        Actor::Nobody if route.verb != Verb::See => sign_in_first(),
+        _ => Problem::nothing(),
+    }
+}
+
+fn sign_in_first() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "Sign in first", "Only somebody who is signed in can do this.")
+        .then("Sign in", "/sign-in")
+}
+
+fn denied(ask: &Ask, route: &Route) -> Refused {
+    let mut response = match (&ask.actor, route.verb, ask.object) {
+        (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_api() => {
+            Redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
+        }
+        (Actor::Nobody, ..) => sign_in_first().into_response(),
+        (_, Verb::Organise, _) => Problem::new(
+            StatusCode::FORBIDDEN,
+            "This is for organisers",
+            "You are signed in, but not as one.",
+        )
+        .then("Home", "/")
+        .into_response(),
+        (_, Verb::Act, Object::Contest) => Problem::new(
+            StatusCode::FORBIDDEN,
+            "You play for no team yet",
+            "Make one, or join one with the code that its members have.",
+        )
+        .then("Team", "/team")
+        .into_response(),
+        _ => Problem::nothing().into_response(),
+    };
+    response.extensions_mut().insert(ask.clone());
+    Box::new(response)
+}
+
+/// A path as it can stand in a query.
+fn encoded(path: &str) -> String {
+    let mut text = String::new();
+    for byte in path.bytes().take(512) {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                text.push(char::from(byte))
+            }
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Problem> {
+    let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
+        return Ok(Actor::Nobody);
+    };
+    if now.0 - login.seen.0 > SEEN_MS {
+        site.store().act(Seen { login: login.id, now }).await?;
+    }
+    let team = site.store().team_of(site.contest(), account.id).await?;
+    let (organiser, name) = (account.organiser, account.name);
+    Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
+}
+
+/// The request with all of its body, where that is small; and proof that a page of ours sent it.
+async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    if !changes {
+        return Ok(request);
+    }
+    if !route.is_api() && !is_ours(&ask.site, request.headers()) {
+        let text =
+            "This was sent by a page of another site, or by something that is no browser. Nothing was done.";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "Not sent from here", text));
+    }
+    if route.body == Body::Upload {
+        return Ok(request);
+    }
+    let (head, body) = request.into_parts();
+    let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
+    while let Some(piece) = body.next().await {
+        let piece: Bytes = piece.map_err(|_| {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "Cut off",
+                "The request did not come whole. Nothing was done.",
+            )
+        })?;
+        if bytes.len() + piece.len() > SMALL {
+            let text = "A form holds 64 KiB at most. Nothing was done.";
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    if !route.is_api() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
+        return Err(old_form());
+    }
+    Ok(Request::from_parts(head, AxumBody::from(bytes)))
+}
+
+fn old_form() -> Problem {
+    let text = "It was made before you signed in, or in another browser. Nothing was done: open the page again and send it anew.";
+    Problem::new(StatusCode::FORBIDDEN, "This form is too old", text)
+}
+
+/// Whether a form in its body bears the token: `form=...`, in which nothing has to be escaped.
+fn bears(body: &[u8], token: &str) -> bool {
+    let fields = body.split(|byte| *byte == b'&');
+    let mut found = fields.filter_map(|field| field.strip_prefix(b"form="));
+    let first = found.next().and_then(|value| std::str::from_utf8(value).ok());
+    first.is_some_and(|value| secrets::same(value, token)) && found.next().is_none()
+}
+
+/// Whether a page of ours sent this. Browsers say so in one of two headers; who says neither is none.
+fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
+    let (origin, fetch) =
+        (text(headers, &header::ORIGIN), text(headers, &HeaderName::from_static("sec-fetch-site")));
+    let own = match &site.way {
+        Way::Proxy(address) => address.clone(),
+        _ => format!("http://{}", text(headers, &header::HOST).unwrap_or_default()),
+    };
+    (origin.is_some() || fetch.is_some())
+        && origin.is_none_or(|origin| origin == own)
+        && fetch.is_none_or(|fetch| fetch == "same-origin")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// From where it comes. A proxy adds whom it speaks for at the end.
+fn address(site: &Site, request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
+    if !matches!(site.way, Way::Proxy(_)) || !peer.is_loopback() {
+        return peer;
+    }
+    let last = request.headers().get_all("x-forwarded-for").iter().next_back();
+    let told = last.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    told.unwrap_or(peer)
+}
+
+/// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.
+pub fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
+    if site.is_secure() {
+        return "__Host-agon".to_owned();
+    }
+    let host = text(headers, &header::HOST).unwrap_or_default();
+    let port = host.rsplit_once(':').map_or("80", |(_, port)| port);
+    format!("agon-{}", port.chars().filter(char::is_ascii_digit).take(5).collect::<String>())
+}
+
+fn cookie<'a>(site: &Site, headers: &'a HeaderMap) -> Option<&'a str> {
+    let name = cookie_name(site, headers);
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(own, value)| *own == name && value.len() == 43).map(|(_, value)| value)
+}
+
+/// The cookie that begins a session, or without a secret ends it.
+pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> HeaderValue {
+    let (name, secure) = (cookie_name(site, headers), if site.is_secure() { "; Secure" } else { "" });
+    let (value, age) = secret.map_or(("", 0), |secret| (secret, seconds));
+    let text = format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}");
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ").map(str::trim)
+}
+
+/// Around everything: nobody waits for ever.
+pub async fn patience(request: Request, next: Next) -> Response {
+    // A file may take longer on a slow line, and events go on; both have bounds of their own.
+    if request.uri().path() == pages::EVENTS || request.uri().path().ends_with("/upload") {
+        return next.run(request).await;
+    }
+    match tokio::time::timeout(PATIENCE, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => {
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", "The request took longer than a minute.")
+                .into_response()
+        }
+    }
+}
+
+/// Around everything: pages of refusals, and the headers of every answer.
+pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let is_api = request.uri().path().starts_with(api::ROOT);
+    let mut response = match host_is_meant(&site, request.headers()) {
+        true => next.run(request).await,
+        false => {
+            let text = "This server answers only to its own address, the one that agon printed.";
+            Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
+        }
+    };
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let ask = response.extensions_mut().remove::<Ask>();
+        let again = response.headers().get(header::RETRY_AFTER).cloned();
+        response = match is_api {
+            true => problem.json(),
+            false => (problem.status, pages::problem(&site, ask.as_ref(), &problem)).into_response(),
+        };
+        if let Some(again) = again {
+            response.headers_mut().insert(header::RETRY_AFTER, again);
+        }
+    }
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // Not `no-referrer`: browsers would then not say that a form was ours.
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if site.is_secure() {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    response
+}
+
+/// On the loopback only names of the loopback are meant: somebody else's name can be pointed here.
+fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
+    if site.way != Way::Loopback {
+        return true;
+    }
+    let host = text(headers, &header::HOST).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}

@@ -1,0 +1,186 @@
+//! How much somebody may ask for. Counted in memory: after a restart everybody begins anew.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use agon_store::{AccountId, Time};
+
+/// Requests of an account in [`MINUTE`].
+pub const PER_ACCOUNT: u32 = 600;
+/// Requests without a session from one address in [`MINUTE`]: a classroom of sixty sits behind one.
+pub const PER_ADDRESS: u32 = 6_000;
+/// Tries to sign in to one account in [`QUARTER`].
+pub const TRIES: u32 = 10;
+/// Tries to sign in, sign up or guess a code from one address in [`QUARTER`].
+pub const TRIES_PER_ADDRESS: u32 = 600;
+
+const MINUTE: i64 = 60_000;
+const QUARTER: i64 = 15 * MINUTE;
+/// So many are counted at once; who was quiet for longest is forgotten first.
+const MOST: usize = 20_000;
+
+/// Counts within windows of a fixed length, each of which begins with the first that is counted.
+struct Windows<K> {
+    length: i64,
+    most: u32,
+    counts: Mutex<HashMap<K, (i64, u32)>>,
+}
+
+impl<K: Hash + Eq + Clone> Windows<K> {
+    fn new(length: i64, most: u32) -> Self {
+        Self { length, most, counts: Mutex::default() }
+    }
+
+    /// Counts one more, or says when there is room again.
+    fn count(&self, key: K, now: Time) -> Result<(), Time> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= MOST && !counts.contains_key(&key) {
+            counts.retain(|_, (begun, _)| now.0 - *begun < self.length);
+            if counts.len() >= MOST {
+                // More at once than are ever honest: the oldest half is forgotten.
+                let mut begun: Vec<i64> = counts.values().map(|(begun, _)| *begun).collect();
+                begun.sort_unstable();
+                let middle = begun[begun.len() / 2];
+                counts.retain(|_, (begun, _)| *begun > middle);
+            }
+        }
+        let (begun, count) = counts.entry(key).or_insert((now.0, 0));
+        if now.0 - *begun >= self.length {
+            (*begun, *count) = (now.0, 0);
+        }
+        if *count >= self.most {
+            return Err(Time(*begun + self.length));
+        }
+        *count += 1;
+        Ok(())
+    }
+
+    fn forget(&self, key: &K) {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+    }
+}
+
+/// All limits.
+pub struct Limits {
+    accounts: Windows<AccountId>,
+    addresses: Windows<IpAddr>,
+    tries: Windows<String>,
+    tries_from: Windows<IpAddr>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            accounts: Windows::new(MINUTE, PER_ACCOUNT),
+            addresses: Windows::new(MINUTE, PER_ADDRESS),
+            tries: Windows::new(QUARTER, TRIES),
+            tries_from: Windows::new(QUARTER, TRIES_PER_ADDRESS),
+        }
+    }
+}
+
+impl Limits {
+    /// A request: counted for the account, where somebody is signed in, and else for the address.
+    ///
+    /// # Errors
+    /// From when on there is room again.
+    pub fn request(&self, account: Option<AccountId>, from: IpAddr, now: Time) -> Result<(), Time> {
+        match account {
+            Some(account) => self.accounts.count(account, now),
+            None => self.addresses.count(network(from), now),
+        }
+    }
+
+    /// A try to sign in to the account with this name, compared as names are.
+    ///
+    /// # Errors
+    /// From when on there is room again.
+    pub fn sign_in(&self, likeness: &str, from: IpAddr, now: Time) -> Result<(), Time> {
+        self.guess(from, now)?;
+        self.tries.count(likeness.chars().take(64).collect(), now)
+    }
+
+    /// A try of something that could be guessed: a code, a link.
+    ///
+    /// # Errors
+    /// From when on there is room again.
+    pub fn guess(&self, from: IpAddr, now: Time) -> Result<(), Time> {
+        self.tries_from.count(network(from), now)
+    }
+
+    /// The right password was given.
+    pub fn signed_in(&self, likeness: &str) {
+        self.tries.forget(&likeness.chars().take(64).collect());
+    }
+}
+
+/// Of an address in the sixth version what a household has: 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(six) => match six.to_ipv4_mapped() {
+            Some(four) => four.into(),
+            None => IpAddr::from((u128::from(six) >> 64 << 64).to_be_bytes()),
+        },
+        four => four,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+
+    #[test]
+    fn an_account_may_ask_so_often_and_then_again() {
+        let limits = Limits::default();
+        for _ in 0..PER_ACCOUNT {
+            assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(5)), Ok(()));
+        }
+        assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(6)), Err(Time(60_005)));
+        assert_eq!(limits.request(Some(AccountId(2)), HERE, Time(6)), Ok(()), "others are not held back");
+        assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(60_005)), Ok(()));
+    }
+
+    /// Sixty people behind one address, each of whom opens a page a second, and types the password wrong nine times.
+    #[test]
+    fn a_classroom_behind_one_address_passes() {
+        let limits = Limits::default();
+        for second in 0..60 {
+            for person in 0..60 {
+                assert_eq!(limits.request(None, HERE, Time(second * 1000)), Ok(()), "{person}");
+            }
+        }
+        for person in 0..60 {
+            for _ in 0..10 {
+                assert_eq!(limits.sign_in(&format!("person {person}"), HERE, Time(0)), Ok(()));
+            }
+            assert!(limits.tries.count(format!("person {person}"), Time(1)).is_err());
+        }
+        assert_eq!(limits.guess(HERE, Time(1)), Err(Time(QUARTER)), "and yet there is an end");
+    }
+
+    #[test]
+    fn the_right_password_makes_room_and_memory_is_bounded() {
+        let limits = Limits::default();
+        for _ in 0..TRIES {
+            assert_eq!(limits.sign_in("ann", HERE, Time(0)), Ok(()));
+        }
+        assert!(limits.sign_in("ann", HERE, Time(0)).is_err());
+        limits.signed_in("ann");
+        assert_eq!(limits.sign_in("ann", HERE, Time(0)), Ok(()));
+        let windows = Windows::new(MINUTE, 1);
+        for key in 0..3 * MOST {
+            let _ = windows.count(key, Time(key as i64 / 1000));
+            assert!(windows.counts.lock().expect("not poisoned").len() <= MOST);
+        }
+        let six = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(six("2001:db8::1"), six("2001:db8::ffff"));
+        assert_ne!(six("2001:db8::1"), six("2001:db8:1::1"));
+        assert_eq!(six("::ffff:10.0.0.1"), HERE);
+    }
+}

@@ -1,0 +1,138 @@
+//! Connections.
+
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_web::Patient;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+
+use crate::gate::Peer;
+use crate::routes;
+use crate::site::{Site, Way};
+
+/// So many connections are open at once; who comes then waits.
+const MOST: usize = 2_000;
+/// The head of a request comes within this time.
+const HEAD: Duration = Duration::from_secs(10);
+/// No part of an answer is waited for longer until it is taken.
+const TAKEN: Duration = Duration::from_secs(60);
+/// The head of a request is no larger, in bytes.
+const LARGEST_HEAD: usize = 32 << 10;
+/// Who is being answered when the server stops has so long to take the answer.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A site that listens.
+pub struct Listening {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// Opens the port and answers on it.
+///
+/// # Errors
+/// When the port cannot be had.
+pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
+    let everywhere: IpAddr = [0, 0, 0, 0].into();
+    let here = if site.way == Way::Lan { everywhere } else { [127, 0, 0, 1].into() };
+    let listener = TcpListener::bind((here, port)).await?;
+    let address = listener.local_addr()?;
+    let (stop, stopped) = watch::channel(false);
+    let task = tokio::spawn(accept(site, listener, stopped));
+    Ok(Listening { address, stop, task })
+}
+
+impl Listening {
+    /// Where.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no more requests, and waits a while until those that came are answered.
+    pub async fn stop(self) {
+        let _ = self.stop.send(true);
+        let _ = tokio::time::timeout(FAREWELL, self.task).await;
+    }
+}
+
+async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+    let router = TowerToHyperService::new(routes::router(site.clone()));
+    let room = Arc::new(Semaphore::new(MOST));
+    loop {
+        let Ok(place) = room.clone().acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.changed() => break,
+        };
+        let Ok((stream, peer)) = accepted else {
+            // No more files may be open, for instance; that passes.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        if site.way == Way::Lan && !is_private(peer.ip()) {
+            continue;
+        }
+        let (router, stopped) = (router.clone(), stopped.clone());
+        tokio::spawn(async move {
+            converse(router, stream, peer.ip(), stopped).await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    // Each connection has a place: when all are free, all were answered.
+    let _ = room.acquire_many(MOST as u32).await;
+}
+
+async fn converse(
+    router: TowerToHyperService<axum::Router>,
+    stream: TcpStream,
+    peer: IpAddr,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(Peer(peer));
+        router.call(request)
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD);
+    let stream = TokioIo::new(Patient::new(stream, TAKEN));
+    let mut connection = std::pin::pin!(server.serve_connection(stream, service));
+    tokio::select! {
+        // Who goes away in the middle is no error of ours.
+        _ = connection.as_mut() => {}
+        () = told(&mut stopped) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Waits until the server stops.
+async fn told(stopped: &mut watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|stopped| *stopped).await.is_ok();
+}
+
+/// Addresses of networks that are somebody's own.
+pub fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(four) => four.is_loopback() || four.is_private() || four.is_link_local(),
+        IpAddr::V6(six) => match six.to_ipv4_mapped() {
+            Some(four) => is_private(four.into()),
+            None => six.is_loopback() || is_local(six),
+        },
+    }
+}
+
+/// `fc00::/7` and `fe80::/10`.
+fn is_local(address: Ipv6Addr) -> bool {
+    address.is_unique_local() || address.is_unicast_link_local()
+}

@@ -1,0 +1,159 @@
+//! The frame of every page: where one is, until when something can be handed in, and who one is.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::gate::Ask;
+use crate::pages::draw::icon;
+use crate::pages::words;
+use crate::site::Way;
+
+/// Which entry of the navigation a page belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Here {
+    /// The first page.
+    Home,
+    /// The ladder, teams and versions.
+    Ladder,
+    /// Matches.
+    Matches,
+    /// Rules.
+    Rules,
+    /// The organiser's.
+    Organise,
+    /// None of them.
+    Elsewhere,
+}
+
+/// A page: its answer as the heading, what it means in a sentence or two, and the proof.
+pub fn page(ask: &Ask, here: Here, answer: &str, lead: &str, content: Markup) -> Markup {
+    let heading = html! {
+        h1 { (answer) }
+        @if !lead.is_empty() { p.lead { (lead) } }
+    };
+    with_heading(ask, here, answer, heading, content)
+}
+
+/// A page with a heading of its own.
+pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content: Markup) -> Markup {
+    let settings = &ask.settings;
+    let person = ask.person();
+    let entry = |own: Here, address: &str, label: &str| {
+        html! { a href=(address) aria-current=[(own == here).then_some("page")] { (label) } }
+    };
+    document(
+        &format!("{title} · {}", settings.title),
+        html! {
+            a.skip href="#content" { "To the content" }
+            header.top {
+                nav aria-label="Pages" {
+                    a.brand href="/" { (brand()) b { "Agon" } span { (settings.title) } }
+                    (entry(Here::Home, "/", "Home"))
+                    (entry(Here::Ladder, "/ladder", "Ladder"))
+                    (entry(Here::Matches, "/matches", "Matches"))
+                    (entry(Here::Rules, "/rules", "Rules"))
+                    @if person.is_some_and(|person| person.organiser) {
+                        (entry(Here::Organise, "/organise", "Cockpit"))
+                    }
+                }
+                div.who {
+                    @if let Some(told) = deadline(ask) { span.deadline { (icon("flag")) (told) } }
+                    @match person {
+                        Some(person) => a href="/account" { (person.name) @if person.organiser { ", organiser" } },
+                        None => { a href="/sign-in" { "Sign in" } }
+                    }
+                }
+            }
+            @if let Some(text) = &ask.announced {
+                aside.announced aria-label="Announcement" { (icon("bell")) p { (text) } }
+            }
+            main #content { (heading) (content) }
+        },
+    )
+}
+
+/// A page of somebody who was not even asked who they are.
+pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup {
+    document(
+        &format!("{answer} · {contest}"),
+        html! {
+            header.top { nav { a.brand href="/" { (brand()) b { "Agon" } } } }
+            main #content { h1 { (answer) } p.lead { (lead) } (content) }
+        },
+    )
+}
+
+fn document(title: &str, body: Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/style.css";
+            }
+            body { (body) }
+        }
+    }
+}
+
+fn brand() -> Markup {
+    html! {
+        svg width="26" height="16" viewBox="0 0 26 16" aria-hidden="true" {
+            circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="2.4" {}
+            rect x="11" y="1" width="14" height="14" fill="currentColor" {}
+        }
+    }
+}
+
+/// Until when something can be handed in, as clock time and time left.
+fn deadline(ask: &Ask) -> Option<String> {
+    let settings = &ask.settings;
+    if let Some(opens) = settings.opens.filter(|opens| *opens > ask.now) {
+        let left = words::span(opens.0 - ask.now.0);
+        return Some(format!("uploads open {} · in {left}", settings.told(opens, "%a %H:%M")));
+    }
+    let closes = settings.closes?;
+    if closes <= ask.now {
+        return Some(format!("uploads closed {}", settings.told(closes, "%a %-d %b %H:%M")));
+    }
+    let left = words::span(closes.0 - ask.now.0);
+    Some(format!("uploads close {} · {left} left", settings.told(closes, "%a %H:%M")))
+}
+
+/// The field that every form bears.
+pub fn token(ask: &Ask) -> Markup {
+    html! { input type="hidden" name="form" value=(ask.form); }
+}
+
+/// A button alone in its form.
+pub fn act(ask: &Ask, address: &str, class: &str, content: Markup) -> Markup {
+    html! { form method="post" action=(address) { (token(ask)) button.(class) { (content) } } }
+}
+
+/// What went wrong with a form, above it.
+pub fn wrong(text: Option<&str>) -> Markup {
+    html! { @if let Some(text) = text { p.wrong role="alert" { (icon("warn")) (text) } } }
+}
+
+/// A field with its label and what helps to fill it in.
+pub fn field(label: &str, help: &str, input: Markup) -> Markup {
+    html! {
+        label.field {
+            span { (label) }
+            (input)
+            @if !help.is_empty() { small { (help) } }
+        }
+    }
+}
+
+/// Said wherever a password is typed without encryption.
+pub fn unencrypted(ask: &Ask) -> Markup {
+    html! {
+        @if ask.site.way == Way::Lan {
+            p.note { (icon("warn")) "Passwords travel readable on this network: take one that you use nowhere else." }
+        }
+    }
+}

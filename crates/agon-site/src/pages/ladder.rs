@@ -1,0 +1,258 @@
+//! The ladder: who leads, how surely, and what is open.
+
+use std::collections::BTreeMap;
+
+use agon_ladder::Line;
+use agon_store::{EntrantId, Time};
+use axum::extract::Query;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::draw::{self, Axis, chip};
+use crate::pages::frame::{self, Here};
+use crate::pages::words;
+use crate::problem::Problem;
+use crate::site::Shown;
+
+/// So many lines are on a page.
+const PAGE: usize = 50;
+/// How sure one must be to say it.
+const SURE: f64 = 0.95;
+
+/// Which part of it.
+#[derive(Deserialize)]
+pub struct Which {
+    #[serde(default)]
+    from: usize,
+    #[serde(default)]
+    find: String,
+}
+
+/// The page.
+pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Problem> {
+    let shown = ask.site.shown().await?;
+    let (answer, lead) = answer(&shown.board.lines, shown.board.lines.iter().all(|line| line.boss));
+    let find = which.find.trim().to_lowercase();
+    let found: Vec<usize> = (0..shown.board.lines.len())
+        .filter(|&at| find.is_empty() || shown.board.lines[at].entrant.to_lowercase().contains(&find))
+        .collect();
+    let from = which.from.min(found.len().saturating_sub(1)) / PAGE * PAGE;
+    let here = &found[from.min(found.len())..(from + PAGE).min(found.len())];
+    let content = html! {
+        div.bar {
+            form.find method="get" action="/ladder" role="search" {
+                input type="search" name="find" value=(which.find) placeholder="Find a bot" aria-label="Find a bot" maxlength="64";
+            }
+            p.faint { (made(&shown, ask.now)) }
+        }
+        @if here.is_empty() {
+            p.empty { "No bot is called like that." }
+        } @else {
+            (table(&ask, &shown, here))
+        }
+        (pages(from, found.len()))
+        p.faint.foot {
+            "Place: where the bot stands with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone."
+        }
+    };
+    Ok(frame::page(&ask, Here::Ladder, &answer, &lead, content))
+}
+
+/// Who leads, and what is open.
+fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
+    let placed: Vec<&Line> = lines.iter().filter(|line| line.rank.is_some()).collect();
+    let Some(first) = placed.first() else {
+        let lead = match lines.len() {
+            0 => "No bot has passed its check match. The first one that does stands here.",
+            _ => "Every bot plays 20 rated matches before it has a place; that takes some minutes.",
+        };
+        return ("Nobody is placed yet".to_owned(), lead.to_owned());
+    };
+    let above = |line: &Line| line.place.as_ref().and_then(|place| place.above_next);
+    let mut said = Vec::new();
+    if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
+        said.push(format!("It is better than {} with {}.", next.entrant, words::percent(share)));
+    }
+    let open = placed.iter().skip(1).take_while(|line| above(line).is_some_and(|share| share < SURE)).count();
+    match open {
+        0 => {}
+        _ => said.push(format!("Places 2 to {} are open.", open + 2)),
+    }
+    if bosses_only {
+        said.push("These are the built-in bots: hand one in that beats them.".to_owned());
+    }
+    (format!("{} leads", first.entrant), said.join(" "))
+}
+
+fn made(shown: &Shown, now: Time) -> String {
+    match shown.board.upto {
+        0 => "No match is in the log yet.".to_owned(),
+        upto => format!(
+            "Rated {} ago from {} in the log",
+            words::ago(shown.board.made, now),
+            words::many(upto, "match", "matches")
+        ),
+    }
+}
+
+/// The lines of the board with these numbers.
+pub fn table(ask: &Ask, shown: &Shown, here: &[usize]) -> Markup {
+    let lines = &shown.board.lines;
+    let axis = axis(here.iter().map(|&at| &lines[at]), 190.0);
+    let own = ask.person().and_then(|person| person.team);
+    let by_version = by_version(shown);
+    html! {
+        table.ladder {
+            thead { tr {
+                th.number scope="col" { "Place" }
+                th scope="col" { "Bot" }
+                th.number scope="col" { "Rating" }
+                th.wide scope="col" { (axis.head(words::signed)) }
+                th.number.wide scope="col" { "Better than the next" }
+                th.wide scope="col" { "Last 20" }
+                th.number.wide scope="col" { "Matches" }
+                th.wide scope="col" { "By version" }
+                th.wide scope="col" { "Version" }
+            } }
+            tbody {
+                @for &at in here {
+                    (row(shown, at, own, &axis, by_version.get(lines[at].entrant.as_str())))
+                }
+            }
+        }
+    }
+}
+
+/// An axis for these lines.
+pub fn axis<'a>(lines: impl Iterator<Item = &'a Line>, width: f64) -> Axis {
+    let ends =
+        lines.filter_map(|line| line.place.as_ref()).flat_map(|place| [place.elo, place.low, place.high]);
+    Axis::of(ends.flatten(), width)
+}
+
+/// The ratings of each entrant's versions, the first first.
+fn by_version(shown: &Shown) -> BTreeMap<&str, Vec<f64>> {
+    let ratings: BTreeMap<i64, f64> =
+        shown.board.table.places.iter().filter_map(|place| Some((place.version, place.elo?))).collect();
+    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for version in shown.board.versions.iter().filter(|version| !version.boss) {
+        if let Some(elo) = ratings.get(&version.id.0) {
+            all.entry(&version.entrant).or_default().push(*elo);
+        }
+    }
+    all
+}
+
+fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: Option<&Vec<f64>>) -> Markup {
+    let line = &shown.board.lines[at];
+    let team = shown.teams.get(&line.entrant);
+    let is_own = own.is_some() && team.map(|team| team.id) == own;
+    let place = line.place.as_ref();
+    let class = if is_own {
+        "own"
+    } else if line.boss {
+        "boss"
+    } else {
+        ""
+    };
+    let last = place.and_then(|place| shown.last.get(&place.version)).map(Vec::as_slice).unwrap_or_default();
+    html! {
+        tr.(class) {
+            td.number { b { (shown.places[at].map_or_else(|| "–".to_owned(), words::short_place)) } }
+            td.name {
+                a href=(team.map_or_else(String::new, |team| format!("/team/{}", team.id))) { b { (line.entrant) } }
+                " "
+                @if line.boss { span.chip { "built in" } }
+                @else if let Some(team) = team.filter(|team| is_more_than_its_name(&team.members, &team.name)) {
+                    span.faint.members { (people(&team.members, 3)) }
+                }
+            }
+            td.number { (rating(line)) }
+            td.wide { @if let Some((place, elo)) = place.and_then(|place| Some((place, place.elo?))) {
+                (axis.interval(elo, (place.low, place.high), class))
+            } }
+            td.number.wide { @if let Some(share) = place.and_then(|place| place.above_next) { (words::percent(share)) } }
+            td.wide { (draw::last(last)) }
+            td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
+            td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
+            td.wide {
+                @if line.boss { span.faint { "constant" } } @else { "v" (line.n) }
+                @match line.placing {
+                    Some(n) if n != line.n => { " " (chip("live", "clock", &format!("v{n} is being placed"))) }
+                    Some(_) => { " " (chip("live", "clock", "being placed")) }
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+/// The rating of a line with half of its interval.
+pub fn rating(line: &Line) -> Markup {
+    let Some(place) = &line.place else { return html! { span.faint { "no match yet" } } };
+    let half = place.low.zip(place.high).map(|(low, high)| (high - low) / 2.0);
+    html! {
+        @match (place.elo, half) {
+            (Some(elo), Some(half)) => { b { (words::signed(elo)) } span.faint { " ± " (words::count(half.round() as i64)) } }
+            (Some(elo), None) => { b { (words::signed(elo)) } span.faint { " ± ?" } }
+            (None, _) => span.faint { "not known yet" }
+        }
+    }
+}
+
+/// The names of a team's members; of many the number.
+pub fn people<T>(members: &[(T, String)], most: usize) -> String {
+    match members.len() {
+        0 => String::new(),
+        few if few <= most => members.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "),
+        many => format!("{many} people"),
+    }
+}
+
+fn is_more_than_its_name<T>(members: &[(T, String)], name: &str) -> bool {
+    !matches!(members, [(_, only)] if only == name)
+}
+
+fn pages(from: usize, all: usize) -> Markup {
+    html! {
+        @if all > PAGE {
+            nav.pages aria-label="Parts of the ladder" {
+                @if from >= PAGE { a href=(format!("/ladder?from={}", from - PAGE)) rel="prev" { "← Before" } }
+                span.faint { (from + 1) "–" ((from + PAGE).min(all)) " of " (all) }
+                @if from + PAGE < all { a href=(format!("/ladder?from={}", from + PAGE)) rel="next" { "After →" } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_ladder::Place;
+
+    use super::*;
+
+    fn line(entrant: &str, rank: Option<u32>, above_next: Option<f64>) -> Line {
+        let place =
+            Place { version: 1, elo: Some(1.0), low: None, high: None, matches: 30, group: 1, above_next };
+        Line { rank, entrant: entrant.into(), boss: false, n: 1, placing: None, place: Some(place) }
+    }
+
+    #[test]
+    fn the_answer_says_who_leads_how_surely_and_what_is_open() {
+        let lines = [
+            line("Kestrel", Some(1), Some(0.93)),
+            line("Tidal", Some(2), Some(0.6)),
+            line("Moss", Some(3), Some(0.7)),
+            line("Wasps", Some(4), Some(0.99)),
+            line("Herd", Some(5), None),
+        ];
+        let (said, lead) = answer(&lines, false);
+        assert_eq!(
+            (said.as_str(), lead.as_str()),
+            ("Kestrel leads", "It is better than Tidal with 93 %. Places 2 to 4 are open.")
+        );
+        assert_eq!(answer(&[line("New", None, None)], false).0, "Nobody is placed yet");
+        assert!(answer(&[], true).1.contains("No bot has passed"));
+    }
+}

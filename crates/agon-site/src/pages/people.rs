@@ -1,0 +1,360 @@
+//! Signing up, in and out; and the link that makes an organiser.
+
+use agon_contest::config::SignUpWord;
+use agon_store::acts::version::likeness;
+use agon_store::acts::{Begin, End, SignUp, SignedUp, Take, Which};
+use agon_store::{AccountId, LinkKind, LoginKind, Time};
+use axum::Form;
+use axum::extract::Query;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::{Ask, set_cookie};
+use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
+use crate::passwords;
+use crate::problem::Problem;
+use crate::secrets;
+
+const DAY: i64 = 86_400_000;
+/// A session that is not used for so long is over.
+const IDLE: i64 = 7 * DAY;
+/// And one of whatever use after so long.
+const LONGEST: i64 = 30 * DAY;
+/// An organiser's after so long.
+const ORGANISER: i64 = DAY / 2;
+
+/// What the forms here send.
+#[derive(Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    invite: String,
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    link: String,
+}
+
+/// Where to go on, or which link was opened.
+#[derive(Deserialize)]
+pub struct Whither {
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    link: String,
+}
+
+/// An address of ours; none of another site.
+fn own_address(next: &str) -> &str {
+    let is_own = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
+    if is_own { next } else { "/" }
+}
+
+/// A form again, with what was wrong with it.
+fn again(page: Markup) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
+}
+
+/// The form to sign up.
+pub async fn sign_up_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
+    sign_up_page(&ask, "", &whither.next, None)
+}
+
+fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup {
+    let title = &ask.settings.title;
+    let closed = || {
+        let lead = match ask.settings.sign_up {
+            None => "The organiser has not said yet who may take part.",
+            _ => "The organiser has closed it.",
+        };
+        frame::page(
+            ask,
+            Here::Elsewhere,
+            "Nobody can sign up now",
+            lead,
+            html! { a.button href="/ladder" { "See the ladder" } },
+        )
+    };
+    let invited = match ask.settings.sign_up {
+        Some(SignUpWord::Open) => false,
+        Some(SignUpWord::Invite) => true,
+        Some(SignUpWord::Closed) | None => return closed(),
+    };
+    let content = html! {
+        form.card.form method="post" action="/sign-up" {
+            (wrong(why))
+            (token(ask))
+            input type="hidden" name="next" value=(next);
+            @if invited {
+                (field("Code", "The organiser has told it to you: K7PQM-3XWDA, for instance.",
+                    html! { input name="invite" required autocomplete="off" spellcheck="false"; }))
+            }
+            (name_field(name))
+            (password_field("new-password"))
+            (unencrypted(ask))
+            button.main { "Sign up" }
+        }
+        p { "You have an account? " a href="/sign-in" { "Sign in" } "." }
+    };
+    let lead = "A name and a password are all that is asked for. Nothing is sent to anybody.";
+    frame::page(ask, Here::Elsewhere, &format!("Take part in {title}"), lead, content)
+}
+
+fn name_field(name: &str) -> Markup {
+    field(
+        "Name",
+        "Everybody sees it. 1 to 32 letters, digits, single blanks, - _ and .",
+        html! { input name="name" value=(name) required maxlength="64" autocomplete="username" spellcheck="false"; },
+    )
+}
+
+fn password_field(kind: &str) -> Markup {
+    let (least, most) = (passwords::LENGTH.start(), passwords::LENGTH.end());
+    let help = match kind {
+        "new-password" => {
+            "12 characters or more; four words that have nothing to do with each other are a good one."
+        }
+        _ => "",
+    };
+    let (least, most) = (least.to_string(), most.to_string());
+    let minlength = (kind == "new-password").then_some(least);
+    field(
+        "Password",
+        help,
+        html! { input name="password" type="password" required autocomplete=(kind) minlength=[minlength] maxlength=(most); },
+    )
+}
+
+/// Somebody signs up.
+pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let invite = match ask.settings.sign_up {
+        Some(SignUpWord::Open) => None,
+        Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
+        Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
+    };
+    guessed(&ask)?;
+    match make(&ask, &typed, invite).await? {
+        Ok(account) => begin(&ask, &headers, account, false, own_address(&typed.next)).await,
+        Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
+    }
+}
+
+/// So many codes, links and passwords may be tried from one address.
+fn guessed(ask: &Ask) -> Result<(), Problem> {
+    ask.site.limits.guess(ask.from, ask.now).map_err(|until| {
+        Problem::too_much("Too many tries came from this network.", (until.0 - ask.now.0) / 1000)
+    })
+}
+
+/// Makes an account, or says why there is none.
+async fn make(
+    ask: &Ask,
+    typed: &Typed,
+    invite: Option<String>,
+) -> Result<Result<AccountId, String>, Problem> {
+    let name = typed.name.trim();
+    if let Err(why) = agon_server::check_name(name) {
+        return Ok(Err(why.replace("for a team", "for an account")));
+    }
+    if let Err(why) = passwords::check(&typed.password, name) {
+        return Ok(Err(why));
+    }
+    let password = ask.site.passwords.hash(typed.password.clone()).await;
+    let act = SignUp { contest: ask.site.contest(), name: name.to_owned(), password, invite, now: ask.now };
+    Ok(match ask.site.store().act(act).await? {
+        SignedUp::New(account) => Ok(account),
+        SignedUp::Taken(other) => Err(format!(
+            "The name looks like `{other}`, which somebody has already: take another one, or sign in."
+        )),
+        SignedUp::Uninvited => {
+            Err("That is not the code of this contest. Ask the organiser; it may have been renewed."
+                .to_owned())
+        }
+    })
+}
+
+/// Begins a session, and goes on.
+async fn begin(
+    ask: &Ask,
+    headers: &HeaderMap,
+    account: AccountId,
+    organiser: bool,
+    next: &str,
+) -> Result<Response, Problem> {
+    let secret = secrets::fresh();
+    let lasts = if organiser { ORGANISER } else { LONGEST };
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("a browser");
+    let act = Begin {
+        account,
+        sha: secrets::sha(&secret),
+        kind: LoginKind::Session,
+        name: browser(agent),
+        now: ask.now,
+        ends: Time(ask.now.0 + lasts),
+        idle_ms: IDLE,
+    };
+    if ask.site.store().act(act).await?.is_none() {
+        return Err(Problem::nothing());
+    }
+    // A session of before ends: what was known of it is worth nothing now.
+    if let Some(person) = ask.person() {
+        ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
+    }
+    let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response())
+}
+
+/// A browser in a few words.
+fn browser(agent: &str) -> String {
+    let name =
+        ["Firefox", "Edg", "OPR", "Chrome", "Safari", "curl"].into_iter().find(|name| agent.contains(name));
+    let system = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"]
+        .into_iter()
+        .find(|name| agent.contains(name));
+    let name = match name {
+        Some("Edg") => "Edge",
+        Some("OPR") => "Opera",
+        other => other.unwrap_or("a browser"),
+    };
+    system.map_or_else(|| name.to_owned(), |system| format!("{name} on {system}"))
+}
+
+/// The form to sign in.
+pub async fn sign_in_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
+    sign_in_page(&ask, "", &whither.next, None)
+}
+
+fn sign_in_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup {
+    let content = html! {
+        form.card.form method="post" action="/sign-in" {
+            (wrong(why))
+            (token(ask))
+            input type="hidden" name="next" value=(next);
+            (field("Name", "", html! { input name="name" value=(name) required autocomplete="username" spellcheck="false"; }))
+            (password_field("current-password"))
+            (unencrypted(ask))
+            button.main { "Sign in" }
+        }
+        p {
+            "You are new here? " a href="/sign-up" { "Sign up" } ". "
+            "You do not know your password any more? An organiser makes you a link that sets a new one."
+        }
+    };
+    frame::page(ask, Here::Elsewhere, "Sign in", "", content)
+}
+
+/// Somebody signs in.
+pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let likeness = likeness(&typed.name);
+    if let Err(until) = ask.site.limits.sign_in(&likeness, ask.from, ask.now) {
+        let what = "Too many wrong passwords were tried for this name.";
+        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+    }
+    let account = ask.site.store().account_like(&typed.name).await?;
+    // As much work whether there is such an account or not.
+    let hash = account.as_ref().and_then(|account| account.password.clone());
+    let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
+    let is_right = ask.site.passwords.is(short, hash).await;
+    match account.filter(|_| is_right) {
+        Some(account) => {
+            ask.site.limits.signed_in(&likeness);
+            begin(&ask, &headers, account.id, account.organiser, own_address(&typed.next)).await
+        }
+        None => {
+            let why = "No account has this name and this password. Both are to be written as when you signed up; big and small letters matter in the password.";
+            Ok(again(sign_in_page(&ask, &typed.name, &typed.next, Some(why))))
+        }
+    }
+}
+
+/// Somebody signs out.
+pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
+    if let Some(person) = ask.person() {
+        ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
+    }
+    let cookie = set_cookie(&ask.site, &headers, None, 0);
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+}
+
+/// What somebody sees who opens the link that makes an organiser. Opening it uses nothing up: programs look at links
+/// before people do.
+pub async fn organiser_form(ask: Ask, Query(whither): Query<Whither>) -> Result<Markup, Problem> {
+    organiser_page(&ask, "", &whither.link, None).await
+}
+
+async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Problem> {
+    let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
+    if !matches!(known, Some((LinkKind::Organiser, _))) {
+        let text = "It was used before, is too old, or a newer one was made. `agon serve DIR --organiser` prints a fresh one.";
+        return Err(
+            Problem::new(StatusCode::GONE, "This link is good no more", text).then("Sign in", "/sign-in")
+        );
+    }
+    let content = html! {
+        form.card.form method="post" action="/organiser" {
+            (wrong(why))
+            (token(ask))
+            input type="hidden" name="link" value=(link);
+            @if let Some(person) = ask.person() {
+                p { "You are signed in as " b { (person.name) } "." }
+            } @else {
+                (name_field(name))
+                (password_field("new-password"))
+                (unencrypted(ask))
+            }
+            button.main { "Become organiser" }
+        }
+        @if ask.person().is_none() {
+            p { "You have an account already? " a href="/sign-in" { "Sign in" } ", then open the link again." }
+        }
+    };
+    let lead = "Organisers see everything, teams' private things included, and can pause, announce and disqualify. The link is good once.";
+    Ok(frame::page(ask, Here::Elsewhere, "Run this contest", lead, content))
+}
+
+/// Somebody becomes an organiser.
+pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    guessed(&ask)?;
+    // Says so when the link is none, before an account is made for it.
+    organiser_page(&ask, "", &typed.link, None).await?;
+    let account = match ask.person() {
+        Some(person) => person.account,
+        None => match make(&ask, &typed, None).await? {
+            Ok(account) => account,
+            Err(why) => return Ok(again(organiser_page(&ask, &typed.name, &typed.link, Some(&why)).await?)),
+        },
+    };
+    let (contest, sha) = (ask.site.contest(), secrets::sha(&typed.link));
+    let take = Take { contest, sha, account, kind: LinkKind::Organiser, now: ask.now };
+    if !ask.site.store().act(take).await? {
+        // Somebody was quicker; the account is there, with no more rights than any.
+        return Err(Problem::new(
+            StatusCode::GONE,
+            "This link is good no more",
+            "Somebody else has used it just now.",
+        ));
+    }
+    let next = if ask.settings.sign_up.is_none() { "/organise/settings" } else { "/organise" };
+    begin(&ask, &headers, account, true, next).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_led_to_another_site() {
+        assert_eq!(own_address("/matches?team=3"), "/matches?team=3");
+        for foreign in
+            ["", "https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"]
+        {
+            assert_eq!(own_address(foreign), "/", "{foreign}");
+        }
+        assert_eq!(browser("Mozilla/5.0 (X11; Linux x86_64) Chrome/140 Safari/537"), "Chrome on Linux");
+    }
+}

@@ -1,0 +1,97 @@
+//! Numbers and times as people read them.
+
+use agon_store::Time;
+
+/// A whole number with commas: `31,480`.
+pub fn count(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("−{text}") } else { text }
+}
+
+/// A number with its sign, a true minus: `+48`, `−12`.
+pub fn signed(number: f64) -> String {
+    let rounded = number.round();
+    match rounded {
+        _ if rounded > 0.0 => format!("+{rounded:.0}"),
+        _ if rounded < 0.0 => format!("−{:.0}", -rounded),
+        _ => "0".to_owned(),
+    }
+}
+
+/// A share as a percentage that never says more than is known: `93 %`, `> 99 %`.
+pub fn percent(share: f64) -> String {
+    match share {
+        _ if share > 0.995 => "> 99 %".to_owned(),
+        _ if share < 0.005 => "< 1 %".to_owned(),
+        _ => format!("{:.0} %", share * 100.0),
+    }
+}
+
+/// How long something takes or is ago: `8 s`, `41 min`, `5 h`, `2 d`.
+pub fn span(ms: i64) -> String {
+    match ms.max(0) / 1000 {
+        seconds @ 0..=99 => format!("{seconds} s"),
+        seconds @ 100..=5_999 => format!("{} min", seconds / 60),
+        seconds @ 6_000..=172_799 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// How long ago that was.
+pub fn ago(then: Time, now: Time) -> String {
+    span(now.0 - then.0)
+}
+
+/// Between which places: `3 to 9`, or `1`.
+pub fn place((from, to): (usize, usize)) -> String {
+    if from == to { from.to_string() } else { format!("{from} to {to}") }
+}
+
+/// The same in a table: `3–9`.
+pub fn short_place((from, to): (usize, usize)) -> String {
+    if from == to { from.to_string() } else { format!("{from}–{to}") }
+}
+
+/// Bytes: `214 kB`, `4.1 MB`.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} bytes"),
+        1_000..1_000_000 => format!("{} kB", number / 1_000),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.1} GB", number as f64 / 1e9),
+    }
+}
+
+/// `1 match`, `2 matches`.
+pub fn many(number: i64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!(
+            [count(0), count(999), count(31_480), count(-1_000_000)],
+            ["0", "999", "31,480", "−1,000,000"]
+        );
+        assert_eq!([signed(48.4), signed(-12.0), signed(-0.2)], ["+48", "−12", "0"]);
+        assert_eq!([percent(0.93), percent(0.999), percent(0.0)], ["93 %", "> 99 %", "< 1 %"]);
+        assert_eq!(
+            [span(8_000), span(150_000), span(7_200_000), span(3 * 86_400_000)],
+            ["8 s", "2 min", "2 h", "3 d"]
+        );
+        assert_eq!((place((3, 9)), short_place((1, 1))), ("3 to 9".to_owned(), "1".to_owned()));
+        assert_eq!([bytes(12), bytes(214_000), bytes(4_100_000)], ["12 bytes", "214 kB", "4.1 MB"]);
+        assert_eq!([many(1, "match", "matches"), many(2, "match", "matches")], ["1 match", "2 matches"]);
+    }
+}

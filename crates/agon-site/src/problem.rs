@@ -1,0 +1,113 @@
+//! What is said when something cannot be done: what happened, whose doing it is, and what to do next.
+
+use agon_store::StoreError;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use agon_server::ServerError;
+
+/// A refusal. [`crate::gate::finish`] makes a page of it, or `application/problem+json` where the API was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The status of HTTP.
+    pub status: StatusCode,
+    /// What happened, in a few words.
+    pub title: String,
+    /// What it means and how to mend it.
+    pub text: String,
+    /// Where to go on: a label and an address.
+    pub then: Option<(String, String)>,
+    /// In how many seconds to ask again.
+    pub again: Option<i64>,
+}
+
+impl Problem {
+    /// A refusal with a status.
+    pub fn new(status: StatusCode, title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { status, title: title.into(), text: text.into(), then: None, again: None }
+    }
+
+    /// There is nothing here, or nothing that whoever asks may know of: the same words for both.
+    pub fn nothing() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "Nothing is here",
+            "No page has this address, or what is here belongs to another team.",
+        )
+        .then("The ladder", "/ladder")
+    }
+
+    /// Something in the request is wrong: the asker's to mend.
+    pub fn wrong(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", text)
+    }
+
+    /// Too much was asked for; there is room again in so many seconds.
+    pub fn too_much(what: &str, seconds: i64) -> Self {
+        let seconds = seconds.max(1);
+        let wait = match seconds {
+            1..=90 => format!("{seconds} s"),
+            _ => format!("{} min", seconds.div_euclid(60) + 1),
+        };
+        let text = format!("{what} Go on in {wait}; nothing is lost.");
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "Too much at once", text);
+        problem.again = Some(seconds);
+        problem
+    }
+
+    /// Ours.
+    pub fn ours() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "This is our fault",
+            "The server could not do it. Nothing is half done: try again. If it stays so, tell an organiser; the server's console says why.",
+        )
+    }
+
+    /// The same, with where to go on.
+    #[must_use]
+    pub fn then(mut self, label: &str, address: &str) -> Self {
+        self.then = Some((label.to_owned(), address.to_owned()));
+        self
+    }
+
+    /// As `application/problem+json` (RFC 9457).
+    pub fn json(&self) -> Response {
+        let body = serde_json::json!({
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status.as_u16(),
+            "detail": self.text,
+        });
+        let kind = HeaderValue::from_static("application/problem+json");
+        (self.status, [(header::CONTENT_TYPE, kind)], body.to_string()).into_response()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        if let Some(again) = self.again {
+            response.headers_mut().insert(header::RETRY_AFTER, again.into());
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        // For whoever runs the server; what it is concerns nobody else.
+        eprintln!("note: a page could not be made: {error}");
+        Self::ours()
+    }
+}
+
+impl From<ServerError> for Problem {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::Wrong(why) => Self::wrong(why),
+            ServerError::Store(error) => error.into(),
+        }
+    }
+}

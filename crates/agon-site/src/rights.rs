@@ -1,0 +1,111 @@
+//! Who may do what. Everything that is not allowed here is denied.
+
+use agon_store::{AccountId, EntrantId, LoginId};
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Somebody who is not signed in.
+    Nobody,
+    /// Somebody who is.
+    Person(Person),
+}
+
+/// Somebody who is signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// The account.
+    pub account: AccountId,
+    /// Its name.
+    pub name: String,
+    /// Whether it runs the contest.
+    pub organiser: bool,
+    /// The team for which it plays.
+    pub team: Option<EntrantId>,
+    /// The session or token by which it is known.
+    pub login: LoginId,
+}
+
+/// What somebody wants to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Look at what all may see.
+    See,
+    /// Sign up, in or out.
+    Enter,
+    /// What everybody may do who is signed in, with what is their own.
+    Own,
+    /// Look at what belongs to a team alone.
+    Look,
+    /// Act for a team.
+    Act,
+    /// Run the contest.
+    Organise,
+}
+
+impl Verb {
+    /// Every verb.
+    pub const ALL: [Self; 6] = [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise];
+}
+
+/// To what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// The contest as a whole.
+    Contest,
+    /// A team, and what belongs to it: its versions, uploads, logs.
+    Team(EntrantId),
+    /// What belongs to an account: its sessions and tokens.
+    Account(AccountId),
+}
+
+/// Whether somebody may do something.
+pub fn may(actor: &Actor, verb: Verb, object: Object) -> bool {
+    match (actor, verb, object) {
+        (_, Verb::See, Object::Contest | Object::Team(_)) => true,
+        (_, Verb::Enter, Object::Contest) => true,
+        (Actor::Person(_), Verb::Own, Object::Contest) => true,
+        (Actor::Person(person), Verb::Own, Object::Account(account)) => person.account == account,
+        (Actor::Person(person), Verb::Look, Object::Team(team)) => {
+            person.team == Some(team) || person.organiser
+        }
+        (Actor::Person(person), Verb::Act, Object::Team(team)) => person.team == Some(team),
+        (Actor::Person(person), Verb::Organise, _) => person.organiser,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(organiser: bool, team: Option<i64>) -> Actor {
+        let (account, login) = (AccountId(1), LoginId(1));
+        Actor::Person(Person { account, name: "Ann".into(), organiser, team: team.map(EntrantId), login })
+    }
+
+    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser.
+    #[test]
+    fn the_table_of_rights_is_this_and_nothing_else() {
+        let actors = [Actor::Nobody, person(false, Some(8)), person(false, Some(7)), person(true, None)];
+        let objects = [
+            Object::Contest,
+            Object::Team(EntrantId(7)),
+            Object::Account(AccountId(1)),
+            Object::Account(AccountId(2)),
+        ];
+        let said = |verb| {
+            let line = |object| {
+                actors.iter().map(|actor| if may(actor, verb, object) { 'y' } else { '-' }).collect()
+            };
+            objects.map(line) as [String; 4]
+        };
+        assert_eq!(said(Verb::See), ["yyyy", "yyyy", "----", "----"]);
+        assert_eq!(said(Verb::Enter), ["yyyy", "----", "----", "----"]);
+        assert_eq!(said(Verb::Own), ["-yyy", "----", "-yyy", "----"]);
+        assert_eq!(said(Verb::Look), ["----", "--yy", "----", "----"]);
+        assert_eq!(said(Verb::Act), ["----", "--y-", "----", "----"]);
+        assert_eq!(said(Verb::Organise), ["---y", "---y", "---y", "---y"]);
+        assert_eq!(Verb::ALL.len(), 6);
+    }
+}

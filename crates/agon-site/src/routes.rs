@@ -1,0 +1,115 @@
+//! All routes of the site, each with the right that it needs: a route that is not in the table is none.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::MethodRouter;
+
+use crate::rights::Verb;
+use crate::site::Site;
+use crate::{api, gate, pages};
+
+/// How a route is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// To see something. Changes nothing.
+    Get,
+    /// To change something.
+    Post,
+    /// To take something away.
+    Delete,
+}
+
+/// To what a route is, as its path says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The contest.
+    Contest,
+    /// The team with the number `{id}`.
+    Team,
+    /// The team of the version with the number `{id}`.
+    Version,
+    /// The team of whoever asks; without one it is the contest.
+    OwnTeam,
+    /// The account of the session or token with the number `{id}`: only one's own are found.
+    Login,
+}
+
+/// What may come with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Nothing, or a form or JSON of [`gate::SMALL`] bytes at most.
+    Small,
+    /// A file of [`gate::LARGE`] bytes at most, which the handler reads as it comes. In a form of a page the field `form` with the
+    /// form's token comes first, and the handler checks it ([`gate::Ask::check_form`]).
+    Upload,
+}
+
+/// A route.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// How it is asked.
+    pub method: Method,
+    /// Its path, in axum's words.
+    pub path: &'static str,
+    /// What it does.
+    pub verb: Verb,
+    /// To what.
+    pub of: Of,
+    /// What may come with it.
+    pub body: Body,
+    /// Whether its answer is the same for everybody and may be kept: such are not counted against limits.
+    pub still: bool,
+    /// What answers.
+    pub make: fn() -> MethodRouter<Arc<Site>>,
+}
+
+/// A page.
+pub const fn get(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
+    Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, make }
+}
+
+/// A form that is sent.
+pub const fn post(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
+    Route { method: Method::Post, ..get(path, verb, of, make) }
+}
+
+/// A file of ours, which never changes while the program runs.
+pub const fn still(path: &'static str, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
+    Route { still: true, ..get(path, Verb::See, Of::Contest, make) }
+}
+
+impl Route {
+    /// The same with a file.
+    pub const fn uploads(self) -> Self {
+        Self { body: Body::Upload, ..self }
+    }
+
+    /// Whether it is of the API: answers are JSON, and who asks is known by a token.
+    pub fn is_api(&self) -> bool {
+        self.path.starts_with(api::ROOT)
+    }
+}
+
+/// The table.
+pub fn all() -> impl Iterator<Item = Route> {
+    pages::ROUTES.iter().chain(api::ROUTES).copied()
+}
+
+/// The router, made of the table.
+pub fn router(site: Arc<Site>) -> Router {
+    let mut router = Router::new();
+    for route in all() {
+        let door = from_fn_with_state((site.clone(), route), gate::pass);
+        router = router.route(route.path, (route.make)().route_layer(door));
+    }
+    let nothing = get("/", Verb::See, Of::Contest, || axum::routing::any(pages::nothing));
+    let door = from_fn_with_state((site.clone(), nothing), gate::pass);
+    router
+        .fallback_service((nothing.make)().layer(door).with_state(site.clone()))
+        .method_not_allowed_fallback(pages::wrong_method)
+        .layer(from_fn_with_state(site.clone(), gate::finish))
+        .layer(from_fn(gate::patience))
+        .with_state(site)
+}

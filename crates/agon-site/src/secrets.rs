@@ -1,0 +1,73 @@
+//! Secrets: made here, kept as hashes.
+
+use agon_store::Sha;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq as _;
+
+/// The signs of codes that people read to each other: none looks or sounds like another.
+const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+
+/// Random bytes.
+///
+/// # Panics
+/// When the system has none: then nothing here could be kept private.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system gives random numbers");
+    bytes
+}
+
+/// 256 bits that nobody can guess, in 43 signs.
+pub fn fresh() -> String {
+    URL_SAFE_NO_PAD.encode(random::<32>())
+}
+
+/// A code that people type: 50 bits in ten signs, `K7PQM-3XWDA`.
+pub fn code() -> String {
+    let signs = random::<10>().map(|byte| char::from(SIGNS[usize::from(byte % 32)]));
+    let (a, b) = signs.split_at(5);
+    format!("{}-{}", a.iter().collect::<String>(), b.iter().collect::<String>())
+}
+
+/// A code as it was typed: blanks, dashes and small letters do not matter.
+pub fn typed_code(text: &str) -> String {
+    let mut signs: String =
+        text.chars().filter(char::is_ascii_alphanumeric).take(32).collect::<String>().to_uppercase();
+    if signs.len() == 10 {
+        signs.insert(5, '-');
+    }
+    signs
+}
+
+/// The hash under which a secret is kept.
+pub fn sha(secret: &str) -> Sha {
+    Sha::of(secret)
+}
+
+/// The token that forms of a session bear: only who can read a page of this session knows it.
+pub fn form_token(session: &str) -> String {
+    let sha = Sha::of(format!("agon form\n{session}"));
+    URL_SAFE_NO_PAD.encode(&sha.bytes()[..24])
+}
+
+/// Whether two texts are equal, without telling by the time it takes where they differ.
+pub fn same(a: &str, b: &str) -> bool {
+    a.as_bytes().ct_eq(b.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_differ_and_codes_survive_being_typed() {
+        assert_eq!((fresh().len(), fresh() == fresh()), (43, false));
+        let code = code();
+        assert_eq!(code.len(), 11);
+        assert_eq!(typed_code(&format!(" {} ", code.to_lowercase().replace('-', " "))), code);
+        assert_eq!(typed_code("<script>"), "SCRIPT");
+        assert!(same("abc", "abc") && !same("abc", "abd") && !same("abc", "ab"));
+        assert_ne!(form_token("a"), form_token("b"));
+    }
+}

@@ -1,0 +1,351 @@
+//! What `contest.toml` says of the site, and how a form writes it: what else stands in the file, comments included,
+//! stays as it is.
+
+use std::path::Path;
+
+use agon_contest::ContestFile;
+use agon_contest::config::{Date, SignUpWord};
+use agon_store::Time;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+/// The file in a contest's folder.
+pub const FILE: &str = "contest.toml";
+/// A team has no more members than this, whatever the file says.
+pub const LARGEST_TEAM: u8 = 20;
+
+/// What the file says.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The contest's name.
+    pub title: String,
+    /// The game.
+    pub game: String,
+    /// Its rules preset, or a file.
+    pub rules: String,
+    /// Its maps by name; none where the seed makes them.
+    pub maps: Vec<String>,
+    /// The zone in which times are told.
+    pub zone: TimeZone,
+    /// From when on something can be handed in; none: from the start.
+    pub opens: Option<Time>,
+    /// Until when something can be handed in; none: as long as it runs.
+    pub closes: Option<Time>,
+    /// How many play for one team at most.
+    pub team_size: u8,
+    /// Who may sign up; none where the organiser has not said yet, which is nobody.
+    pub sign_up: Option<SignUpWord>,
+    /// So many rated matches a version plays.
+    pub matches: u32,
+    /// The longest time for an answer where the file sets one.
+    pub time_limit: Option<String>,
+}
+
+impl Settings {
+    /// What the file in a contest's folder says.
+    ///
+    /// # Errors
+    /// A message that points into it.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let file = ContestFile::read(&folder.join(FILE))?;
+        let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let usual =
+            full.file_name().map_or_else(|| "contest".to_owned(), |name| name.to_string_lossy().into_owned());
+        Self::of(&file, usual)
+    }
+
+    /// What a file says; `usual` is the contest's name where it says none.
+    ///
+    /// # Errors
+    /// A message that points into it.
+    pub fn of(file: &ContestFile, usual: String) -> Result<Self, String> {
+        let site = &file.site;
+        let wrong = |key: &str, why: &str| file.wrong(key, why);
+        let zone =
+            zone(site.time_zone.as_deref().unwrap_or("UTC")).map_err(|why| wrong("time_zone", &why))?;
+        let date = |key: &str, date: &Option<Date>| -> Result<Option<Time>, String> {
+            let Some(text) = date else { return Ok(None) };
+            moment(&text.to_string(), &zone).map(Some).map_err(|why| wrong(key, &why))
+        };
+        let (opens, closes) = (date("opens", &site.opens)?, date("closes", &site.closes)?);
+        if let (Some(opens), Some(closes)) = (opens, closes)
+            && closes <= opens
+        {
+            return Err(wrong("closes", "it closes before it opens"));
+        }
+        let team_size = site.team_size.unwrap_or(1);
+        if !(1..=LARGEST_TEAM).contains(&team_size) {
+            return Err(wrong("team_size", &format!("a team has 1 to {LARGEST_TEAM} members")));
+        }
+        Ok(Self {
+            title: site.title.clone().unwrap_or(usual),
+            game: file.game.clone(),
+            rules: file.rules.clone().unwrap_or_default(),
+            maps: file.maps.clone(),
+            zone,
+            opens,
+            closes,
+            team_size,
+            sign_up: site.sign_up,
+            matches: file.ladder.matches,
+            time_limit: file.time_limit.clone(),
+        })
+    }
+
+    /// The name of a map by its number.
+    pub fn map(&self, number: i64) -> String {
+        let name = usize::try_from(number).ok().and_then(|number| self.maps.get(number));
+        match name {
+            // A file is called by its last part.
+            Some(name) => {
+                Path::new(name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned())
+            }
+            None => "made map".to_owned(),
+        }
+    }
+
+    /// A moment in the contest's zone, in the words of [`jiff::fmt::strtime`].
+    pub fn told(&self, at: Time, format: &str) -> String {
+        match Timestamp::from_millisecond(at.0) {
+            Ok(at) => at.to_zoned(self.zone.clone()).strftime(format).to_string(),
+            Err(_) => String::new(),
+        }
+    }
+
+    /// The name of the zone.
+    pub fn zone_name(&self) -> String {
+        self.zone.iana_name().unwrap_or("UTC").to_owned()
+    }
+}
+
+fn zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| {
+        format!("`{name}` is no time zone; they are called like `Europe/Vienna`, `America/New_York` or `UTC`")
+    })
+}
+
+/// The moment that is written `2026-12-05T18:00` in a zone, or with an offset.
+fn moment(text: &str, zone: &TimeZone) -> Result<Time, String> {
+    if let Ok(exact) = text.parse::<Timestamp>() {
+        return Ok(Time(exact.as_millisecond()));
+    }
+    let wrong = || format!("`{text}` is no date with a time; write 2026-12-05T18:00:00");
+    // A day alone would be its first moment, which nobody means who writes when uploads close.
+    if !text.contains(':') {
+        return Err(wrong());
+    }
+    let civil: DateTime = text.parse().map_err(|_| wrong())?;
+    let zoned = civil.to_zoned(zone.clone()).map_err(|_| wrong())?;
+    Ok(Time(zoned.timestamp().as_millisecond()))
+}
+
+/// What the organiser's form sends.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+pub struct Answers {
+    /// The contest's name.
+    #[serde(default)]
+    pub title: String,
+    /// The zone.
+    #[serde(default)]
+    pub time_zone: String,
+    /// `2026-12-05T18:00`, or nothing.
+    #[serde(default)]
+    pub opens: String,
+    /// The same.
+    #[serde(default)]
+    pub closes: String,
+    /// Members of a team.
+    #[serde(default)]
+    pub team_size: String,
+    /// `open`, `invite` or `closed`.
+    #[serde(default)]
+    pub sign_up: String,
+    /// Rated matches of a version.
+    #[serde(default)]
+    pub matches: String,
+}
+
+impl Answers {
+    /// What a form shows before anything was typed.
+    pub fn of(settings: &Settings) -> Self {
+        let date = |at: Option<Time>| at.map_or_else(String::new, |at| settings.told(at, "%Y-%m-%dT%H:%M"));
+        Self {
+            title: settings.title.clone(),
+            time_zone: settings.zone_name(),
+            opens: date(settings.opens),
+            closes: date(settings.closes),
+            team_size: settings.team_size.to_string(),
+            sign_up: settings.sign_up.map_or("invite", SignUpWord::word).to_owned(),
+            matches: settings.matches.to_string(),
+        }
+    }
+
+    /// Writes them into the file of a contest's folder: whole, or not at all.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with them, or with the file.
+    pub fn write(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(FILE);
+        let shown = path.display();
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}"))?;
+        let text = self.put(&text)?;
+        let draft = folder.join(format!("{FILE}.new"));
+        std::fs::write(&draft, text)
+            .and_then(|()| std::fs::rename(&draft, &path))
+            .map_err(|error| format!("{shown}: {error}"))
+    }
+
+    /// The text of a file with these answers in it.
+    fn put(&self, text: &str) -> Result<String, String> {
+        let title = self.title.trim();
+        if title.is_empty() || title.chars().count() > 60 || title.chars().any(char::is_control) {
+            return Err("Name: 1 to 60 characters.".to_owned());
+        }
+        let zone = zone(self.time_zone.trim()).map_err(|why| format!("Time zone: {why}."))?;
+        let opens = date("Opens", &self.opens, &zone)?;
+        let closes = date("Uploads close", &self.closes, &zone)?;
+        if let (Some((opens, _)), Some((closes, _))) = (&opens, &closes)
+            && closes <= opens
+        {
+            return Err("Uploads close: that is before the contest opens.".to_owned());
+        }
+        let size: u8 = self.team_size.trim().parse().unwrap_or(0);
+        if !(1..=LARGEST_TEAM).contains(&size) {
+            return Err(format!("Team size: a number from 1 to {LARGEST_TEAM}."));
+        }
+        let matches: u32 = self.matches.trim().parse().unwrap_or(0);
+        if !(1..=1_000_000).contains(&matches) {
+            return Err("Rated matches: a number from 1 to 1000000.".to_owned());
+        }
+        let word = SignUpWord::ALL.into_iter().find(|word| word.word() == self.sign_up);
+        let word = word.ok_or("Sign-up: open, with a code, or closed.")?;
+        let mut document: DocumentMut = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
+        let site = section(&mut document, "site")?;
+        set(site, "title", Some(value(title)));
+        set(site, "time_zone", Some(value(self.time_zone.trim())));
+        set(site, "opens", opens.map(|(_, date)| value(date)));
+        set(site, "closes", closes.map(|(_, date)| value(date)));
+        set(site, "team_size", Some(value(i64::from(size))));
+        set(site, "sign_up", Some(value(word.word())));
+        set(section(&mut document, "ladder")?, "matches", Some(value(i64::from(matches))));
+        let text = document.to_string();
+        ContestFile::parse(&text).map_err(|why| format!("{FILE}{why}"))?;
+        Ok(text)
+    }
+}
+
+fn date(label: &str, text: &str, zone: &TimeZone) -> Result<Option<(Time, toml_edit::Datetime)>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let whole = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
+    let at = moment(&whole, zone).map_err(|why| format!("{label}: {why}."))?;
+    let date = whole.parse().map_err(|_| format!("{label}: `{text}` is no date with a time."))?;
+    Ok(Some((at, date)))
+}
+
+fn section<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut Table, String> {
+    let item = document.entry(name).or_insert(Item::Table(Table::new()));
+    item.as_table_mut().ok_or_else(|| format!("{FILE}: `{name}` is no section; write it as [{name}]"))
+}
+
+/// Sets a key, and keeps the comment behind its former value.
+fn set(table: &mut Table, key: &str, item: Option<Item>) {
+    let Some(mut item) = item else {
+        table.remove(key);
+        return;
+    };
+    if let (Some(old), Some(new)) = (table.get(key).and_then(Item::as_value), item.as_value_mut()) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    match table.get_mut(key) {
+        Some(place) => *place = item,
+        None => {
+            table.insert(key, item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "# Our cup\ngame = \"g\"   # the best\n\n[site]\ntitle = \"Old\"   # for the banner\nbosses = []\n";
+
+    fn answers() -> Answers {
+        Answers {
+            title: "Autumn \"Cup\"".into(),
+            time_zone: "Europe/Vienna".into(),
+            opens: String::new(),
+            closes: "2026-12-05T18:00".into(),
+            team_size: "3".into(),
+            sign_up: "invite".into(),
+            matches: "50".into(),
+        }
+    }
+
+    #[test]
+    fn answers_are_written_and_the_rest_of_the_file_stays() {
+        let text = answers().put(TEXT).expect("good answers");
+        for part in
+            ["# Our cup", "# the best", "# for the banner", "bosses = []", "closes = 2026-12-05T18:00:00"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let file = ContestFile::parse(&text).expect("a good file");
+        let settings = Settings::of(&file, "folder".into()).expect("good settings");
+        assert_eq!(
+            (settings.title.as_str(), settings.team_size, settings.matches),
+            ("Autumn \"Cup\"", 3, 50)
+        );
+        // In December Vienna is one hour ahead.
+        assert_eq!(settings.closes, Some(Time(1_796_490_000_000)));
+        assert_eq!(settings.told(Time(1_796_490_000_000), "%a %H:%M"), "Sat 18:00");
+        let again =
+            Answers { closes: String::new(), ..Answers::of(&settings) }.put(&text).expect("good answers");
+        assert!(!again.contains("closes") && again.contains("# for the banner"), "{again}");
+    }
+
+    #[test]
+    fn wrong_answers_are_named() {
+        let with = |change: fn(&mut Answers)| {
+            let mut answers = answers();
+            change(&mut answers);
+            answers.put(TEXT).unwrap_err()
+        };
+        assert!(with(|answers| answers.title = " ".into()).starts_with("Name:"));
+        assert!(
+            with(|answers| answers.time_zone = "Mars/Base".into()).contains("`Mars/Base` is no time zone")
+        );
+        assert!(with(|answers| answers.closes = "tomorrow".into()).starts_with("Uploads close:"));
+        assert!(
+            with(|answers| answers.opens = "2027-01-01T00:00".into()).contains("before the contest opens")
+        );
+        assert!(with(|answers| answers.team_size = "0".into()).starts_with("Team size:"));
+        assert!(with(|answers| answers.sign_up = "maybe".into()).starts_with("Sign-up:"));
+        assert!(with(|answers| answers.matches = "-1".into()).starts_with("Rated matches:"));
+        assert!(answers().put("site = 3\ngame = 'g'\n").unwrap_err().contains("is no section"));
+    }
+
+    #[test]
+    fn a_file_that_was_written_by_hand_is_read_strictly() {
+        let read = |site: &str| {
+            let file = ContestFile::parse(&format!("game = 'g'\n[site]\n{site}\n"))?;
+            Settings::of(&file, "folder".into())
+        };
+        let settings = read("closes = 2026-12-05T18:00:00+01:00").expect("with an offset");
+        assert_eq!((settings.closes, settings.title.as_str()), (Some(Time(1_796_490_000_000)), "folder"));
+        assert_eq!(settings.sign_up, None, "nobody signs up before the organiser says who");
+        assert!(read("closes = 2026-12-05").unwrap_err().contains("is no date with a time"));
+        assert!(read("time_zone = 'Vienna'").unwrap_err().contains("time_zone"));
+        assert!(read("team_size = 21").unwrap_err().contains("1 to 20"));
+        assert!(read("sign_up = 'all'").unwrap_err().contains("unknown variant"));
+        assert!(
+            read("opens = 2026-12-05T18:00:00\ncloses = 2026-12-05T17:00:00").unwrap_err().contains("closes")
+        );
+    }
+}

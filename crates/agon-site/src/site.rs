@@ -1,0 +1,184 @@
+//! What all requests share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use agon_ladder::Line;
+use agon_server::{Board, Server};
+use agon_store::reads::Ended;
+use agon_store::{ContestId, Entrant, Store, Time, VersionId};
+use tokio::sync::Mutex;
+
+use crate::limits::Limits;
+use crate::passwords::Passwords;
+use crate::problem::Problem;
+use crate::settings::Settings;
+
+/// How browsers reach the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From this machine only.
+    Loopback,
+    /// From private addresses, without encryption: passwords travel readable.
+    Lan,
+    /// Through a proxy on this machine that speaks TLS with the world, at this address: `https://contest.example`.
+    Proxy(String),
+}
+
+/// The site of a contest.
+pub struct Site {
+    /// The contest.
+    pub server: Arc<Server>,
+    /// How browsers come here.
+    pub way: Way,
+    /// What may be asked for.
+    pub limits: Limits,
+    /// Hashes of passwords.
+    pub passwords: Passwords,
+    folder: PathBuf,
+    clock: Box<dyn Fn() -> Time + Send + Sync>,
+    settings: RwLock<Arc<Settings>>,
+    /// The ladder as it was shown last, with the last row of the log and the last entry of the audit log then.
+    shown: Mutex<Option<((i64, i64), Arc<Shown>)>>,
+}
+
+/// The ladder with what pages say of it.
+pub struct Shown {
+    /// The board.
+    pub board: Board,
+    /// All teams by their names, which are unique.
+    pub teams: BTreeMap<String, Entrant>,
+    /// The last results of each version on the board, the newest first.
+    pub last: BTreeMap<i64, Vec<Ended>>,
+    /// For each line of the board between which places it stands; none before it is placed.
+    pub places: Vec<Option<(usize, usize)>>,
+}
+
+/// So many of the last results are shown.
+const LAST: i64 = 20;
+
+impl Site {
+    /// The site of the contest in `folder`.
+    ///
+    /// # Errors
+    /// A message that points into its `contest.toml`.
+    pub fn new(
+        server: Arc<Server>,
+        folder: &Path,
+        way: Way,
+        clock: impl Fn() -> Time + Send + Sync + 'static,
+    ) -> Result<Arc<Self>, String> {
+        let settings = RwLock::new(Arc::new(Settings::read(folder)?));
+        let (limits, passwords) = (Limits::default(), Passwords::default());
+        let (folder, clock) = (folder.to_owned(), Box::new(clock));
+        let shown = Mutex::default();
+        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown }))
+    }
+
+    /// Now.
+    pub fn now(&self) -> Time {
+        (self.clock)()
+    }
+
+    /// The contest's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is remembered.
+    pub fn store(&self) -> &Store {
+        self.server.store()
+    }
+
+    /// Which contest it is.
+    pub fn contest(&self) -> ContestId {
+        self.server.contest()
+    }
+
+    /// What `contest.toml` said when it was read last.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads `contest.toml` again.
+    ///
+    /// # Errors
+    /// A message that points into it; then what was read before stays.
+    pub fn read_settings(&self) -> Result<(), String> {
+        let fresh = Arc::new(Settings::read(&self.folder)?);
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    /// The ladder. Made once for each rating run and each act, and served from memory.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn shown(&self) -> Result<Arc<Shown>, Problem> {
+        let board = self.server.board_number().await;
+        let number = (board, self.store().last_event(self.contest()).await?);
+        let mut kept = self.shown.lock().await;
+        if let Some((own, shown)) = kept.as_ref()
+            && *own == number
+        {
+            return Ok(shown.clone());
+        }
+        let board = self.server.board().await?;
+        let teams = self.store().entrants(self.contest()).await?;
+        let mut last = BTreeMap::new();
+        for place in board.lines.iter().filter_map(|line| line.place.as_ref()) {
+            let results = self.store().last_results(VersionId(place.version), LAST).await?;
+            last.insert(place.version, results.into_iter().map(|seated| seated.result).collect());
+        }
+        let places = places(&board.lines);
+        let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
+        let shown = Arc::new(Shown { board, teams, last, places });
+        *kept = Some((number, shown.clone()));
+        Ok(shown)
+    }
+
+    /// Whether browsers reach it encrypted.
+    pub fn is_secure(&self) -> bool {
+        matches!(&self.way, Way::Proxy(address) if address.starts_with("https://"))
+    }
+}
+
+/// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it. Intervals
+/// that touch decide nothing.
+fn places(lines: &[Line]) -> Vec<Option<(usize, usize)>> {
+    let placed: Vec<_> =
+        lines.iter().filter(|line| line.rank.is_some()).filter_map(|line| line.place.as_ref()).collect();
+    let place = |line: &Line| {
+        let own = line.place.as_ref().filter(|_| line.rank.is_some())?;
+        let (low, high) = (own.low.unwrap_or(f64::NEG_INFINITY), own.high.unwrap_or(f64::INFINITY));
+        let before = placed.iter().filter(|other| other.low.is_some_and(|other| other > high)).count();
+        let behind = placed.iter().filter(|other| other.high.is_some_and(|other| other < low)).count();
+        Some((before + 1, placed.len() - behind))
+    };
+    lines.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_ladder::Place;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_as_wide_as_the_intervals_say() {
+        let line = |rank, low, high| {
+            let place =
+                Place { version: 1, elo: Some(0.0), low, high, matches: 20, group: 1, above_next: None };
+            Line { rank, entrant: "x".into(), boss: false, n: 1, placing: None, place: Some(place) }
+        };
+        let lines = [
+            line(Some(1), Some(50.0), None),
+            line(Some(2), Some(10.0), Some(60.0)),
+            line(Some(3), Some(-20.0), Some(40.0)),
+            line(Some(4), Some(-90.0), Some(-30.0)),
+            line(None, Some(-500.0), Some(500.0)),
+        ];
+        assert_eq!(places(&lines), [Some((1, 2)), Some((1, 3)), Some((2, 3)), Some((4, 4)), None]);
+    }
+}

@@ -1,0 +1,292 @@
+//! A site in this process, a clock that the test turns, and browsers of a few lines.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use agon_game::Setup;
+use agon_ladder::Policy;
+use agon_server::{Server, Setting};
+use agon_site::{Listening, Site, Way, listen, secrets};
+use agon_store::acts::{Begin, Made, MakeTeam, SignUp, SignedUp};
+use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time};
+use agon_worker::{Ground, Terms};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// When tests begin: 2026-11-23, 06:40 UTC.
+pub const START: i64 = 1_795_416_000_000;
+
+pub struct World {
+    pub folder: TempDir,
+    pub server: Arc<Server>,
+    pub site: Arc<Site>,
+    pub address: SocketAddr,
+    clock: Arc<AtomicI64>,
+    listening: Option<Listening>,
+}
+
+pub fn setting(matches: u32) -> Setting {
+    let game = agon_games::ALL[0];
+    let info = game.info();
+    let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
+    let recipe = game.open(&setup).expect("its own rules").recipe().clone();
+    let terms = Terms {
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        grounds: vec![Ground::new(&setup, &recipe)],
+        clock: agon_spec::Clock::ORIGINAL.into(),
+        ponder: agon_spec::Ponder::Stop,
+    };
+    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
+    let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();
+    Setting { name: "test".to_owned(), terms, policy, bosses }
+}
+
+/// A `contest.toml` with this section `[site]`.
+pub fn write_file(folder: &Path, site: &str) {
+    let text = format!("# Ours\ngame = \"{}\"\n\n[site]\n{site}\n", agon_games::ALL[0].info().name);
+    std::fs::write(folder.join("contest.toml"), text).expect("written");
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with("sign_up = \"open\"\nteam_size = 2\ntitle = \"Autumn Cup\"", Way::Loopback).await
+    }
+
+    pub async fn with(section: &str, way: Way) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_file(folder.path(), section);
+        let server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
+        let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));
+        let now = clock.clone();
+        let site = Site::new(server.clone(), folder.path(), way, move || Time(now.load(Ordering::Relaxed)));
+        let site = site.expect("a good file");
+        let listening = listen(site.clone(), 0).await.expect("a port");
+        let mut address = listening.address();
+        address.set_ip([127, 0, 0, 1].into());
+        Self { folder, server, site, address, clock, listening: Some(listening) }
+    }
+
+    pub fn now(&self) -> Time {
+        Time(self.clock.load(Ordering::Relaxed))
+    }
+
+    pub fn wait(&self, ms: i64) {
+        self.clock.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    pub async fn stop(&mut self) {
+        if let Some(listening) = self.listening.take() {
+            listening.stop().await;
+        }
+    }
+
+    /// Somebody with an account that no password opens.
+    pub async fn account(&self, name: &str, organiser: bool) -> AccountId {
+        let (contest, now) = (self.server.contest(), self.now());
+        let act = SignUp { contest, name: name.into(), password: "$none".into(), invite: None, now };
+        let SignedUp::New(account) = self.server.store().act(act).await.expect("answered") else {
+            panic!("{name} is new")
+        };
+        if organiser {
+            let (sha, kind) = (secrets::sha("link"), agon_store::LinkKind::Organiser);
+            let ends = now.plus(1000);
+            let offer = agon_store::acts::Offer { sha, kind, account: None, now, ends };
+            self.server.store().act(offer).await.expect("made");
+            let take = agon_store::acts::Take { contest, sha, account, kind, now };
+            assert!(self.server.store().act(take).await.expect("answered"));
+        }
+        account
+    }
+
+    pub async fn team(&self, account: AccountId, name: &str) -> EntrantId {
+        let (contest, now) = (self.server.contest(), self.now());
+        let code = secrets::code();
+        let act = MakeTeam { contest, account, name: name.into(), code, now };
+        match self.server.store().act(act).await.expect("answered") {
+            Made::New(team) => team,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A browser or a program in which this account is signed in.
+    pub async fn signed_in(&self, account: AccountId, kind: LoginKind) -> (Browser, LoginId) {
+        let secret = secrets::fresh();
+        let act = Begin {
+            account,
+            sha: secrets::sha(&secret),
+            kind,
+            name: "test".into(),
+            now: self.now(),
+            ends: self.now().plus(30 * 86_400_000),
+            idle_ms: 7 * 86_400_000,
+        };
+        let login = self.server.store().act(act).await.expect("answered").expect("room");
+        let mut browser = self.browser();
+        match kind {
+            LoginKind::Session => {
+                browser.cookies.insert(format!("agon-{}", self.address.port()), secret);
+            }
+            LoginKind::Token => browser.bearer = Some(secret),
+        }
+        (browser, login)
+    }
+
+    pub fn browser(&self) -> Browser {
+        Browser { address: self.address, cookies: BTreeMap::new(), bearer: None, extra: Vec::new() }
+    }
+}
+
+/// A browser: cookies, and the headers that browsers send.
+#[derive(Clone)]
+pub struct Browser {
+    pub address: SocketAddr,
+    pub cookies: BTreeMap<String, String>,
+    pub bearer: Option<String>,
+    /// Headers besides.
+    pub extra: Vec<(String, String)>,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The first heading.
+    pub fn heading(&self) -> String {
+        let text = self.text();
+        let from = text.find("<h1>").map_or(0, |at| at + 4);
+        text[from..].split("</h1>").next().unwrap_or_default().to_owned()
+    }
+}
+
+impl Browser {
+    pub fn secret(&self) -> String {
+        self.cookies.values().next().cloned().unwrap_or_default()
+    }
+
+    pub fn form(&self) -> String {
+        secrets::form_token(&self.secret())
+    }
+
+    /// Sends bytes as they are, and reads to the end.
+    pub async fn raw(&self, request: &[u8]) -> Answer {
+        let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("it listens");
+        // Whoever refuses early may close before all was sent.
+        let _ = stream.write_all(request).await;
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes).await;
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
+        let headers: Vec<(String, String)> = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .collect();
+        let mut body = bytes.get(end + 4..).unwrap_or_default().to_vec();
+        if headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked") {
+            body = unchunked(&body);
+        }
+        Answer { status, headers, body }
+    }
+
+    pub async fn ask(&mut self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        if !self.cookies.is_empty() {
+            let pairs: Vec<String> =
+                self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            head += &format!("Cookie: {}\r\n", pairs.join("; "));
+        }
+        if let Some(bearer) = &self.bearer {
+            head += &format!("Authorization: Bearer {bearer}\r\n");
+        }
+        if method != "GET" {
+            let has_origin = self.extra.iter().any(|(name, _)| name == "Origin");
+            if !has_origin {
+                head += &format!("Origin: http://{}\r\n", self.address);
+            }
+            head += &format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
+        }
+        for (name, value) in &self.extra {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let answer = self.raw(&[head.as_bytes(), b"\r\n", body].concat()).await;
+        for (_, value) in answer.headers.iter().filter(|(name, _)| name == "set-cookie") {
+            let pair = value.split(';').next().unwrap_or_default();
+            let (name, value) = pair.split_once('=').unwrap_or_default();
+            match value {
+                "" => self.cookies.remove(name),
+                value => self.cookies.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+        answer
+    }
+
+    pub async fn get(&mut self, path: &str) -> Answer {
+        self.ask("GET", path, "", b"").await
+    }
+
+    /// Sends a form with its token.
+    pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.form();
+        self.post_with(path, &token, fields).await
+    }
+
+    pub async fn post_with(&mut self, path: &str, token: &str, fields: &[(&str, &str)]) -> Answer {
+        let mut body = format!("form={token}");
+        for (name, value) in fields {
+            let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            body += &format!("&{name}={value}");
+        }
+        self.ask("POST", path, "application/x-www-form-urlencoded", body.as_bytes()).await
+    }
+
+    /// Sends a file in a form, its fields first.
+    pub async fn upload(&mut self, path: &str, fields: &[(&str, &str)], name: &str, bytes: &[u8]) -> Answer {
+        let mut body = Vec::new();
+        let token = self.form();
+        for (field, value) in [("form", token.as_str())].iter().chain(fields) {
+            let part =
+                format!("--xyz\r\nContent-Disposition: form-data; name=\"{field}\"\r\n\r\n{value}\r\n");
+            body.extend(part.as_bytes());
+        }
+        let part = format!(
+            "--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n"
+        );
+        body.extend(part.as_bytes());
+        body.extend(bytes);
+        body.extend(b"\r\n--xyz--\r\n");
+        self.ask("POST", path, "multipart/form-data; boundary=xyz", &body).await
+    }
+}
+
+fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") {
+        let size =
+            std::str::from_utf8(&bytes[..end]).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
+        let Some(size) = size.filter(|size| *size > 0) else { break };
+        let from = end + 2;
+        whole.extend(bytes.get(from..from + size).unwrap_or_default());
+        bytes = bytes.get(from + size + 2..).unwrap_or_default();
+    }
+    whole
+}

@@ -1,0 +1,123 @@
+//! The site beside a contest that runs: how it is reached, and who becomes its organiser.
+
+use std::io;
+use std::net::{IpAddr, UdpSocket};
+use std::path::Path;
+use std::sync::Arc;
+
+use agon_server::Server;
+use agon_site::{Listening, Site, Way, secrets};
+use agon_store::acts::Offer;
+use agon_store::{LinkKind, StoreError};
+use tokio::runtime::Runtime;
+
+use crate::common::Failure;
+use crate::serve::{ServeOptions, now};
+
+/// A link that makes an organiser is good for so long, in milliseconds.
+const LINK: i64 = 24 * 3_600_000;
+
+/// A site that answers.
+pub struct Pages {
+    listening: Listening,
+    address: String,
+    link: Option<String>,
+    is_lan: bool,
+}
+
+/// Opens the site of a contest.
+///
+/// # Errors
+/// When its address is none, its port cannot be had, or `contest.toml` says something wrong about it.
+pub fn open(
+    runtime: &Runtime,
+    server: &Arc<Server>,
+    dir: &Path,
+    options: &ServeOptions,
+) -> Result<Pages, Failure> {
+    let way = way(options)?;
+    let site = Site::new(server.clone(), dir, way.clone(), now).map_err(Failure::usage)?;
+    let listening = runtime.block_on(agon_site::listen(site, options.port)).map_err(|error| {
+        let mend = match error.kind() {
+            io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
+            io::ErrorKind::PermissionDenied => {
+                "ports below 1024 are the system's; take another one with --port"
+            }
+            _ => "take another one with --port, or none with --no-site",
+        };
+        Failure::usage(format!("port {}: {error}: {mend}", options.port))
+    })?;
+    let port = listening.address().port();
+    let address = match &way {
+        Way::Proxy(address) => address.clone(),
+        Way::Lan => format!("http://{}:{port}", own_address()),
+        Way::Loopback => format!("http://127.0.0.1:{port}"),
+    };
+    let link =
+        runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
+    let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
+    Ok(Pages { listening, address, link, is_lan: way == Way::Lan })
+}
+
+fn way(options: &ServeOptions) -> Result<Way, Failure> {
+    let Some(address) = &options.behind_proxy else {
+        return Ok(if options.lan { Way::Lan } else { Way::Loopback });
+    };
+    let address = address.trim_end_matches('/');
+    let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+    let is_host = |host: &str| {
+        !host.is_empty() && host.chars().all(|sign| sign.is_ascii_alphanumeric() || ".-:[]".contains(sign))
+    };
+    match host.is_some_and(is_host) {
+        // Browsers write names of hosts small.
+        true => Ok(Way::Proxy(address.to_lowercase())),
+        false => Err(Failure::usage(format!(
+            "--behind-proxy {address}: write the address that people open, as https://contest.example"
+        ))),
+    }
+}
+
+/// A fresh link, where one is wanted or there is no organiser yet.
+async fn link(server: &Server, wanted: bool) -> Result<Option<String>, StoreError> {
+    if !wanted && server.store().organisers().await? > 0 {
+        return Ok(None);
+    }
+    let secret = secrets::fresh();
+    let (sha, now) = (secrets::sha(&secret), now());
+    server
+        .store()
+        .act(Offer { sha, kind: LinkKind::Organiser, account: None, now, ends: now.plus(LINK) })
+        .await?;
+    Ok(Some(secret))
+}
+
+/// The address of this machine in its network. Nothing is sent: the system only says which one it would take.
+fn own_address() -> IpAddr {
+    let socket = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        socket.connect("10.255.255.255:9")?;
+        socket.local_addr()
+    });
+    socket.map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip())
+}
+
+impl Pages {
+    /// Says where it is.
+    pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "Its site: {}", self.address)?;
+        if self.is_lan {
+            writeln!(
+                out,
+                "It is not encrypted: whoever listens on this network reads passwords. Only private addresses are let in."
+            )?;
+        }
+        if let Some(link) = &self.link {
+            writeln!(out, "Become organiser, once, within a day: {link}")?;
+        }
+        Ok(())
+    }
+
+    /// Ends it in good order.
+    pub async fn stop(self) {
+        self.listening.stop().await;
+    }
+}
