@@ -22,8 +22,8 @@ pub const INSIDE: u32 = 1000;
 
 /// What every program sees of the system: folders, or links where the system has merged them into `/usr`.
 pub const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Parts of `/etc` that libraries look into.
-pub const SETTINGS: [&str; 10] = [
+/// Parts of `/etc` that libraries look into. Not all of Maven's: its settings may hold passwords.
+pub const SETTINGS: [&str; 12] = [
     "/etc/ld.so.cache",
     "/etc/alternatives",
     "/etc/java-17-openjdk",
@@ -34,6 +34,8 @@ pub const SETTINGS: [&str; 10] = [
     "/etc/php",
     "/etc/perl",
     "/etc/localtime",
+    "/etc/maven/m2.conf",
+    "/etc/maven/logging",
 ];
 /// The devices that are given.
 pub const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];

@@ -52,6 +52,7 @@ fn the_java_starter_against_itself_is_never_late() {
     let late = journal.matches("\"timeout\"").count();
     let faults: Vec<&str> = journal.lines().filter(|line| line.contains("\"faults\"")).collect();
     println!("{} matches: {late} with timeouts, {} with faults, {voids} void", result["games"], faults.len());
+    faults.iter().for_each(|entry| println!("{entry}"));
     assert_eq!(late, 0, "{}", faults.join("\n"));
     assert_eq!(result["games"].to_string(), matches);
 }

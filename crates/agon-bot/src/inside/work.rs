@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use agon_sandbox::{Bounds, Confinement, Exit, Order, Place, Refusal, Sandbox, Wall, bring_out, walk};
+use agon_sandbox::{
+    Bounds, Confinement, Exit, Network, Order, Place, Refusal, Sandbox, Wall, bring_out, walk,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -31,6 +33,8 @@ pub fn limits() -> Confinement {
         disk: 5 << 28,
         files: 65_536,
         descriptors: 1024,
+        // Gradle and others talk to processes of their own.
+        network: Network::Loopback,
         ..Confinement::default()
     }
 }
@@ -273,8 +277,9 @@ fn of_user(user: &User) -> Vec<(PathBuf, Vec<(String, String)>)> {
     }
     let maven = home.join(".m2/repository");
     if maven.is_dir() {
-        let value = format!("-Dmaven.repo.local={} -o", maven.display());
-        all.push((maven, vec![("MAVEN_ARGS".to_owned(), value)]));
+        // Maven before 3.9 does not look at MAVEN_ARGS; there each attempt to reach the net fails by itself.
+        let found = ("MAVEN_OPTS".to_owned(), format!("-Dmaven.repo.local={}", maven.display()));
+        all.push((maven, vec![found, ("MAVEN_ARGS".to_owned(), "-o".to_owned())]));
     }
     all
 }
