@@ -68,7 +68,8 @@ fn python(text: &str) -> Option<String> {
         }
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
         return Some(format!(
-            "install it: python3 -m pip install {package} (a module of your own has to lie in the bot's folder)"
+            "{} (a module of your own has to lie in the bot's folder)",
+            tools::install(&format!("python3 -m pip install {package}"))
         ));
     }
     let says = |part: &str| text.contains(part);
@@ -101,7 +102,7 @@ fn node(text: &str) -> Option<String> {
     if let Some(module) = module {
         return Some(match module.starts_with(['.', '/']) {
             true => format!("there is no file {module}; a bot runs in its own folder"),
-            false => format!("install it in the bot's folder: npm install {module}"),
+            false => tools::install(&format!("npm install {module}, in the bot's folder")),
         });
     }
     let says = |part: &str| text.contains(part);
@@ -134,7 +135,8 @@ fn java(text: &str) -> Option<String> {
             match (release("(class file version "), release("recognizes class file versions up to ")) {
                 (Some(theirs), Some(ours)) => format!(
                     "it was compiled for Java {theirs}, and `java` here is {ours}: compile it with --release {ours}, or \
-                     install Java {theirs} (sudo apt install openjdk-{theirs}-jdk)"
+                     have Java {theirs} here ({})",
+                    tools::install(&format!("sudo apt install openjdk-{theirs}-jdk"))
                 ),
                 _ => "compile it with the JDK of this machine, or install a newer one".to_owned(),
             },
@@ -204,16 +206,16 @@ fn system(text: &str) -> Option<String> {
 
 fn others(text: &str) -> Option<String> {
     if let Some(gem) = between(text, "cannot load such file -- ", " (LoadError)") {
-        return Some(format!("install it: gem install {gem}"));
+        return Some(tools::install(&format!("gem install {gem}")));
     }
     if text.contains("lua")
         && let Some(module) = between(text, "module '", "' not found")
     {
-        return Some(format!("install it: luarocks install {module}"));
+        return Some(tools::install(&format!("luarocks install {module}")));
     }
     if let Some(file) = between(text, "Can't locate ", " in @INC") {
         let module = file.trim_end_matches(".pm").replace('/', "::");
-        return Some(format!("install it: cpan {module}"));
+        return Some(tools::install(&format!("cpan {module}")));
     }
     if let Some(function) = between(text, "Call to undefined function ", "()") {
         let module = function.split('_').next().unwrap_or(function);

@@ -1,5 +1,7 @@
 //! Interpreters and compilers: what they are called, and which package holds them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// A program that bots need.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
@@ -50,6 +52,23 @@ pub const TOOLS: &[Tool] = &[
 const ELSEWHERE: &[(&str, &str)] =
     &[("python", "python3"), ("py", "python3"), ("py -3", "python3"), ("nodejs", "node"), ("mono", "mcs")];
 
+/// Whether this process plays for others, who install nothing here.
+static FOR_OTHERS: AtomicBool = AtomicBool::new(false);
+
+/// From now on, what is advised is meant for authors who can only hand bots in: this is a machine of a contest.
+pub fn advise_others() {
+    FOR_OTHERS.store(true, Ordering::Relaxed);
+}
+
+/// What to do about something that is missing: `how` it is installed, where one may.
+pub(crate) fn install(how: &str) -> String {
+    match FOR_OTHERS.load(Ordering::Relaxed) {
+        true => "the contest's machines do not have it: hand it in with the bot's own files, or ask the organiser for it"
+            .to_owned(),
+        false => format!("install it: {how}"),
+    }
+}
+
 /// What to do about a program that is not installed; none for one that nobody knows.
 pub fn advice(program: &str) -> Option<String> {
     let own = ELSEWHERE.iter().find(|(name, _)| *name == program).map(|(_, own)| *own);
@@ -57,8 +76,10 @@ pub fn advice(program: &str) -> Option<String> {
         return Some(format!("here it is called `{own}`"));
     }
     let wanted = own.unwrap_or(program);
-    let tool = TOOLS.iter().find(|tool| tool.program == wanted)?;
-    Some(format!("install it: sudo apt install {}", tool.package))
+    match TOOLS.iter().find(|tool| tool.program == wanted) {
+        Some(tool) => Some(install(&format!("sudo apt install {}", tool.package))),
+        None => FOR_OTHERS.load(Ordering::Relaxed).then(|| install("")),
+    }
 }
 
 /// Whether a program is on the PATH.

@@ -94,6 +94,14 @@ impl Cause {
         }
     }
 
+    /// What its author can do, where what the bot wrote says it.
+    pub fn advice(&self) -> Option<&str> {
+        match self {
+            Self::Gone { advice, .. } => advice.as_deref(),
+            _ => None,
+        }
+    }
+
     /// One of each, for the documentation.
     pub fn examples() -> Vec<Self> {
         let late = |why| Self::Late { limit: Duration::from_millis(50), why };

@@ -22,6 +22,23 @@ pub struct Fault {
     /// kind only the first faults have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
+    /// What to do, where that was read from what the bot wrote. It stands at the end of the message as well.
+    #[serde(skip)]
+    pub advice: Option<String>,
+}
+
+impl Fault {
+    /// What happened, without what to do.
+    pub fn happened(&self) -> &str {
+        let advice = self.advice.as_deref().unwrap_or("");
+        let told = self.message.strip_suffix(advice).and_then(|told| told.strip_suffix("; "));
+        told.filter(|_| !advice.is_empty()).unwrap_or(&self.message)
+    }
+
+    /// What to do: as what it wrote suggests, else what helps with faults of its kind.
+    pub fn fix(&self) -> Option<&str> {
+        self.advice.as_deref().or_else(|| self.kind.change())
+    }
 }
 
 /// An order that the rules do not allow: a bad move, and no fault of the program.
@@ -99,6 +116,29 @@ impl FaultKind {
     /// is none that its author meant.)
     pub fn breaks(self) -> bool {
         !matches!(self, Self::Stray | Self::Pondering)
+    }
+
+    /// What to change, where the sentence of the fault does not say it already.
+    pub fn change(self) -> Option<&'static str> {
+        match self {
+            Self::Timeout => {
+                Some("answer sooner, flush after every answer, and read all of the input (docs/faults.md)")
+            }
+            Self::Crash => {
+                Some("start the bot by hand with the input it had: agon replay export FILE --input --seat N")
+            }
+            Self::Malformed => {
+                Some("print exactly the form the rulebook gives; debug text belongs on standard error")
+            }
+            Self::Exception => Some(
+                "catch it where it is thrown, or mend what it says; its trace is kept: agon replay show --stderr",
+            ),
+            Self::Stray => Some("print one answer for each question; debug text belongs on standard error"),
+            Self::Pondering => {
+                Some("wait for input without spinning, and stop threads when you have answered")
+            }
+            _ => None,
+        }
     }
 
     /// The word for tables.

@@ -549,7 +549,7 @@ impl<'a> Referee<'a> {
             };
             // However many faults it had before, this one is told.
             self.count_fault(seat, cause.kind());
-            self.list_fault(seat, cause.kind(), &cause.to_string());
+            self.list_fault(seat, cause.kind(), &cause.to_string(), cause.advice());
         }
     }
 
@@ -586,7 +586,7 @@ impl<'a> Referee<'a> {
     }
 
     fn fault(&mut self, seat: Seat, cause: &Cause) {
-        self.note_fault(seat, cause.kind(), &cause.to_string());
+        self.note_fault(seat, cause.kind(), &cause.to_string(), cause.advice());
     }
 
     /// A fault in what the bot said. What to do is added where it has said nothing else yet.
@@ -594,14 +594,14 @@ impl<'a> Referee<'a> {
         let state = &self.seats[seat.index()];
         let is_first = state.time.answers == 0 && state.counts.faults.is_empty();
         match advice::of_first_words(said).filter(|_| is_first) {
-            Some(advice) => self.note_fault(seat, kind, &format!("{message}; {advice}")),
-            None => self.note_fault(seat, kind, message),
+            Some(advice) => self.note_fault(seat, kind, &format!("{message}; {advice}"), Some(advice)),
+            None => self.note_fault(seat, kind, message, None),
         }
     }
 
-    fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+    fn note_fault(&mut self, seat: Seat, kind: FaultKind, message: &str, advice: Option<&str>) {
         if self.count_fault(seat, kind) <= LISTED_FAULTS {
-            self.list_fault(seat, kind, message);
+            self.list_fault(seat, kind, message, advice);
         }
     }
 
@@ -632,9 +632,10 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn list_fault(&mut self, seat: Seat, kind: FaultKind, message: &str) {
+    fn list_fault(&mut self, seat: Seat, kind: FaultKind, message: &str, advice: Option<&str>) {
         let (step, turn) = (self.session.steps(), self.session.moment());
         let message = message.chars().take(LONGEST_SENTENCE).collect();
-        self.faults.push(Fault { seat, step, turn, kind, message, stderr: Vec::new() });
+        let (stderr, advice) = (Vec::new(), advice.map(str::to_owned));
+        self.faults.push(Fault { seat, step, turn, kind, message, stderr, advice });
     }
 }

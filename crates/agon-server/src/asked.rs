@@ -4,11 +4,15 @@
 use std::collections::BTreeMap;
 
 use agon_ladder::Contender;
-use agon_store::acts::{Abort, Beat, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Start, Void};
+use agon_store::acts::{
+    Abort, Beat, Building, Built, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Start, Void,
+};
 use agon_store::{
     Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
 };
-use agon_worker::{Job, Program, Report, Sitting, Try};
+use agon_worker::protocol::MOST_PRIVATE;
+use agon_worker::versions::MOST_LOG;
+use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
 
 use crate::{Server, ServerError, number};
 
@@ -16,6 +20,8 @@ use crate::{Server, ServerError, number};
 pub const LEASE_MS: i64 = 60_000;
 /// With more results that nobody has checked nothing is leased: who recomputes falls behind.
 const MOST_UNCHECKED: i64 = 512;
+/// A longer reason is cut, in characters.
+const LONGEST_WHY: usize = 4_000;
 
 impl Server {
     /// A worker introduces itself. Leases of an earlier process under its name end, for it is gone.
@@ -107,8 +113,8 @@ impl Server {
     }
 
     pub(crate) async fn known(&self) -> Result<BTreeMap<VersionId, Version>, ServerError> {
-        let versions = self.store.versions(self.contest).await?;
-        Ok(versions.into_iter().map(|version| (version.id, version)).collect())
+        let players = self.store.players(self.contest).await?;
+        Ok(players.into_iter().map(|version| (version.id, version)).collect())
     }
 
     /// A match begins.
@@ -128,7 +134,32 @@ impl Server {
         Ok(self.store.act(Beat { worker, lease: LeaseId(lease), now, until }).await?)
     }
 
-    /// A match is over: its replay is kept first, then one short transaction.
+    /// The version that a check match is about is unpacked and built.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn building(&self, worker: WorkerId, attempt: Try, now: Time) -> Result<bool, ServerError> {
+        Ok(self.store.act(Building { worker, attempt: ours(attempt), now }).await?)
+    }
+
+    /// That is over; what the build said is kept for its author.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn built(&self, worker: WorkerId, attempt: Try, log: &[u8]) -> Result<(), ServerError> {
+        let log = &log[log.len().saturating_sub(MOST_LOG as usize)..];
+        let log = if log.is_empty() { None } else { Some(self.keep(log)?) };
+        self.store.act(Built { worker, attempt: ours(attempt), log }).await?;
+        Ok(())
+    }
+
+    /// Keeps an object.
+    pub(crate) fn keep(&self, bytes: &[u8]) -> Result<Sha, ServerError> {
+        let kept = self.objects.put(bytes);
+        Ok(kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?)
+    }
+
+    /// A match is over: its replay and what belongs to the authors are kept first, then one short transaction.
     ///
     /// # Errors
     /// Those of the store.
@@ -136,16 +167,21 @@ impl Server {
         &self,
         worker: WorkerId,
         attempt: Try,
-        report: &Report,
-        replay: &[u8],
+        (report, replay, own): (&Report, &[u8], &[Option<Private>]),
         now: Time,
     ) -> Result<agon_worker::Posted, ServerError> {
         if replay.len() > agon_worker::verify::LARGEST {
             return Ok(agon_worker::Posted::Refused);
         }
-        let kept = self.objects.put(replay);
-        let replay = kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?;
-        let post = Post { worker, attempt: ours(attempt), result: crate::json(report), replay, now };
+        let replay = self.keep(replay)?;
+        let own: Vec<Option<String>> =
+            own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
+        if own.iter().flatten().any(|own| own.len() > MOST_PRIVATE) {
+            return Ok(agon_worker::Posted::Refused);
+        }
+        let own = own.iter().map(|own| own.as_ref().map(|own| self.keep(own.as_bytes())).transpose());
+        let own = own.collect::<Result<_, _>>()?;
+        let post = Post { worker, attempt: ours(attempt), result: crate::json(report), replay, own, now };
         Ok(match self.store.act(post).await? {
             PostReply::Kept | PostReply::Same => agon_worker::Posted::Kept,
             PostReply::Settled => agon_worker::Posted::Settled,
@@ -161,10 +197,15 @@ impl Server {
         &self,
         worker: WorkerId,
         attempt: Try,
-        (why, hopeless): (&str, bool),
+        nothing: &Nothing,
         now: Time,
     ) -> Result<(), ServerError> {
-        let why = why.chars().take(4_000).collect();
+        // Why a version cannot play is kept in parts, where there are such.
+        let why = match &nothing.unfit {
+            Some(unfit) => crate::json(&unfit.bounded(LONGEST_WHY)),
+            None => nothing.why.chars().take(LONGEST_WHY).collect(),
+        };
+        let hopeless = nothing.unfit.is_some();
         self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
         Ok(())
     }
@@ -185,7 +226,7 @@ impl Server {
     pub fn fetch(&self, sha: &str) -> Result<Vec<u8>, ServerError> {
         let sha: Sha = sha.parse().map_err(ServerError::Wrong)?;
         self.objects
-            .get(&sha, 2 * agon_worker::unpack::MOST_PACKED)
+            .get(&sha, 2 * agon_worker::pack::MOST_PACKED)
             .map_err(|error| ServerError::Wrong(error.to_string()))
     }
 }

@@ -1,7 +1,7 @@
 //! The worker inside the server: it calls the same functions as one on another machine, without a wire.
 
 use agon_store::{Time, WorkerId};
-use agon_worker::{Away, Granted, Hall, Posted, Report, Try};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, Private, Report, Try};
 use tokio::runtime::Handle;
 
 use crate::{Server, ServerError};
@@ -50,15 +50,27 @@ impl Hall for Inside<'_> {
         self.runtime.block_on(self.server.beat(self.worker, lease, self.now())).map_err(away)
     }
 
-    fn post(&self, attempt: Try, report: &Report, replay: &[u8]) -> Result<Posted, Away> {
-        let post = self.server.post(self.worker, attempt, report, replay, self.now());
+    fn building(&self, attempt: Try) -> Result<bool, Away> {
+        self.runtime.block_on(self.server.building(self.worker, attempt, self.now())).map_err(away)
+    }
+
+    fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away> {
+        self.runtime.block_on(self.server.built(self.worker, attempt, log)).map_err(away)
+    }
+
+    fn post(
+        &self,
+        attempt: Try,
+        report: &Report,
+        replay: &[u8],
+        own: &[Option<Private>],
+    ) -> Result<Posted, Away> {
+        let post = self.server.post(self.worker, attempt, (report, replay, own), self.now());
         self.runtime.block_on(post).map_err(away)
     }
 
-    fn void(&self, attempt: Try, why: &str, hopeless: bool) -> Result<(), Away> {
-        self.runtime
-            .block_on(self.server.void(self.worker, attempt, (why, hopeless), self.now()))
-            .map_err(away)
+    fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {
+        self.runtime.block_on(self.server.void(self.worker, attempt, nothing, self.now())).map_err(away)
     }
 
     fn abort(&self, lease: i64) -> Result<(), Away> {

@@ -17,6 +17,7 @@ pub mod status;
 
 pub mod recomputed;
 
+mod causes;
 mod facts;
 
 use std::path::Path;
@@ -128,6 +129,7 @@ impl Server {
                 builtin: Some(boss.clone()),
                 source: Sha::of(format!("{boss}\n{}", agon_replay::data::PROGRAM)),
                 received: now,
+                only_if_better: false,
                 actor: "server".to_owned(),
             };
             if let Added::New(version, _) | Added::Same(version, ..) = self.store.act(add).await? {
@@ -183,6 +185,7 @@ pub async fn hand_in(
         builtin: None,
         source,
         received: now,
+        only_if_better: false,
         actor: actor.to_owned(),
     };
     Ok(store.act(add).await?)

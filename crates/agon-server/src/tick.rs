@@ -7,8 +7,10 @@ use agon_ladder::{Admission, Check, admission};
 use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal};
 use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, Time, Version, VersionState};
+use agon_worker::Private;
+use agon_worker::protocol::MOST_PRIVATE;
 
-use crate::{Server, ServerError, json, recomputed};
+use crate::{Server, ServerError, causes, json, recomputed};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,27 +77,42 @@ impl Server {
 
     async fn admit(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
         let versions = self.store.versions(self.contest).await?;
-        if versions.iter().all(|version| version.state != VersionState::Checking) {
+        if !versions.iter().any(|version| version.state.is_waiting()) {
             return Ok(());
         }
         let checks = self.store.checks(self.contest).await?;
-        for version in versions.iter().filter(|version| version.state == VersionState::Checking) {
-            let its: Vec<Check> =
-                checks.get(&version.id).map(Vec::as_slice).unwrap_or_default().iter().map(check).collect();
-            match admission(&its) {
-                Admission::Wait => {}
+        for version in versions.iter().filter(|version| version.state.is_waiting()) {
+            let its = checks.get(&version.id).map(Vec::as_slice).unwrap_or_default();
+            let cause = match admission(&its.iter().map(check).collect::<Vec<_>>()) {
+                Admission::Wait => continue,
+                Admission::Plan => {
+                    self.plan_check(version, &versions, now).await?;
+                    continue;
+                }
                 Admission::Live => {
                     self.store.act(Promote { version: version.id, now }).await?;
                     ticked.admitted += 1;
+                    continue;
                 }
-                Admission::Failed(reason) => {
-                    self.store.act(Demote { version: version.id, reason, now }).await?;
-                    ticked.admitted += 1;
-                }
-                Admission::Plan => self.plan_check(version, &versions, now).await?,
-            }
+                Admission::Failed => match its.last() {
+                    Some(last) if last.unfit => causes::unfit(last.why.as_deref().unwrap_or("")),
+                    last => causes::broke(
+                        self.told_to_author(last).as_ref(),
+                        last.and_then(|last| last.fault.as_deref()),
+                    ),
+                },
+                Admission::GivenUp => causes::given_up(its.last().and_then(|last| last.why.as_deref())),
+            };
+            self.store.act(Demote { version: version.id, cause, now }).await?;
+            ticked.admitted += 1;
         }
         Ok(())
+    }
+
+    /// What a check match told the author of its version.
+    fn told_to_author(&self, check: Option<&CheckState>) -> Option<Private> {
+        let own = self.objects.get(&check?.own?, MOST_PRIVATE as u64).ok()?;
+        serde_json::from_slice(&own).ok()
     }
 
     /// A check match: in the first seat, against a boss where there is one, else against itself.
@@ -148,8 +165,9 @@ impl Server {
 
 fn check(state: &CheckState) -> Check {
     match state.state {
-        MatchState::Valid => Check::Over(state.fault.clone()),
-        MatchState::Dead if state.unfit => Check::Unfit(state.why.clone().unwrap_or_default()),
+        MatchState::Valid if state.fault.is_some() => Check::Broke,
+        MatchState::Valid => Check::Passed,
+        MatchState::Dead if state.unfit => Check::Unfit,
         MatchState::Dead => Check::Dead,
         MatchState::Planned | MatchState::Leased | MatchState::Posted => Check::Waiting,
     }

@@ -7,9 +7,9 @@ use agon_game::{Seat, Setup};
 use agon_ladder::Policy;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, Setting, status};
-use agon_store::{Time, VersionState, WorkerId};
+use agon_store::{Time, VersionState, Whose, WorkerId};
 use agon_worker::play::Played;
-use agon_worker::{Ground, Job, Posted, Program, Report, Table, Terms};
+use agon_worker::{Ground, Job, Nothing, Posted, Program, Report, Stage, Table, Terms, Unfit};
 use tempfile::TempDir;
 
 /// The first game of the registry, under its own rules, with two of its bots.
@@ -63,7 +63,7 @@ impl World {
             .collect();
         let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         match played.expect("begins") {
-            Played::Whole(report, replay) => (report, replay),
+            Played::Whole(whole) => (whole.report, whole.replay),
             other => panic!("{other:?}"),
         }
     }
@@ -78,7 +78,7 @@ impl World {
     }
 
     async fn post(&self, worker: WorkerId, job: &Job, report: &Report, replay: &[u8]) -> Posted {
-        self.server.post(worker, job.attempt, report, replay, self.now).await.expect("answered")
+        self.server.post(worker, job.attempt, (report, replay, &[]), self.now).await.expect("answered")
     }
 
     async fn tick(&self) -> agon_server::Ticked {
@@ -309,7 +309,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         let Added::New(version, 1) = added else { panic!("{added:?}") };
         assert_eq!(
             hand_in(&world, "Ann", b"one").await.expect("kept"),
-            Added::Same(version, 1, VersionState::Checking)
+            Added::Same(version, 1, VersionState::Received)
         );
         assert_eq!(hand_in(&world, "a n-n", b"one").await.expect("kept"), Added::Taken("Ann".to_owned()));
         let boss = world.setting.bosses[0].trim_start_matches("builtin:").to_owned();
@@ -324,14 +324,30 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         assert!(job.check && job.seats[0].label == "Ann v1", "{job:?}");
         let seats = Seat::first(job.seats.len() as u8).count();
         assert_eq!(seats, world.setting.policy.seats);
-        let why = "its build ended with exit status: 1";
-        world.server.void(worker, job.attempt, (why, true), world.now).await.expect("answered");
+        let state = async |world: &World| {
+            let now = status::status(world.folder.path()).await.expect("looked at");
+            now.versions.into_iter().find(|version| version.entrant == "Ann").expect("there")
+        };
+        assert_eq!(state(&world).await.state, VersionState::Received);
+        assert!(world.server.building(worker, job.attempt, world.now).await.expect("answered"));
+        assert_eq!(state(&world).await.state, VersionState::Building);
+        world.server.built(worker, job.attempt, b"bot.c:3: error").await.expect("answered");
+        let unfit = Unfit {
+            stage: Stage::Building,
+            what: "its build ended with exit status: 1".to_owned(),
+            fix: Some("mend line 3".to_owned()),
+        };
+        let nothing = Nothing { why: unfit.what.clone(), unfit: Some(unfit) };
+        world.server.void(worker, job.attempt, &nothing, world.now).await.expect("answered");
+        assert!(!world.server.building(worker, job.attempt, world.now).await.expect("too late"));
         world.now = world.now.plus(10);
         assert_eq!(world.tick().await.admitted, 1);
         let now = status::status(world.folder.path()).await.expect("looked at");
         let ann = now.versions.iter().find(|version| version.entrant == "Ann").expect("there");
         assert_eq!(ann.state, VersionState::Failed);
-        assert_eq!(ann.reason.as_deref(), Some("yours: its build ended with exit status: 1"));
+        assert_eq!(ann.reason.as_deref(), Some("yours: its build ended with exit status: 1; mend line 3"));
+        let cause = ann.cause.as_ref().expect("it says why");
+        assert_eq!((cause.whose, cause.stage), (Whose::Yours, agon_store::Stage::Building));
         assert!(now.board.iter().all(|line| line.boss), "it never stood on the ladder");
         world.clean().await;
     });

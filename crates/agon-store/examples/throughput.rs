@@ -25,8 +25,16 @@ async fn found(store: &Store) -> (ContestId, Vec<VersionId>) {
     let mut versions = Vec::new();
     for number in 0..40 {
         let (entrant, source) = (format!("bot {number}"), Sha::of(format!("{number}")));
-        let add =
-            Add { contest, entrant, boss: false, builtin: None, source, received: now, actor: "t".into() };
+        let add = Add {
+            contest,
+            entrant,
+            boss: false,
+            builtin: None,
+            source,
+            received: now,
+            only_if_better: false,
+            actor: "t".into(),
+        };
         let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
         store.act(Promote { version, now }).await.expect("live");
         versions.push(version);
@@ -68,7 +76,7 @@ async fn measure(jobs: usize, workers: usize) {
                 // A worker posts up to 32 results in a request: they share its transaction.
                 let posts = granted.matches.iter().map(|leased| {
                     let (result, replay) = (RESULT.to_owned(), Sha::of(leased.attempt.game.0.to_le_bytes()));
-                    store.act(Post { worker, attempt: leased.attempt, result, replay, now })
+                    store.act(Post { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now })
                 });
                 for reply in join(posts).await {
                     reply.expect("posted");

@@ -22,7 +22,7 @@ pub use plan::{Plan, Planned};
 pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
 pub use seal::Seal;
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
-pub use version::{Add, Added, Demote, Promote, Return};
+pub use version::{Add, Added, Building, Built, Demote, Promote, Return};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + 'static {

@@ -21,7 +21,11 @@ pub type DbRow = SqliteRow;
 /// How a number that the database gives is written down.
 const ID: &str = "INTEGER PRIMARY KEY AUTOINCREMENT";
 /// All schemas, each on top of the one before. One that was published never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 /// Another process may hold the database for a moment: a command line beside the server.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How many connections read at once.

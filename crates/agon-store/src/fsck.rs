@@ -115,6 +115,22 @@ const RULES: &[Rule] = &[
                  OR sum(CASE WHEN (v.state = 'live') <> (e.version_id IS NOT NULL) THEN 1 ELSE 0 END) > 0 LIMIT 20",
     },
     Rule {
+        holds: "a version has been received, and was once what it is",
+        breaks: "SELECT 'version', v.id FROM versions v WHERE v.state <> 'draft' AND (NOT EXISTS (SELECT 1 FROM steps s \
+                 WHERE s.version_id = v.id AND s.state = 'received') OR (v.state IN ('building', 'trial', 'live', 'failed') \
+                 AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.version_id = v.id AND s.state = v.state) \
+                 AND (v.state <> 'failed' OR v.cause IS NOT NULL))) LIMIT 20",
+    },
+    Rule {
+        holds: "only what failed says why",
+        breaks: "SELECT 'version', id FROM versions WHERE cause IS NOT NULL AND state <> 'failed' LIMIT 20",
+    },
+    Rule {
+        holds: "what a match told its authors goes with its result",
+        breaks: "SELECT 'match', m.id FROM matches m JOIN seats s ON s.match_id = m.id \
+                 WHERE s.own_sha IS NOT NULL AND m.state NOT IN ('posted', 'valid') LIMIT 20",
+    },
+    Rule {
         holds: "only versions that were live play in the ladder",
         breaks: "SELECT 'version', s.version_id FROM seats s JOIN matches m ON m.id = s.match_id \
                  JOIN blocks b ON b.id = m.block_id LEFT JOIN entries e ON e.version_id = s.version_id \
@@ -138,7 +154,7 @@ const RULES: &[Rule] = &[
         breaks: "SELECT 'entrant', e.id FROM entrants e WHERE e.withdrawn_ms IS NOT NULL AND (e.join_code IS NOT NULL \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.entrant_id = e.id AND m.to_ms IS NULL) \
                  OR EXISTS (SELECT 1 FROM bots b JOIN versions v ON v.bot_id = b.id WHERE b.entrant_id = e.id \
-                 AND v.state IN ('live', 'checking'))) LIMIT 20",
+                 AND v.state IN ('live', 'received', 'building', 'checking', 'trial'))) LIMIT 20",
     },
 ];
 

@@ -1,9 +1,11 @@
 //! What only reads.
 
-use std::collections::BTreeMap;
-
 mod matches;
 mod people;
+
+use std::collections::BTreeMap;
+
+use sqlx::AssertSqlSafe;
 
 use crate::acts::lease::Freed;
 use crate::{
@@ -41,18 +43,28 @@ pub struct CheckState {
     pub game: MatchId,
     /// `planned`, `leased`, `posted`, `valid` or `dead`.
     pub state: crate::MatchState,
-    /// What the version's program did wrong there, when it is over.
+    /// By what kind of fault the version's program broke there, when it is over.
     pub fault: Option<String>,
+    /// What belongs to the version's author of it: an object.
+    pub own: Option<Sha>,
     /// Why the last try came to nothing.
     pub why: Option<String>,
     /// Whether that was because the version cannot be made ready.
     pub unfit: bool,
 }
 
-type VersionRow = (i64, String, bool, i64, Option<String>, String, i64, String, Option<String>);
+/// The columns of a version, in the order of [`VersionRow`].
+pub(crate) const VERSION: &str = "v.id, e.name, e.boss, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason, v.cause, \
+                                  v.only_if_better";
+/// Where they are.
+pub(crate) const VERSIONS: &str =
+    "versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id";
 
-fn version(row: VersionRow) -> Result<Version, StoreError> {
-    let (id, entrant, boss, n, builtin, source, received, state, reason) = row;
+pub(crate) type VersionRow =
+    (i64, String, bool, i64, Option<String>, String, i64, String, Option<String>, Option<String>, bool);
+
+pub(crate) fn version(row: VersionRow) -> Result<Version, StoreError> {
+    let (id, entrant, boss, n, builtin, source, received, state, reason, cause, only_if_better) = row;
     Ok(Version {
         id: VersionId(id),
         entrant,
@@ -63,7 +75,14 @@ fn version(row: VersionRow) -> Result<Version, StoreError> {
         received: Time(received),
         state: VersionState::of(&state)?,
         reason,
+        cause: cause.as_deref().map(read).transpose()?,
+        only_if_better,
     })
+}
+
+/// What stands in the database as JSON.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 impl Store {
@@ -97,13 +116,19 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn versions(&self, contest: ContestId) -> Result<Vec<Version>, StoreError> {
-        let rows: Vec<VersionRow> = sqlx::query_as(
-            "SELECT v.id, e.name, e.boss, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason FROM versions v \
-             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 ORDER BY v.id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
+        let all = self.players(contest).await?;
+        Ok(all.into_iter().filter(|version| version.state != VersionState::Draft).collect())
+    }
+
+    /// All that may sit in a match: versions, and drafts.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn players(&self, contest: ContestId) -> Result<Vec<Version>, StoreError> {
+        // Two texts of ours, put together.
+        let all = format!("SELECT {VERSION} FROM {VERSIONS} WHERE e.contest_id = $1 ORDER BY v.id");
+        let rows: Vec<VersionRow> =
+            sqlx::query_as(AssertSqlSafe(all)).bind(contest.0).fetch_all(&self.reader).await?;
         rows.into_iter().map(version).collect()
     }
 
@@ -179,10 +204,10 @@ impl Store {
         &self,
         contest: ContestId,
     ) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
-        type Row = (i64, i64, String, Option<String>, Option<String>, Option<String>);
+        type Row = (i64, i64, String, Option<String>, Option<String>, Option<String>, Option<String>);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT s.version_id, m.id, m.state, s.fault, a.why, a.how \
-             FROM (SELECT id FROM versions WHERE state = 'checking') v CROSS JOIN seats s CROSS JOIN matches m \
+            "SELECT s.version_id, m.id, m.state, s.fault, s.own_sha, a.why, a.how \
+             FROM (SELECT id FROM versions WHERE state IN ('received', 'building', 'checking')) v CROSS JOIN seats s CROSS JOIN matches m \
              CROSS JOIN blocks b LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
              WHERE s.version_id = v.id AND m.id = s.match_id AND b.id = m.block_id AND b.kind = 'check' \
              AND b.contest_id = $1 ORDER BY m.id, s.seat",
@@ -191,10 +216,11 @@ impl Store {
         .fetch_all(&self.reader)
         .await?;
         let mut all: BTreeMap<VersionId, Vec<CheckState>> = BTreeMap::new();
-        for (version, id, state, fault, why, how) in rows {
+        for (version, id, state, fault, own, why, how) in rows {
             let state = crate::MatchState::of(&state)?;
             let unfit = how.as_deref() == Some("unfit");
-            let check = CheckState { game: MatchId(id), state, fault, why, unfit };
+            let own = own.map(|own| own.parse()).transpose().map_err(StoreError::Damaged)?;
+            let check = CheckState { game: MatchId(id), state, fault, own, why, unfit };
             all.entry(VersionId(version)).or_default().push(check);
         }
         Ok(all)
@@ -308,7 +334,9 @@ impl Store {
         let rows: Vec<(String, String)> = sqlx::query_as(
             "SELECT v.source_sha, 'version ' || v.id FROM versions v JOIN bots b ON b.id = v.bot_id \
              JOIN entrants e ON e.id = b.entrant_id WHERE v.builtin IS NULL AND e.withdrawn_ms IS NULL UNION ALL \
-             SELECT replay_sha, 'the replay of match ' || id FROM matches WHERE replay_sha IS NOT NULL",
+             SELECT replay_sha, 'the replay of match ' || id FROM matches WHERE replay_sha IS NOT NULL UNION ALL \
+             SELECT v.log_sha, 'the build of version ' || v.id FROM versions v WHERE v.log_sha IS NOT NULL UNION ALL \
+             SELECT own_sha, 'what belongs to a seat of match ' || match_id FROM seats WHERE own_sha IS NOT NULL",
         )
         .fetch_all(&self.reader)
         .await?;

@@ -78,8 +78,12 @@ words! {
     Kind {
         /// May this version go live?
         Check = "check",
+        /// Somebody wants to see how a bot does that makes no version.
+        Draft = "draft",
         /// Somebody wants to see it.
         Challenge = "challenge",
+        /// Is this version better than the one before?
+        Promotion = "promotion",
         /// The ladder.
         Ladder = "ladder",
     }
@@ -90,9 +94,14 @@ impl Kind {
     pub fn lane(self) -> i64 {
         match self {
             Self::Check => 0,
-            Self::Challenge => 1,
-            Self::Ladder => 2,
+            Self::Draft | Self::Challenge => 1,
+            Self::Promotion | Self::Ladder => 2,
         }
+    }
+
+    /// Whether somebody chose the seed. Such blocks have numbers below 0.
+    pub fn is_chosen(self) -> bool {
+        matches!(self, Self::Draft | Self::Challenge)
     }
 
     /// Whether its results count in the table.
@@ -120,14 +129,77 @@ words! {
 words! {
     /// Where a version is in its life.
     VersionState {
-        /// Its check match is not over.
+        /// It waits.
+        Received = "received",
+        /// It is unpacked and built.
+        Building = "building",
+        /// It plays its check match.
         Checking = "checking",
+        /// It plays against the one before, whose place it takes only when it is better.
+        Trial = "trial",
         /// It stands for its bot.
         Live = "live",
         /// It did, or was overtaken.
         Former = "former",
         /// It cannot play.
         Failed = "failed",
+        /// It is none: bytes that were tried out, and are forgotten after a day.
+        Draft = "draft",
+    }
+}
+
+impl VersionState {
+    /// Whether its check match is not over.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, Self::Received | Self::Building | Self::Checking)
+    }
+}
+
+words! {
+    /// Whose doing something is.
+    Whose {
+        /// Its author's.
+        Yours = "yours",
+        /// That of the contest and its machines.
+        Ours = "ours",
+    }
+}
+
+words! {
+    /// The steps from what was handed in to a version that plays.
+    Stage {
+        /// The archive, and what is in it.
+        Unpacking = "unpacking",
+        /// Its build.
+        Building = "building",
+        /// Its command.
+        Starting = "starting",
+        /// Its check match.
+        Match = "match",
+    }
+}
+
+/// Why a version cannot play.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+pub struct Cause {
+    /// Whose doing it is.
+    pub whose: Whose,
+    /// At which step.
+    pub stage: Stage,
+    /// What happened.
+    pub what: String,
+    /// What to do about it, where that is known.
+    pub fix: Option<String>,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.whose.word(), self.what)?;
+        match &self.fix {
+            Some(fix) if self.what.ends_with('.') => write!(f, " {fix}"),
+            Some(fix) => write!(f, "; {fix}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -188,6 +260,23 @@ pub struct Version {
     pub state: VersionState,
     /// Why it is there, where there is something to say.
     pub reason: Option<String>,
+    /// Why it failed, in parts.
+    pub cause: Option<Cause>,
+    /// Whether it takes the place of the one before only when it is better.
+    pub only_if_better: bool,
+}
+
+/// What only the entrant of a version may know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnVersion {
+    /// The version.
+    pub version: Version,
+    /// When it came to be what, the first first.
+    pub steps: Vec<(VersionState, Time)>,
+    /// What its build said: an object.
+    pub log: Option<Sha>,
+    /// Its check match, once there is one.
+    pub check: Option<MatchId>,
 }
 
 /// Somebody who plays matches.

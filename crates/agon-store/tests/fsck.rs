@@ -1,8 +1,12 @@
 //! fsck sees what it is there for: whatever is changed behind the store's back.
 
 use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Seal};
-use agon_store::{Kind, Objects, Outcome, Sha, Store, Time};
+use agon_store::{Cause, Kind, Objects, Outcome, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
+
+fn cause() -> Cause {
+    Cause { whose: Whose::Yours, stage: Stage::Match, what: "crash".into(), fix: Some("mend it".into()) }
+}
 
 /// A contest with one block, one match of it sealed, the other leased.
 async fn contest(folder: &std::path::Path) {
@@ -14,7 +18,16 @@ async fn contest(folder: &std::path::Path) {
     for name in ["a", "b"] {
         let (entrant, source) = (name.to_owned(), Sha::of(name));
         let builtin = Some(format!("builtin:{name}"));
-        let add = Add { contest, entrant, boss: true, builtin, source, received: now, actor: "t".into() };
+        let add = Add {
+            contest,
+            entrant,
+            boss: true,
+            builtin,
+            source,
+            received: now,
+            only_if_better: false,
+            actor: "t".into(),
+        };
         let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
         store.act(Promote { version, now }).await.expect("live");
         lineup.push(version);
@@ -28,7 +41,10 @@ async fn contest(folder: &std::path::Path) {
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
     let replay = Objects::new(folder).put(b"replay").expect("room");
-    store.act(Post { worker, attempt, result: "{}".into(), replay, now }).await.expect("posted");
+    store
+        .act(Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now })
+        .await
+        .expect("posted");
     let outcome = Outcome {
         ranks: vec![1, 2],
         scores: vec![1.0, 0.0],
@@ -47,7 +63,7 @@ async fn contest(folder: &std::path::Path) {
 
 #[tokio::test]
 async fn every_kind_of_damage_is_found_and_named() {
-    let damages: [(&str, &str); 16] = [
+    let damages: [(&str, &str); 19] = [
         ("DELETE FROM jobs", "a job is there exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
         (
@@ -70,6 +86,12 @@ async fn every_kind_of_damage_is_found_and_named() {
         ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
         ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
+        ("DELETE FROM steps", "a version has been received, and was once"),
+        ("UPDATE versions SET cause = '{}'", "only what failed says why"),
+        (
+            "UPDATE seats SET own_sha = (SELECT replay_sha FROM matches WHERE replay_sha IS NOT NULL)",
+            "what a match told its authors",
+        ),
     ];
     for (damage, rule) in damages {
         let folder = tempfile::tempdir().expect("a folder");
@@ -111,7 +133,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 3)"), "{error}");
 }
 
 #[tokio::test]
@@ -125,7 +147,16 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     let add = async |text: &str, now: i64| {
         let source = objects.put(text.as_bytes()).expect("kept");
         let (entrant, actor) = ("ann".to_owned(), "ann".to_owned());
-        let add = Add { contest, entrant, boss: false, builtin: None, source, received: Time(now), actor };
+        let add = Add {
+            contest,
+            entrant,
+            boss: false,
+            builtin: None,
+            source,
+            received: Time(now),
+            only_if_better: false,
+            actor,
+        };
         store.act(add).await.expect("added")
     };
     let (Added::New(first, 1), Added::New(second, 2), Added::New(third, 3)) =
@@ -136,12 +167,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     // The second is ready before the first: the first never stands.
     assert!(store.act(Promote { version: second, now: Time(5) }).await.expect("promoted"));
     assert!(!store.act(Promote { version: first, now: Time(6) }).await.expect("overtaken"));
-    assert!(
-        store
-            .act(Demote { version: third, reason: "yours: crash".into(), now: Time(7) })
-            .await
-            .expect("failed")
-    );
+    assert!(store.act(Demote { version: third, cause: cause(), now: Time(7) }).await.expect("failed"));
     assert!(!store.act(Promote { version: third, now: Time(8) }).await.expect("it stays failed"));
     let back = |version, now| store.act(Return { version, actor: "ann".into(), now: Time(now) });
     assert!(!back(third, 9).await.expect("it cannot play"));

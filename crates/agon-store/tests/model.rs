@@ -193,6 +193,7 @@ impl World {
                 builtin: Some(format!("builtin:{entrant}")),
                 source: Sha::of(entrant),
                 received: now,
+                only_if_better: false,
                 actor: "test".into(),
             };
             let Added::New(id, 1) = store.act(add).await.expect("added") else { panic!("it is new") };
@@ -298,7 +299,7 @@ impl World {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
                 let result = format!("{{\"try\":{},\"other\":{other}}}", attempt.n);
                 let replay = self.replay(attempt.game);
-                let post = Post { worker, attempt, result: result.clone(), replay, now };
+                let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
                 let reply = self.store().act(post).await.expect("answered");
                 let game = self.model.games[&attempt.game];
                 let expected = match &self.model.tries[&attempt].1 {

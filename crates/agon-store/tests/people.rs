@@ -81,6 +81,7 @@ impl World {
             builtin: None,
             source,
             received: Time(5),
+            only_if_better: false,
             actor: name.into(),
         };
         let Added::New(version, _) = self.store.act(add).await.expect("added") else { panic!("new") };

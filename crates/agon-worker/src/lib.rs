@@ -15,12 +15,18 @@ pub mod play;
 pub mod run;
 pub mod verify;
 
+mod private;
+
 pub mod holding;
+pub mod pack;
 pub mod unpack;
 pub mod versions;
 
 pub use play::Table;
-pub use protocol::{Away, Granted, Ground, Hall, Job, Posted, Program, Report, Sitting, Terms, Try};
+pub use protocol::{
+    Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,
+    Try, Unfit,
+};
 pub use run::{Settings, run};
 pub use verify::{Recomputed, verify};
 pub use versions::Versions;

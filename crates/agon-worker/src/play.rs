@@ -1,19 +1,21 @@
 //! One match of a contest.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use agon_bot::BotName;
+use agon_bot::{BotName, Kind};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{
-    MatchRecord, Observer, Ponder, Recorder, StepReport, Terms as Conditions, cpus_a_match, play_on, seat_all,
+    MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, cpus_a_match,
+    play_on, seat_all,
 };
-use agon_replay::{Header, SeatInfo};
+use agon_replay::{Header, Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::holding;
-use crate::protocol::{Job, Report, Terms};
+use crate::protocol::{Job, Private, Program, Report, Stage, Terms, Unfit};
+use crate::{holding, private};
 
 /// The game under a contest's terms, with rules and maps read.
 pub struct Table {
@@ -28,11 +30,24 @@ pub struct Table {
 #[derive(Debug)]
 pub enum Played {
     /// It was played to its end.
-    Whole(Report, Vec<u8>),
+    Whole(Box<Whole>),
     /// It does not count: why.
     Void(String),
+    /// It is a check match, and the version cannot even be seated.
+    Unfit(Unfit),
     /// It was stopped.
     Stopped,
+}
+
+/// A match that was played to its end.
+#[derive(Debug)]
+pub struct Whole {
+    /// What was seen of it.
+    pub report: Report,
+    /// Its replay, in which nothing is private.
+    pub replay: Vec<u8>,
+    /// For each seat what belongs to its author alone; none where nobody's program played.
+    pub own: Vec<Option<Private>>,
 }
 
 impl Table {
@@ -103,8 +118,15 @@ impl Table {
         let recorder = Recorder::new(Vec::new(), &header).map_err(|error| error.to_string())?;
         let mut watch = Watch { recorder, turn };
         let labels: Vec<String> = job.seats.iter().map(|seat| seat.label.clone()).collect();
-        let seated = seat_all(session, bots, self.clock, self.ponder, cpus);
-        let mut players = seated.map_err(|error| error.to_string())?;
+        let mut players = match seat_all(session, bots, self.clock, self.ponder, cpus) {
+            Ok(players) => players,
+            // Nobody else's name is tried for the first time here.
+            Err(SeatError::Name(why)) if job.check => {
+                let what = bots.first().map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
+                return Ok(Played::Unfit(Unfit { stage: Stage::Starting, what, fix: None }));
+            }
+            Err(error) => return Err(error.to_string()),
+        };
         let conditions = Conditions::new(self.clock, self.ponder, halt);
         let record = play_on(session, &mut players, &labels, &mut watch, &conditions);
         match &record.void {
@@ -113,18 +135,33 @@ impl Table {
             Some(void) => return Ok(Played::Void(void.to_string())),
         }
         let report = report(&record, bots.len());
-        let replay = watch.recorder.finish(session, &record).map_err(|error| error.to_string())?;
-        Ok(Played::Whole(report, replay))
+        let whole = watch.recorder.finish(session, &record).map_err(|error| error.to_string())?;
+        let replay = Replay::read(&whole).map_err(|error| error.to_string())?;
+        let own =
+            Seat::first(bots.len() as u8).zip(job.seats.iter().zip(bots)).map(|(seat, (sitting, bot))| {
+                let Program::Source(_) = sitting.program else { return None };
+                Some(private::of(&record, &replay, seat, &folder(bot)))
+            });
+        let own = own.collect();
+        let public = redact(&whole, &[], &|order| session.public(order));
+        let (replay, _) = public.map_err(|error| error.to_string())?;
+        Ok(Played::Whole(Box::new(Whole { report, replay, own })))
+    }
+}
+
+/// Where the files of a bot lie.
+fn folder(bot: &BotName) -> PathBuf {
+    match &bot.kind {
+        Kind::Path(path) if path.is_dir() => path.clone(),
+        Kind::Path(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
+        _ => PathBuf::new(),
     }
 }
 
 fn report(record: &MatchRecord, seats: usize) -> Report {
     let fault = |seat: Seat| {
         let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
-        broke.next().map(|fault| {
-            let said: String = fault.message.chars().take(300).collect();
-            format!("{}: {said}", fault.kind.word())
-        })
+        broke.next().map(|fault| fault.kind.word().to_owned())
     };
     Report {
         faults: Seat::first(seats as u8).map(fault).collect(),

@@ -1,6 +1,7 @@
 //! What a worker and a server say to each other.
 
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
+use agon_replay::Note;
 use agon_spec::{Ponder, RecordedClock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -142,7 +143,8 @@ pub struct Granted {
 /// What was seen of a match that its replay cannot prove. The rest is in the replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// For each seat the first thing by which its program broke, where it did.
+    /// For each seat the kind of fault by which its program broke first, where it did. Everybody may know it; what was
+    /// said about it belongs to the seat ([`Private`]).
     pub faults: Vec<Option<String>>,
     /// For each seat its longest answer, in milliseconds.
     pub max_ms: Vec<f64>,
@@ -150,6 +152,84 @@ pub struct Report {
     pub wall_us: u64,
     /// How far its bots were held back.
     pub level: String,
+}
+
+/// What of a match belongs to the author of one bot and to nobody else. It never stands in the replay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Private {
+    /// What the program did wrong, in order.
+    pub faults: Vec<Told>,
+    /// What it wrote on standard error and the like, with the step of each from 0, in order.
+    pub notes: Vec<Note>,
+    /// So many of the first notes were left out: the last ones say how it ended.
+    pub left_out: usize,
+}
+
+/// A fault as its author is told of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The step, from 0, as in the replay.
+    pub step: u32,
+    /// The same place in the game's words: `turn 12`.
+    pub turn: String,
+    /// The kind of fault, in words.
+    pub kind: String,
+    /// Whether no answer came by it, or none that can be played.
+    pub breaks: bool,
+    /// What happened.
+    pub what: String,
+    /// What to do about it.
+    pub fix: Option<String>,
+}
+
+/// The most that is posted of one seat, in bytes of JSON.
+pub const MOST_PRIVATE: usize = 256 << 10;
+
+/// Why a version cannot play: its author's doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfit {
+    /// At which step that was found.
+    pub stage: Stage,
+    /// What is wrong with it: a sentence.
+    pub what: String,
+    /// What to do about it.
+    pub fix: Option<String>,
+}
+
+impl Unfit {
+    /// The same, its sentences no longer than so many characters.
+    pub fn bounded(&self, most: usize) -> Self {
+        let cut = |text: &String| text.chars().take(most).collect();
+        Self { stage: self.stage, what: cut(&self.what), fix: self.fix.as_ref().map(cut) }
+    }
+}
+
+/// The steps from what was handed in to a bot that plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// The archive, and what is in it.
+    Unpacking,
+    /// Its build.
+    Building,
+    /// Its command.
+    Starting,
+}
+
+/// Why a match came to nothing that could count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing {
+    /// A sentence that says whose fault it was.
+    pub why: String,
+    /// In a check match: the version cannot play at all, and trying again is of no use.
+    pub unfit: Option<Unfit>,
+}
+
+impl Nothing {
+    /// One that may go well when it is played again.
+    pub fn again(why: impl Into<String>) -> Self {
+        Self { why: why.into(), unfit: None }
+    }
 }
 
 /// What becomes of a result.
@@ -186,16 +266,33 @@ pub trait Hall: Sync {
     /// # Errors
     /// When the server is away.
     fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away>;
-    /// A match is over.
+    /// The version that a check match is about is being unpacked and built. `false` when the match is somebody else's
+    /// by now.
     ///
     /// # Errors
     /// When the server is away.
-    fn post(&self, attempt: Try, report: &Report, replay: &[u8]) -> Result<Posted, Away>;
-    /// A match came to nothing that could count: the machine was late, or (`hopeless`) a bot cannot be made ready.
+    fn building(&self, attempt: Try) -> Result<bool, Away>;
+    /// That is over, whatever came of it; `log` is what the build said, its end.
     ///
     /// # Errors
     /// When the server is away.
-    fn void(&self, attempt: Try, why: &str, hopeless: bool) -> Result<(), Away>;
+    fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away>;
+    /// A match is over. The replay holds nothing private; that is in `own`, for each seat of a program.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn post(
+        &self,
+        attempt: Try,
+        report: &Report,
+        replay: &[u8],
+        own: &[Option<Private>],
+    ) -> Result<Posted, Away>;
+    /// A match came to nothing that could count: the machine was late, or a bot cannot be made ready.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away>;
     /// What of a lease is not over is given back.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
 use crate::play::{Played, Table};
-use crate::protocol::{Away, Hall, Job, Posted, Program, Try};
+use crate::protocol::{Away, Hall, Job, Nothing, Posted, Program, Try};
 use crate::versions::{Unready, Versions};
 
 /// How a worker works.
@@ -153,7 +153,7 @@ impl Shared<'_> {
             let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
             let finished = finished.unwrap_or_else(|_| {
                 let why = "ours: agon itself panicked in the match; please report it";
-                self.persist(|| self.hall.void(attempt, why, false)).is_some()
+                self.persist(|| self.hall.void(attempt, &Nothing::again(why))).is_some()
             });
             let mut state = self.lock();
             state.playing.remove(&attempt);
@@ -238,14 +238,15 @@ impl Shared<'_> {
     /// Plays one match: whether it is over, one way or the other.
     fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> bool {
         let attempt = job.attempt;
+        let void = |nothing: Nothing| self.persist(|| self.hall.void(attempt, &nothing)).is_some();
         let bots: Vec<BotName> = match self.ready(job) {
-            Ok(bots) => bots,
-            Err(Unready::Unfit(why)) => {
-                return self.persist(|| self.hall.void(attempt, &why, job.check)).is_some();
+            // Stopped, it is given back; else it is somebody else's by now.
+            None => return !self.stopped(),
+            Some(Ok(bots)) => bots,
+            Some(Err(Unready::Unfit(unfit))) => {
+                return void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) });
             }
-            Err(Unready::Ours(why)) => {
-                return self.persist(|| self.hall.void(attempt, &format!("ours: {why}"), false)).is_some();
-            }
+            Some(Err(Unready::Ours(why))) => return void(Nothing::again(format!("ours: {why}"))),
         };
         match self.persist(|| self.hall.start(attempt)) {
             Some(true) => {}
@@ -256,29 +257,45 @@ impl Shared<'_> {
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
             Ok(Played::Stopped) => false,
-            Ok(Played::Whole(report, replay)) => {
-                let posted = self.persist(|| self.hall.post(attempt, &report, &replay));
+            Ok(Played::Whole(whole)) => {
+                let posted =
+                    self.persist(|| self.hall.post(attempt, &whole.report, &whole.replay, &whole.own));
                 let took = began.elapsed().as_secs_f64();
                 let mut state = self.lock();
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
                 matches!(posted, Some(Posted::Kept | Posted::Settled | Posted::Refused))
             }
-            Ok(Played::Void(why)) => self.persist(|| self.hall.void(attempt, &why, false)).is_some(),
-            Err(why) => self.persist(|| self.hall.void(attempt, &format!("ours: {why}"), false)).is_some(),
+            Ok(Played::Unfit(unfit)) => void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) }),
+            Ok(Played::Void(why)) => void(Nothing::again(why)),
+            Err(why) => void(Nothing::again(format!("ours: {why}"))),
         }
     }
 
-    fn ready(&self, job: &Job) -> Result<Vec<BotName>, Unready> {
-        // The version that is being checked comes first: what is wrong with others is not its author's.
-        let bots = job.seats.iter().map(|seat| {
-            let ready = self.versions.ready(self.hall, &seat.program);
-            match (&seat.program, ready) {
-                (Program::Source(_), Err(Unready::Unfit(why))) if !job.check => {
-                    Err(Unready::Ours(format!("{}: {why}", seat.label)))
-                }
-                (_, ready) => ready,
+    /// The bots of a match, made ready; none when the match is somebody else's, or it is time to stop.
+    fn ready(&self, job: &Job) -> Option<Result<Vec<BotName>, Unready>> {
+        let mut bots = Vec::new();
+        for (seat, sitting) in job.seats.iter().enumerate() {
+            // The version that is being checked comes first: what is wrong with others is not its author's.
+            let checked = match &sitting.program {
+                Program::Source(sha) if job.check && seat == 0 => Some(sha),
+                _ => None,
+            };
+            if checked.is_some() && !self.persist(|| self.hall.building(job.attempt))? {
+                return None;
             }
-        });
-        bots.collect()
+            let ready = self.versions.ready(self.hall, &sitting.program);
+            if let Some(sha) = checked {
+                let log = self.versions.log(sha);
+                self.persist(|| self.hall.built(job.attempt, &log))?;
+            }
+            match ready {
+                Ok(bot) => bots.push(bot),
+                Err(Unready::Unfit(unfit)) if checked.is_none() => {
+                    return Some(Err(Unready::Ours(format!("{}: {}", sitting.label, unfit.what))));
+                }
+                Err(unready) => return Some(Err(unready)),
+            }
+        }
+        Some(Ok(bots))
     }
 }

@@ -1,7 +1,9 @@
-//! Archives: what somebody hands in becomes a folder, and a folder an archive.
+//! What somebody hands in becomes a folder.
 //!
 //! The bytes are foreign: their number, their size and the places they name are bounded, and links are not followed.
+//! After a refusal the folder is empty again.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -12,16 +14,31 @@ use std::time::Duration;
 
 use agon_bot::inside::work::{self, Work};
 use agon_bot::{Confined, guard};
-use agon_contest::content;
 
-/// No more is unpacked of one, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
-/// An archive of more entries is refused.
-const MOST_ENTRIES: usize = 20_000;
+/// How much may be in an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// No more is unpacked, in bytes.
+    pub bytes: u64,
+    /// One of more entries is refused.
+    pub entries: usize,
+    /// Whether names that differ in case only are refused: they are one file on other systems.
+    pub one_case: bool,
+}
+
+impl Limits {
+    /// Of what somebody hands in.
+    pub const UPLOAD: Self = Self { bytes: 100 << 20, entries: 2_000, one_case: true };
+    /// Of an archive of one's own.
+    pub const OWN: Self = Self { bytes: 1 << 30, entries: 20_000, one_case: false };
+
+    const ALL: [(&str, Self); 2] = [("upload", Self::UPLOAD), ("own", Self::OWN)];
+}
+
 /// Folders are not nested deeper.
 const DEEPEST: usize = 32;
-/// What systems leave in archives beside the files.
-const LITTER: &[&str] = &["__MACOSX", ".DS_Store"];
+/// What systems and tools leave in archives beside the files; it is passed over.
+const LITTER: &[&str] = &["__MACOSX", ".DS_Store", ".git", ".hg", ".svn", "__pycache__"];
 
 /// How files are put together.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +54,18 @@ pub enum Form {
 impl Form {
     const ALL: [Self; 3] = [Self::Zip, Self::Tar, Self::TarGz];
 
+    /// What these bytes are, by their first ones; none when they are no archive of these.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        // A tar without entries is nothing but zeros.
+        let zeros = || bytes.len() >= 1024 && bytes[..1024].iter().all(|byte| *byte == 0);
+        match bytes {
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Zip),
+            [0x1f, 0x8b, ..] => Some(Self::TarGz),
+            _ if bytes.get(257..262) == Some(b"ustar") || zeros() => Some(Self::Tar),
+            _ => None,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Zip => "zip",
@@ -50,12 +79,24 @@ impl Form {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive.
-pub fn unpack(folder: &Path, form: Form, archive: impl Read + Seek) -> Result<(), String> {
-    Unpacking::new(folder.to_owned()).run(form, archive)
+pub fn unpack(folder: &Path, form: Form, limits: Limits, archive: impl Read + Seek) -> Result<(), String> {
+    let done = Unpacking::new(folder.to_owned(), limits).run(form, archive);
+    if done.is_err() {
+        clear(folder);
+    }
+    done
 }
 
-/// The hidden subcommand by which the program unpacks an archive inside of a sandbox: `agon __unpack FORM`, the archive at its
-/// standard input, its folder the one to fill.
+/// Removes what is in a folder. What cannot be removed is in nobody's way: the folder is given up.
+fn clear(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+}
+
+/// The hidden subcommand by which the program unpacks an archive inside of a sandbox: `agon __unpack FORM LIMITS`, the archive
+/// at its standard input, its folder the one to fill.
 pub const SUBCOMMAND: &str = "__unpack";
 /// Unpacking takes no longer.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -64,12 +105,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive, or why there is no sandbox.
-pub fn unpack_inside(folder: &Path, form: Form, archive: impl Read) -> Result<(), String> {
+pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Read) -> Result<(), String> {
     let program = guard::program().ok_or("no program makes sandboxes here")?;
     let failed = |error: io::Error| error.to_string();
     let input = work::sealed(archive).map_err(failed)?;
     let mut command = Command::new(program);
-    command.args([SUBCOMMAND, form.word()]).current_dir(folder);
+    let word = Limits::ALL.iter().find(|(_, own)| *own == limits).map_or("own", |(word, _)| word);
+    command.args([SUBCOMMAND, form.word(), word]).current_dir(folder);
     let work =
         Work { confined: Confined::Foreign, writes: &[folder], input: Some(input), patience: PATIENCE };
     let mut said = Vec::new();
@@ -90,13 +132,12 @@ const MOST_SAID: usize = 4096;
 
 /// The life of the program as the one who unpacks; `arguments` are those behind [`SUBCOMMAND`].
 pub fn live(arguments: &[OsString]) -> ExitCode {
-    let word = arguments.first().and_then(|word| word.to_str());
-    let Some(form) = Form::ALL.into_iter().find(|form| word == Some(form.word())) else {
-        return ExitCode::from(2);
-    };
-    let archive = io::stdin().as_fd().try_clone_to_owned().map(File::from);
-    match archive.map_err(|error| error.to_string()).and_then(|archive| unpack(Path::new("."), form, archive))
-    {
+    let word = |place: usize| arguments.get(place).and_then(|word| word.to_str());
+    let form = Form::ALL.into_iter().find(|form| word(0) == Some(form.word()));
+    let limits = Limits::ALL.into_iter().find(|(own, _)| word(1) == Some(own));
+    let (Some(form), Some((_, limits))) = (form, limits) else { return ExitCode::from(2) };
+    let archive = io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(|error| error.to_string());
+    match archive.and_then(|archive| unpack(Path::new("."), form, limits, archive)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("{why}");
@@ -105,61 +146,19 @@ pub fn live(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// The most that [`pack`] puts into one archive, in bytes.
-pub const MOST_PACKED: u64 = 100 << 20;
-
-/// A bot as one archive, the same bytes for the same files: a tar of everything in its folder but what tools leave
-/// there, or of its only file.
-///
-/// # Errors
-/// A sentence for the user.
-pub fn pack(bot: &Path) -> Result<Vec<u8>, String> {
-    let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-    let (folder, files) = match bot.is_dir() {
-        true => (bot.to_owned(), content::files(bot)?),
-        false => (
-            bot.parent().unwrap_or(Path::new("")).to_owned(),
-            bot.file_name().map(PathBuf::from).into_iter().collect(),
-        ),
-    };
-    if files.is_empty() {
-        return Err(format!("{}: there is no file in it", bot.display()));
-    }
-    let (mut archive, mut bytes) = (tar::Builder::new(Vec::new()), 0);
-    for file in files {
-        let path = folder.join(&file);
-        let mut open = File::open(&path).map_err(|error| failed(&path, error))?;
-        let about = open.metadata().map_err(|error| failed(&path, error))?;
-        bytes += about.len();
-        if bytes > MOST_PACKED {
-            let most = MOST_PACKED >> 20;
-            return Err(format!(
-                "{}: more than {most} MiB; leave out what the bot does not need",
-                bot.display()
-            ));
-        }
-        let mut content = Vec::new();
-        open.by_ref().take(about.len()).read_to_end(&mut content).map_err(|error| failed(&path, error))?;
-        use std::os::unix::fs::PermissionsExt as _;
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(if about.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 });
-        header.set_mtime(0);
-        archive.append_data(&mut header, &file, &content[..]).map_err(|error| failed(&path, error))?;
-    }
-    archive.into_inner().map_err(|error| failed(bot, error))
-}
-
 /// Writes the entries of an archive below a folder.
 struct Unpacking {
     folder: PathBuf,
+    limits: Limits,
     entries: usize,
     left: u64,
+    /// Names of files so far, as a system sees them that tells no case.
+    names: BTreeSet<String>,
 }
 
 impl Unpacking {
-    fn new(folder: PathBuf) -> Self {
-        Self { folder, entries: 0, left: MOST_BYTES }
+    fn new(folder: PathBuf, limits: Limits) -> Self {
+        Self { folder, limits, entries: 0, left: limits.bytes, names: BTreeSet::new() }
     }
 
     fn run(&mut self, form: Form, file: impl Read + Seek) -> Result<(), String> {
@@ -173,7 +172,7 @@ impl Unpacking {
     fn zip(&mut self, file: impl Read + Seek) -> Result<(), String> {
         let damaged = |error: zip::result::ZipError| format!("it is no zip that can be read ({error})");
         let mut archive = zip::ZipArchive::new(file).map_err(damaged)?;
-        for index in 0..archive.len().min(MOST_ENTRIES + 1) {
+        for index in 0..archive.len().min(self.limits.entries + 1) {
             let entry = archive.by_index(index).map_err(damaged)?;
             // Windows writes its own separator, which the format forbids.
             let name = entry.name().map_err(damaged)?.replace('\\', "/");
@@ -190,7 +189,7 @@ impl Unpacking {
     fn tar(&mut self, bytes: impl Read) -> Result<(), String> {
         let damaged = |error: io::Error| format!("it is no archive that can be read ({error})");
         // What is skipped counts too: a few bytes can stand for very many.
-        let mut archive = tar::Archive::new(bytes.take(2 * MOST_BYTES));
+        let mut archive = tar::Archive::new(bytes.take(2 * self.limits.bytes));
         for entry in archive.entries().map_err(damaged)? {
             let entry = entry.map_err(damaged)?;
             let name = entry.path().map_err(damaged)?.into_owned();
@@ -215,8 +214,12 @@ impl Unpacking {
 
     fn put(&mut self, name: &Path, is_folder: bool, mode: u32, content: impl Read) -> Result<(), String> {
         self.entries += 1;
-        if self.entries > MOST_ENTRIES {
-            return Err(format!("it holds more than {MOST_ENTRIES} files; pack the bot only"));
+        if self.entries > self.limits.entries {
+            return Err(format!("it holds more than {} files; pack the bot only", self.limits.entries));
+        }
+        let shown = name.to_string_lossy();
+        if shown.chars().any(char::is_control) {
+            return Err(format!("`{}` in it has control characters in its name", shown.escape_debug()));
         }
         let mut inside = PathBuf::new();
         for part in name.components() {
@@ -236,8 +239,24 @@ impl Unpacking {
                 "there is no room to unpack it in {}; make room, or set AGON_CACHE to a folder on another disk",
                 self.folder.display()
             ),
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                format!("`{}` stands in it twice", inside.display())
+            }
             _ => format!("`{}` in it: {error}", inside.display()),
         };
+        if inside.as_os_str().is_empty() && !is_folder {
+            return Err("a file in it has no name".to_owned());
+        }
+        if !is_folder
+            && self.limits.one_case
+            && !self.names.insert(inside.to_string_lossy().to_lowercase())
+            && !target.exists()
+        {
+            return Err(format!(
+                "`{}` stands in it twice, in upper and lower case: on other systems that is one file",
+                inside.display()
+            ));
+        }
         if is_folder {
             return fs::create_dir_all(&target).map_err(failed);
         }
@@ -246,7 +265,7 @@ impl Unpacking {
         let mut file = File::create_new(&target).map_err(failed)?;
         let written = io::copy(&mut content.take(self.left + 1), &mut file).map_err(failed)?;
         if written > self.left {
-            return Err(format!("it holds more than {} MiB", MOST_BYTES >> 20));
+            return Err(format!("it holds more than {} MiB", self.limits.bytes >> 20));
         }
         self.left -= written;
         use std::os::unix::fs::PermissionsExt as _;
@@ -260,43 +279,13 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    #[test]
-    fn the_same_files_are_the_same_archive_and_come_back_as_they_were() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().expect("a folder");
-        let bot = folder.path().join("bot");
-        fs::create_dir_all(bot.join("lib")).expect("a folder");
-        fs::write(bot.join("lib/help.py"), "help").expect("a file");
-        fs::write(bot.join("run.sh"), "#!/bin/sh").expect("a file");
-        fs::set_permissions(bot.join("run.sh"), fs::Permissions::from_mode(0o700)).expect("set");
-        let packed = pack(&bot).expect("packed");
-        fs::create_dir_all(bot.join("__pycache__")).expect("a folder");
-        fs::write(bot.join("__pycache__/x.pyc"), "noise").expect("a file");
-        fs::File::open(bot.join("run.sh"))
-            .expect("there")
-            .set_modified(std::time::SystemTime::UNIX_EPOCH)
-            .expect("set");
-        assert_eq!(pack(&bot), Ok(packed.clone()));
-        let out = folder.path().join("out");
-        fs::create_dir(&out).expect("a folder");
-        super::unpack(&out, Form::Tar, io::Cursor::new(packed)).expect("a good archive");
-        assert_eq!(fs::read(out.join("lib/help.py")).expect("there"), b"help");
-        let mode = fs::metadata(out.join("run.sh")).expect("there").permissions().mode();
-        assert_eq!(mode & 0o777, 0o755);
-        let single = pack(&bot.join("run.sh")).expect("packed");
-        fs::remove_dir_all(&out).expect("removed");
-        fs::create_dir(&out).expect("a folder");
-        super::unpack(&out, Form::Tar, io::Cursor::new(single)).expect("a good archive");
-        assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
-    }
-
     fn unpack(form: Form, bytes: &[u8]) -> (tempfile::TempDir, Result<(), String>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("archive");
         fs::write(&path, bytes).expect("a file");
         fs::create_dir(folder.path().join("in")).expect("a folder");
         let file = File::open(&path).expect("a file");
-        let done = Unpacking::new(folder.path().join("in")).run(form, file);
+        let done = super::unpack(&folder.path().join("in"), form, Limits::UPLOAD, file);
         (folder, done)
     }
 
@@ -344,10 +333,11 @@ mod tests {
         let (_, done) = unpack(Form::Tar, &tar_of(&deep, tar::EntryType::Regular, b"x"));
         assert!(done.is_err_and(|why| why.contains("folders in folders")));
         let folder = tempfile::tempdir().expect("a folder");
-        let mut small = Unpacking { folder: folder.path().to_owned(), entries: 0, left: 10 };
+        let mut small = Unpacking { left: 10, ..Unpacking::new(folder.path().to_owned(), Limits::OWN) };
         assert!(small.put(Path::new("a"), false, 0o644, &b"123456789"[..]).is_ok());
         assert!(small.put(Path::new("b"), false, 0o644, io::repeat(0)).is_err(), "it ends");
-        let mut many = Unpacking { folder: folder.path().to_owned(), entries: MOST_ENTRIES, left: 10 };
+        let full = Limits::OWN.entries;
+        let mut many = Unpacking { entries: full, ..Unpacking::new(folder.path().to_owned(), Limits::OWN) };
         assert!(
             many.put(Path::new("c"), false, 0o644, io::empty()).is_err_and(|why| why.contains("more than"))
         );

@@ -1,7 +1,7 @@
 //! What was handed in, made ready to play: fetched, unpacked and built once a machine.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -9,15 +9,18 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use agon_bot::build::Build;
-use agon_bot::{BotName, Confined, Launch};
+use agon_bot::manifest::Manifest;
+use agon_bot::program::Ending;
+use agon_bot::{BotName, Confined, Launch, LaunchError, advice};
 
-use crate::protocol::{Away, Hall, Program};
-use crate::unpack::{Form, unpack, unpack_inside};
+use crate::private::without;
+use crate::protocol::{Away, Hall, Program, Stage, Unfit};
+use crate::unpack::{Form, Limits, unpack, unpack_inside};
 
 /// A build may take so long.
 const LONGEST_BUILD: Duration = Duration::from_secs(300);
 /// Of what a build says the last so many bytes are kept.
-const MOST_LOG: u64 = 64 << 10;
+pub const MOST_LOG: u64 = 64 << 10;
 
 const TOO_MUCH: &str = "it said too much";
 
@@ -25,7 +28,7 @@ const TOO_MUCH: &str = "it said too much";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unready {
     /// It is its author's: the archive, the manifest, the build.
-    Unfit(String),
+    Unfit(Unfit),
     /// It is ours, or the server is away.
     Ours(String),
 }
@@ -36,19 +39,25 @@ impl From<Away> for Unready {
     }
 }
 
+fn unfit(stage: Stage, what: impl Into<String>, fix: Option<String>) -> Unready {
+    Unready::Unfit(Unfit { stage, what: what.into(), fix })
+}
+
 /// The folder of versions that are ready.
 pub struct Versions {
     folder: PathBuf,
     /// How they are held, when they are unpacked, built and played.
     confined: Confined,
+    /// The game of the contest.
+    game: String,
     /// One is made ready at a time: a build takes the machine.
     making: Mutex<()>,
 }
 
 impl Versions {
     /// Those in this folder; it may be removed while nobody plays.
-    pub fn new(folder: PathBuf, confined: Confined) -> Self {
-        Self { folder, confined, making: Mutex::new(()) }
+    pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
+        Self { folder, confined, game: game.to_owned(), making: Mutex::new(()) }
     }
 
     /// The bot to start for a program.
@@ -62,11 +71,22 @@ impl Versions {
         };
         let place = self.folder.join(sha);
         let making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if !place.join(READY).is_file() {
-            self.make(hall, sha, &place)?;
+        if !place.join(READY).is_file()
+            && let Err(why) = self.make(hall, sha, &place)
+        {
+            // Nothing half done stays, but what the build said.
+            let _ = fs::remove_dir_all(place.join(BOT));
+            return Err(why);
         }
         drop(making);
-        self.name_of(&place.join(BOT)).map_err(Unready::Unfit)
+        self.name_of(&place.join(BOT)).map_err(Unready::Ours)
+    }
+
+    /// What the last build of a version said, its end; empty where nothing was built.
+    pub fn log(&self, sha: &str) -> Vec<u8> {
+        let place = self.folder.join(sha);
+        let said = tail(&place.join(LOG)).unwrap_or_default();
+        without(&said, &place.join(BOT)).into_bytes()
     }
 
     fn make(&self, hall: &dyn Hall, sha: &str, place: &Path) -> Result<(), Unready> {
@@ -81,19 +101,81 @@ impl Versions {
         fs::create_dir_all(&bot).map_err(ours)?;
         // Whatever the mask of new files is, a bot with a user of its own reads its folder.
         fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).map_err(ours)?;
-        let unpacked = match self.confined {
-            Confined::Foreign => unpack_inside(&bot, Form::Tar, &archive[..]),
-            _ => unpack(&bot, Form::Tar, io::Cursor::new(archive)),
+        let damaged = |why: String| {
+            unfit(Stage::Unpacking, format!("The archive is not taken: {why}."), Some(ZIP_AGAIN.to_owned()))
         };
-        unpacked.map_err(Unready::Unfit)?;
-        let name = self.name_of(&bot).map_err(Unready::Unfit)?;
-        if let Some(build) = Build::of(&name).map_err(Unready::Unfit)?
+        let form = Form::of(&archive).ok_or_else(|| damaged("it is neither a zip nor a tar".to_owned()))?;
+        let unpacked = match self.confined {
+            Confined::Foreign => unpack_inside(&bot, form, Limits::UPLOAD, &archive[..]),
+            _ => unpack(&bot, form, Limits::UPLOAD, io::Cursor::new(archive)),
+        };
+        unpacked.map_err(damaged)?;
+        self.look(&bot)?;
+        let told = |why: String| without(&why, &bot);
+        let wrong = |why: String| unfit(Stage::Unpacking, told(why), None);
+        let name = self.name_of(&bot).map_err(wrong)?;
+        if let Some(build) = Build::of(&name).map_err(wrong)?
             && !build.is_there()
         {
-            self::build(&build, self.confined, &place.join("build.log")).map_err(Unready::Unfit)?;
+            self::build(&build, self.confined, &place.join(LOG), &bot)?;
         }
-        Launch::of(&name).map_err(|error| Unready::Unfit(error.to_string()))?;
+        Launch::of(&name).map_err(|error| match error {
+            LaunchError::Manifest(why) => unfit(Stage::Unpacking, told(why), None),
+            LaunchError::NotBuilt { missing, .. } => unfit(
+                Stage::Building,
+                format!("The build ended well, but `{missing}`, which is to be run, is not there."),
+                Some("Let `build` in agon.toml make it, or name in `run` what it makes.".to_owned()),
+            ),
+            LaunchError::UnknownFolder { hint, .. } => {
+                unfit(Stage::Unpacking, NO_BOT, Some(told(hint)).filter(|hint| !hint.is_empty()))
+            }
+            other => unfit(Stage::Starting, told(other.to_string()), None),
+        })?;
         fs::write(place.join(READY), "").map_err(ours)
+    }
+
+    /// Mistakes that everybody makes once: nothing in it, everything one folder further in, a bot of another game.
+    fn look(&self, bot: &Path) -> Result<(), Unready> {
+        let ours = |error: io::Error| Unready::Ours(error.to_string());
+        let mut entries = fs::read_dir(bot).map_err(ours)?.flatten();
+        let Some(first) = entries.next() else {
+            return Err(unfit(Stage::Unpacking, "The archive holds no file.", Some(ZIP_AGAIN.to_owned())));
+        };
+        let (name, alone) = (first.file_name().to_string_lossy().into_owned(), entries.next().is_none());
+        if alone && first.path().is_dir() {
+            return Err(unfit(
+                Stage::Unpacking,
+                format!(
+                    "The archive holds no bot. Expected `agon.toml` or `bot.py` at its top; found one folder, `{name}/`."
+                ),
+                Some(format!(
+                    "Zip what is inside `{name}`, not the folder itself; `agon submit {name}` does so."
+                )),
+            ));
+        }
+        let head = || {
+            fs::File::open(first.path()).and_then(|file| {
+                let mut head = Vec::new();
+                file.take(1024).read_to_end(&mut head).map(|_| head)
+            })
+        };
+        if alone && head().is_ok_and(|head| Form::of(&head).is_some()) {
+            return Err(unfit(
+                Stage::Unpacking,
+                format!("The archive holds no bot, but another archive, `{name}`."),
+                Some(format!("Hand in `{name}` itself.")),
+            ));
+        }
+        // What is wrong with a manifest is said by who needs it.
+        let other = Manifest::read(bot).ok().flatten().and_then(|manifest| manifest.defaults.game);
+        match other.filter(|game| *game != self.game) {
+            None => Ok(()),
+            Some(game) => Err(unfit(
+                Stage::Unpacking,
+                format!("Its agon.toml says that it plays `{game}`; this contest is of `{}`.", self.game),
+                Some(format!("Hand in the bot for {0}, or write [defaults] game = \"{0}\".", self.game)),
+            )),
+        }
     }
 
     /// A single file is the bot, as on the command line; else the folder is.
@@ -112,22 +194,31 @@ impl Versions {
 const BOT: &str = "bot";
 /// Says that a version is ready.
 const READY: &str = "ready";
+/// What its build said.
+const LOG: &str = "build.log";
+
+const ZIP_AGAIN: &str =
+    "Zip the bot's own files, agon.toml or bot.py at the top; `agon submit FOLDER` does so.";
+const NO_BOT: &str = "The archive holds no bot: none of agon.toml, run.sh, application.py, grid_player.py, package.json, \
+                      bot.py and bot.js lies at its top.";
 
 /// Builds, and says what went wrong with the end of what the build said.
-fn build(build: &Build, confined: Confined, log: &Path) -> Result<(), String> {
+fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<(), Unready> {
     let done = match confined {
         Confined::No => build.run_by(|command| supervised(command, log)),
         _ => build_inside(build, confined, log),
     };
-    let why = match done {
+    let (why, code) = match done {
         Ok(status) if status.success() => return Ok(()),
-        Ok(status) => format!("its build ended with {status}"),
-        Err(why) => format!("its build failed: {why}"),
+        Ok(status) => (format!("its build ended with {status}"), status.code()),
+        Err(why) => (format!("its build failed: {why}"), None),
     };
     let said = tail(log).unwrap_or_default();
-    let said: Vec<&str> = said.lines().rev().take(20).collect();
-    let said: Vec<&str> = said.into_iter().rev().collect();
-    Err(if said.is_empty() { why } else { format!("{why}; it said:\n{}", said.join("\n")) })
+    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)));
+    let end: Vec<&str> = said.lines().rev().take(20).collect();
+    let end: Vec<&str> = end.into_iter().rev().collect();
+    let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };
+    Err(unfit(Stage::Building, without(&what, bot), fix))
 }
 
 fn build_inside(build: &Build, confined: Confined, log: &Path) -> Result<ExitStatus, String> {
@@ -141,7 +232,6 @@ fn build_inside(build: &Build, confined: Confined, log: &Path) -> Result<ExitSta
 
 /// The end of a file.
 fn tail(file: &Path) -> io::Result<String> {
-    use std::io::Seek as _;
     let mut open = fs::File::open(file)?;
     let length = open.metadata()?.len();
     open.seek(io::SeekFrom::Start(length.saturating_sub(MOST_LOG)))?;

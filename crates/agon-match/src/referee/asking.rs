@@ -91,7 +91,7 @@ impl Referee<'_> {
             }
             match self.session.hear(seat, message) {
                 Heard::Close(why) => return Err(Cause::Closed(why)),
-                Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why),
+                Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why, None),
                 Heard::Ignore(None) => self.keep_said(seat, When::Early, message),
                 Heard::Answer(_) | Heard::Malformed(_) | Heard::Failed { .. } | Heard::More => {}
             }
@@ -239,7 +239,7 @@ impl Referee<'_> {
                 Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
                 Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(format!("it sent {why}")))),
                 Received::Garbled(why) => {
-                    self.note_fault(one.seat, FaultKind::Malformed, &why);
+                    self.note_fault(one.seat, FaultKind::Malformed, &why, None);
                     let time = self.time(one);
                     let answer = Answer::Malformed { why, think_ms: self.think_ms(one.seat, time) };
                     break self.answered(one, time, answer, answers, takes)?;
@@ -272,7 +272,7 @@ impl Referee<'_> {
                     Answer::Malformed { why, think_ms }
                 }
                 Heard::Failed { why, order } => {
-                    self.note_fault(one.seat, FaultKind::Exception, &why);
+                    self.note_fault(one.seat, FaultKind::Exception, &why, None);
                     match order {
                         Some(order) => Answer::Given { order, think_ms },
                         None => Answer::Malformed { why, think_ms },

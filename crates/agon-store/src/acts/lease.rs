@@ -1,5 +1,6 @@
 //! Who plays what: leases, start marks, beats, and what becomes of leases that nobody renews.
 
+use crate::acts::version::check_begins;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{
@@ -205,8 +206,9 @@ impl Act for Start {
         .bind(self.attempt.n)
         .bind(self.worker.0)
         .bind(self.now.0)
-        .execute(conn)
+        .execute(&mut *conn)
         .await?;
+        check_begins(conn, self.worker, self.attempt, self.now).await?;
         Ok(marked.rows_affected() > 0)
     }
 }
@@ -416,6 +418,11 @@ pub(crate) async fn wait_again(
     failed: Option<Time>,
 ) -> Result<bool, StoreError> {
     let dead = tries >= TRIES;
+    // What a try told its authors goes with it.
+    sqlx::query("UPDATE seats SET own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL")
+        .bind(id.0)
+        .execute(&mut *conn)
+        .await?;
     sqlx::query("UPDATE matches SET state = $2, result = NULL, replay_sha = NULL WHERE id = $1")
         .bind(id.0)
         .bind(if dead { "dead" } else { "planned" })

@@ -16,6 +16,8 @@ pub struct Post {
     pub result: String,
     /// The replay.
     pub replay: Sha,
+    /// For each seat, what belongs to its author of it; objects as well.
+    pub own: Vec<Option<Sha>>,
     /// Now.
     pub now: Time,
 }
@@ -102,6 +104,14 @@ impl Act for Post {
         .bind(self.replay.to_string())
         .execute(&mut *conn)
         .await?;
+        for (seat, own) in self.own.iter().enumerate() {
+            sqlx::query("UPDATE seats SET own_sha = $3 WHERE match_id = $1 AND seat = $2")
+                .bind(self.attempt.game.0)
+                .bind(seat as i64)
+                .bind(own.map(|sha| sha.to_string()))
+                .execute(&mut *conn)
+                .await?;
+        }
         sqlx::query("DELETE FROM jobs WHERE match_id = $1")
             .bind(self.attempt.game.0)
             .execute(&mut *conn)

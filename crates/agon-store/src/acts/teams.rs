@@ -3,7 +3,7 @@
 use crate::acts::version::{likeness, step_down};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time};
+use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time, VersionState};
 
 /// Makes a team with one member.
 #[derive(Clone, Debug)]
@@ -335,11 +335,10 @@ async fn withdraw_team(
     .bind(team.0)
     .fetch_all(&mut *conn)
     .await?;
-    let mut gone = Vec::new();
-    for (version, state, source) in versions {
-        match state.as_str() {
-            "live" => step_down(conn, version, now).await?,
-            "checking" => {
+    for (version, state, _) in &versions {
+        match VersionState::of(state)? {
+            VersionState::Live => step_down(conn, *version, now).await?,
+            state if state.is_waiting() || state == VersionState::Trial => {
                 sqlx::query("UPDATE versions SET state = 'failed', reason = 'withdrawn' WHERE id = $1")
                     .bind(version)
                     .execute(&mut *conn)
@@ -347,18 +346,54 @@ async fn withdraw_team(
             }
             _ => {}
         }
+    }
+    let mut gone: Vec<String> = versions.into_iter().map(|(_, _, source)| source).collect();
+    gone.extend(forget(conn, team).await?);
+    gone.sort();
+    gone.dedup();
+    let mut unnamed = Vec::new();
+    for sha in gone {
         let others: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL",
+            "SELECT (SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL) + (SELECT count(*) FROM versions WHERE log_sha = $1) \
+             + (SELECT count(*) FROM seats WHERE own_sha = $1)",
         )
-        .bind(&source)
+        .bind(&sha)
         .fetch_one(&mut *conn)
         .await?;
         if others == 0 {
-            gone.push(source.parse().map_err(StoreError::Damaged)?);
+            unnamed.push(sha.parse().map_err(StoreError::Damaged)?);
         }
     }
-    Ok(gone)
+    Ok(unnamed)
+}
+
+/// What only the team knew of its builds and matches goes: the objects that held it.
+async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreError> {
+    let mut held: Vec<String> = sqlx::query_scalar(
+        "SELECT v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
+         WHERE b.entrant_id = $1 AND v.log_sha IS NOT NULL",
+    )
+    .bind(team.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    let told: Vec<String> = sqlx::query_scalar(
+        "SELECT s.own_sha FROM bots b JOIN versions v ON v.bot_id = b.id JOIN seats s ON s.version_id = v.id \
+         WHERE b.entrant_id = $1 AND s.own_sha IS NOT NULL",
+    )
+    .bind(team.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    held.extend(told);
+    for statement in [
+        "UPDATE versions SET log_sha = NULL, cause = NULL, reason = CASE WHEN state = 'failed' THEN 'withdrawn' END \
+         WHERE bot_id IN (SELECT id FROM bots WHERE entrant_id = $1)",
+        "UPDATE seats SET own_sha = NULL WHERE own_sha IS NOT NULL AND version_id IN \
+         (SELECT v.id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1)",
+    ] {
+        sqlx::query(statement).bind(team.0).execute(&mut *conn).await?;
+    }
+    Ok(held)
 }
 
 /// Nothing in the audit log tells the name any more.

@@ -2,7 +2,7 @@
 
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{ContestId, Sha, StoreError, Time, VersionId, VersionState};
+use crate::{Attempt, Cause, ContestId, Sha, StoreError, Time, VersionId, VersionState, WorkerId};
 
 /// Takes in a version. The entrant and its bot are made with the first one.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Add {
     pub source: Sha,
     /// When that arrived.
     pub received: Time,
+    /// Whether it takes the place of the one before only when it is better.
+    pub only_if_better: bool,
     /// Who brings it.
     pub actor: String,
 }
@@ -89,24 +91,48 @@ impl Act for Add {
                 .bind(self.source.to_string())
                 .fetch_optional(&mut *conn)
                 .await?;
+        let mut draft = None;
         if let Some((id, n, state)) = same {
-            return Ok(Added::Same(VersionId(id), n, VersionState::of(&state)?));
+            match VersionState::of(&state)? {
+                VersionState::Draft => draft = Some(id),
+                state => return Ok(Added::Same(VersionId(id), n, state)),
+            }
         }
-        let n: i64 = sqlx::query_scalar("SELECT coalesce(max(n), 0) + 1 FROM versions WHERE bot_id = $1")
-            .bind(bot)
-            .fetch_one(&mut *conn)
-            .await?;
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO versions (bot_id, n, builtin, source_sha, received_ms, state) \
-             VALUES ($1, $2, $3, $4, $5, 'checking') RETURNING id",
-        )
-        .bind(bot)
-        .bind(n)
-        .bind(&self.builtin)
-        .bind(self.source.to_string())
-        .bind(self.received.0)
-        .fetch_one(&mut *conn)
-        .await?;
+        // Drafts have numbers below 1.
+        let n: i64 =
+            sqlx::query_scalar("SELECT coalesce(max(n), 0) + 1 FROM versions WHERE bot_id = $1 AND n > 0")
+                .bind(bot)
+                .fetch_one(&mut *conn)
+                .await?;
+        let id: i64 = match draft {
+            // What was tried out is handed in as it is.
+            Some(id) => {
+                sqlx::query_scalar(
+                    "UPDATE versions SET n = $2, received_ms = $3, only_if_better = $4 WHERE id = $1 RETURNING id",
+                )
+                .bind(id)
+                .bind(n)
+                .bind(self.received.0)
+                .bind(self.only_if_better)
+                .fetch_one(&mut *conn)
+                .await?
+            }
+            None => {
+                sqlx::query_scalar(
+                    "INSERT INTO versions (bot_id, n, builtin, source_sha, received_ms, state, only_if_better) \
+                     VALUES ($1, $2, $3, $4, $5, 'received', $6) RETURNING id",
+                )
+                .bind(bot)
+                .bind(n)
+                .bind(&self.builtin)
+                .bind(self.source.to_string())
+                .bind(self.received.0)
+                .bind(self.only_if_better)
+                .fetch_one(&mut *conn)
+                .await?
+            }
+        };
+        enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
         let object = format!("{} v{n}", self.entrant);
         note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()])
             .await?;
@@ -123,21 +149,51 @@ pub struct Promote {
     pub now: Time,
 }
 
-/// The contest and the name of a version, where it is in this state.
-async fn named(
+/// A version comes to be something, and when.
+pub(crate) async fn enter_state(
     conn: &mut Conn,
     version: VersionId,
     state: VersionState,
-) -> Result<Option<(ContestId, i64, i64, String)>, StoreError> {
-    let row: Option<(i64, i64, i64, String)> = sqlx::query_as(
-        "SELECT e.contest_id, b.id, v.n, e.name FROM versions v JOIN bots b ON b.id = v.bot_id \
-         JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1 AND v.state = $2",
+    now: Time,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE versions SET state = $2 WHERE id = $1")
+        .bind(version.0)
+        .bind(state.word())
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query(
+        "INSERT INTO steps (version_id, state, at_ms) VALUES ($1, $2, $3) \
+         ON CONFLICT (version_id, state) DO UPDATE SET at_ms = $3",
     )
     .bind(version.0)
     .bind(state.word())
+    .bind(now.0)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The contest and the name of a version, where it is in such a state.
+pub(crate) async fn named(
+    conn: &mut Conn,
+    version: VersionId,
+    is: impl Fn(VersionState) -> bool,
+) -> Result<Option<(ContestId, i64, i64, String)>, StoreError> {
+    let row: Option<(i64, i64, i64, String, String)> = sqlx::query_as(
+        "SELECT e.contest_id, b.id, v.n, e.name, v.state FROM versions v JOIN bots b ON b.id = v.bot_id \
+         JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1",
+    )
+    .bind(version.0)
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(|(contest, bot, n, entrant)| (ContestId(contest), bot, n, format!("{entrant} v{n}"))))
+    let Some((contest, bot, n, entrant, state)) = row else { return Ok(None) };
+    let name = format!("{entrant} v{n}");
+    Ok(is(VersionState::of(&state)?).then_some((ContestId(contest), bot, n, name)))
+}
+
+/// Whether a version may still go live for the first time.
+fn may_rise(state: VersionState) -> bool {
+    state.is_waiting() || state == VersionState::Trial
 }
 
 impl Act for Promote {
@@ -145,7 +201,7 @@ impl Act for Promote {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some((contest, bot, n, name)) = named(conn, self.version, VersionState::Checking).await? else {
+        let Some((contest, bot, n, name)) = named(conn, self.version, may_rise).await? else {
             return Ok(false);
         };
         let live: Option<(i64, i64)> =
@@ -162,11 +218,7 @@ impl Act for Promote {
         if let Some(former) = overtaken {
             step_down(conn, former, self.now).await?;
         }
-        sqlx::query("UPDATE versions SET state = $2 WHERE id = $1")
-            .bind(self.version.0)
-            .bind(own.word())
-            .execute(&mut *conn)
-            .await?;
+        enter_state(conn, self.version, own, self.now).await?;
         if own == VersionState::Former {
             return Ok(false);
         }
@@ -178,10 +230,7 @@ impl Act for Promote {
 
 /// A version stands for its bot no more.
 pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
-    sqlx::query("UPDATE versions SET state = 'former' WHERE id = $1")
-        .bind(version)
-        .execute(&mut *conn)
-        .await?;
+    enter_state(conn, VersionId(version), VersionState::Former, now).await?;
     sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
         .bind(version)
         .bind(now.0)
@@ -220,7 +269,9 @@ impl Act for Return {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some((contest, bot, _, name)) = named(conn, self.version, VersionState::Former).await? else {
+        let Some((contest, bot, _, name)) =
+            named(conn, self.version, |state| state == VersionState::Former).await?
+        else {
             return Ok(false);
         };
         let live: Option<i64> =
@@ -231,10 +282,7 @@ impl Act for Return {
         if let Some(live) = live {
             step_down(conn, live, self.now).await?;
         }
-        sqlx::query("UPDATE versions SET state = 'live' WHERE id = $1")
-            .bind(self.version.0)
-            .execute(&mut *conn)
-            .await?;
+        enter_state(conn, self.version, VersionState::Live, self.now).await?;
         enter(conn, self.version, self.now).await?;
         note(conn, contest, self.now, [&self.actor, "return", &name, ""]).await?;
         Ok(true)
@@ -246,8 +294,8 @@ impl Act for Return {
 pub struct Demote {
     /// Which.
     pub version: VersionId,
-    /// Why, in words for its author.
-    pub reason: String,
+    /// Why.
+    pub cause: Cause,
     /// Now.
     pub now: Time,
 }
@@ -257,15 +305,117 @@ impl Act for Demote {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some((contest, _, _, name)) = named(conn, self.version, VersionState::Checking).await? else {
+        let Some((contest, _, _, name)) = named(conn, self.version, VersionState::is_waiting).await? else {
             return Ok(false);
         };
-        sqlx::query("UPDATE versions SET state = 'failed', reason = $2 WHERE id = $1")
+        let json =
+            serde_json::to_string(&self.cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        sqlx::query("UPDATE versions SET reason = $2, cause = $3 WHERE id = $1")
             .bind(self.version.0)
-            .bind(&self.reason)
+            .bind(self.cause.to_string())
+            .bind(json)
             .execute(&mut *conn)
             .await?;
-        note(conn, contest, self.now, ["ladder", "fail", &name, &self.reason]).await?;
+        enter_state(conn, self.version, VersionState::Failed, self.now).await?;
+        let whose = format!("{}, at its {}", self.cause.whose.word(), self.cause.stage.word());
+        note(conn, contest, self.now, ["ladder", "fail", &name, &whose]).await?;
         Ok(true)
+    }
+}
+
+/// A worker unpacks and builds the version that a check match is about: should it vanish from now on, this match has been
+/// tried.
+#[derive(Clone, Debug)]
+pub struct Building {
+    /// Who.
+    pub worker: WorkerId,
+    /// For which match.
+    pub attempt: Attempt,
+    /// Now.
+    pub now: Time,
+}
+
+/// The version that a check match is about sits in its first seat.
+async fn checked(
+    conn: &mut Conn,
+    worker: WorkerId,
+    attempt: Attempt,
+) -> Result<Option<VersionId>, StoreError> {
+    let row: Option<i64> = sqlx::query_scalar(
+        "SELECT s.version_id FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+         JOIN seats s ON s.match_id = m.id AND s.seat = 0 WHERE a.match_id = $1 AND a.n = $2 AND a.worker_id = $3 \
+         AND a.ended_ms IS NULL AND b.kind = 'check'",
+    )
+    .bind(attempt.game.0)
+    .bind(attempt.n)
+    .bind(worker.0)
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(VersionId))
+}
+
+impl Act for Building {
+    /// Whether the match is its own to play.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let Some(version) = checked(conn, self.worker, self.attempt).await? else { return Ok(false) };
+        sqlx::query(
+            "UPDATE attempts SET started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2",
+        )
+        .bind(self.attempt.game.0)
+        .bind(self.attempt.n)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?;
+        rise(conn, version, VersionState::Building, self.now).await?;
+        Ok(true)
+    }
+}
+
+/// What a build said is an object already.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Who.
+    pub worker: WorkerId,
+    /// For which match.
+    pub attempt: Attempt,
+    /// What it said; none where nothing was said.
+    pub log: Option<Sha>,
+}
+
+impl Act for Built {
+    /// Whether the match is its own to play.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let Some(version) = checked(conn, self.worker, self.attempt).await? else { return Ok(false) };
+        sqlx::query("UPDATE versions SET log_sha = $2 WHERE id = $1")
+            .bind(version.0)
+            .bind(self.log.map(|sha| sha.to_string()))
+            .execute(conn)
+            .await?;
+        Ok(true)
+    }
+}
+
+/// The check match that a worker begins is the version's next step.
+pub(crate) async fn check_begins(
+    conn: &mut Conn,
+    worker: WorkerId,
+    attempt: Attempt,
+    now: Time,
+) -> Result<(), StoreError> {
+    match checked(conn, worker, attempt).await? {
+        Some(version) => rise(conn, version, VersionState::Checking, now).await,
+        None => Ok(()),
+    }
+}
+
+/// A version that waits for its check comes a step on.
+async fn rise(conn: &mut Conn, version: VersionId, state: VersionState, now: Time) -> Result<(), StoreError> {
+    match named(conn, version, VersionState::is_waiting).await? {
+        Some(_) => enter_state(conn, version, state, now).await,
+        None => Ok(()),
     }
 }

@@ -181,8 +181,9 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
      CASE WHEN m.state = 'valid' THEN m.replay_sha END, m.log_seq, m.outcome, (SELECT count(*) FROM attempts a \
      WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch'))";
 
-/// What all may see are matches of the ladder; the others are for who sat in them, and for organisers.
-const SEEN: &str = "(b.kind = 'ladder' OR $2 = 1 OR EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
+/// What all may see are matches of the ladder; the others are for who sat in them, drafts for whose they are, and all for
+/// organisers.
+const SEEN: &str = "(b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
      JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
 
 impl Store {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agon_bot::build::cache;
 use agon_contest::content;
-use agon_worker::unpack::{Form, unpack, unpack_inside};
+use agon_worker::unpack::{Form, Limits, unpack, unpack_inside};
 
 use crate::common::sandbox;
 
@@ -52,8 +52,8 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
             .and_then(|()| {
                 let into = draft.join(&stem);
                 match sandbox::holds_strangers() {
-                    true => unpack_inside(&into, form, file).map_err(wrong),
-                    false => unpack(&into, form, file).map_err(wrong),
+                    true => unpack_inside(&into, form, Limits::OWN, file).map_err(wrong),
+                    false => unpack(&into, form, Limits::OWN, file).map_err(wrong),
                 }
             })
             .and_then(|()| match fs::rename(&draft, &place) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use agon_server::status::look;
 use agon_store::acts::{Added, Pause, Return};
 use agon_store::{Objects, VersionState};
-use agon_worker::unpack::pack;
+use agon_worker::pack::pack;
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};

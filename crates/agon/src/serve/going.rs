@@ -65,7 +65,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         out.flush()?;
     }
     let halt = AtomicBool::new(false);
-    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined);
+    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
     let settings = Settings {
@@ -173,6 +173,8 @@ fn hold_bots(dir: &Path) -> Result<Confined, Failure> {
     let places = section.packages.into_iter().map(Into::into).collect();
     agon_bot::inside::use_packages(Packages { places, variables: section.env });
     agon_bot::inside::build_ahead();
+    // Authors install nothing here.
+    agon_bot::tools::advise_others();
     holding::hold(section.trust_bots).map_err(Failure::Own)
 }
 

@@ -129,14 +129,17 @@ fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Re
         }
         let name = format!("{} v{}", harmless(&version.entrant), version.n);
         match version.state {
+            VersionState::Received => writeln!(out, "\n{name} waits for its check match")?,
+            VersionState::Building => writeln!(out, "\n{name} is being unpacked and built")?,
             VersionState::Checking => writeln!(out, "\n{name} plays its check match")?,
+            VersionState::Trial => writeln!(out, "\n{name} plays against the version before it")?,
             VersionState::Failed => {
                 writeln!(out, "\n{} {name}", screen.bad("failed:"))?;
                 for line in version.reason.as_deref().unwrap_or("").lines() {
                     writeln!(out, "  {}", harmless(line))?;
                 }
             }
-            VersionState::Live | VersionState::Former => {}
+            VersionState::Live | VersionState::Former | VersionState::Draft => {}
         }
     }
     Ok(())

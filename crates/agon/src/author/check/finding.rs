@@ -216,7 +216,7 @@ impl<'a> Report<'a> {
         let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
         finding.place = Some(self.place(number, &first.turn));
         finding.stderr.clone_from(&first.stderr);
-        finding.change = change(first.kind).map(str::to_owned);
+        finding.change = first.kind.change().map(str::to_owned);
         finding.again = self.again(number);
         finding
     }
@@ -336,7 +336,7 @@ impl<'a> Report<'a> {
                     Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
                 finding.place = Some(self.place(*number, &fault.turn));
                 finding.stderr.clone_from(&fault.stderr);
-                finding.change = change(fault.kind).map(str::to_owned);
+                finding.change = fault.kind.change().map(str::to_owned);
                 finding.again = self.again(*number);
                 return Some(finding);
             }
@@ -391,29 +391,6 @@ impl<'a> Report<'a> {
             |(situation, seen): (&Situation, &Seen)| seen.record.times[situation.seat.index()].memory_mib;
         let most = self.matches().filter_map(own).max_by(f64::total_cmp)?;
         Some(Finding::new("memory", Status::Note, format!("at most {most:.0} MiB")))
-    }
-}
-
-/// What to change, where the sentence of the fault does not say it already.
-fn change(kind: FaultKind) -> Option<&'static str> {
-    match kind {
-        FaultKind::Timeout => {
-            Some("answer sooner, flush after every answer, and read all of the input (docs/faults.md)")
-        }
-        FaultKind::Crash => {
-            Some("start the bot by hand with the input it had: agon replay export FILE --input --seat N")
-        }
-        FaultKind::Malformed => {
-            Some("print exactly the form the rulebook gives; debug text belongs on standard error")
-        }
-        FaultKind::Exception => Some(
-            "catch it where it is thrown, or mend what it says; its trace is kept: agon replay show --stderr",
-        ),
-        FaultKind::Stray => Some("print one answer for each question; debug text belongs on standard error"),
-        FaultKind::Pondering => {
-            Some("wait for input without spinning, and stop threads when you have answered")
-        }
-        _ => None,
     }
 }
 

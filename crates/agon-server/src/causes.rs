@@ -1,0 +1,43 @@
+//! Why a version cannot play, in words for its author: whose doing it is, what happened, and what to do.
+
+use agon_store::{Cause, Stage, Whose};
+use agon_worker::{Private, Unfit};
+
+/// It could not be made ready. `why` is what its worker said, in parts or, from earlier programs, as a sentence.
+pub fn unfit(why: &str) -> Cause {
+    match serde_json::from_str::<Unfit>(why) {
+        Ok(Unfit { stage, what, fix }) => Cause { whose: Whose::Yours, stage: of(stage), what, fix },
+        Err(_) => Cause { whose: Whose::Yours, stage: Stage::Building, what: why.to_owned(), fix: None },
+    }
+}
+
+fn of(stage: agon_worker::Stage) -> Stage {
+    match stage {
+        agon_worker::Stage::Unpacking => Stage::Unpacking,
+        agon_worker::Stage::Building => Stage::Building,
+        agon_worker::Stage::Starting => Stage::Starting,
+    }
+}
+
+/// Its program broke in its check match: the first fault by which it did, else the kind of it.
+pub fn broke(told: Option<&Private>, kind: Option<&str>) -> Cause {
+    let first = told.and_then(|told| told.faults.iter().find(|fault| fault.breaks));
+    let what = match first {
+        Some(fault) => {
+            format!("in its check match it failed, {}: {}: {}", fault.turn, fault.kind, fault.what)
+        }
+        None => format!("in its check match it failed: {}", kind.unwrap_or("unknown")),
+    };
+    Cause { whose: Whose::Yours, stage: Stage::Match, what, fix: first.and_then(|fault| fault.fix.clone()) }
+}
+
+/// No check match came to an end.
+pub fn given_up(why: Option<&str>) -> Cause {
+    let last = why.map(|why| format!(" The last one: {why}.")).unwrap_or_default();
+    Cause {
+        whose: Whose::Ours,
+        stage: Stage::Match,
+        what: format!("No check match of it came to its end.{last}"),
+        fix: Some("The organiser has to look at the server; hand it in again after that.".to_owned()),
+    }
+}

@@ -1,0 +1,192 @@
+//! What is handed in: a bot becomes an archive, and what comes as a file is looked at before it is kept.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use agon_contest::content;
+
+use crate::protocol::{Stage, Unfit};
+use crate::unpack::Form;
+
+/// The most that is taken of what somebody hands in, in bytes.
+pub const LARGEST: u64 = 20 << 20;
+/// The longest name of a single file that is handed in, in bytes.
+const LONGEST_NAME: usize = 100;
+
+/// What somebody hands in, as it is kept: an archive as it is, a single file in an archive of its own. Nothing is
+/// unpacked: that is the sandbox's work. `name` is what the file was called.
+///
+/// # Errors
+/// What is wrong with it, and what to do.
+pub fn received(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Unfit> {
+    let unfit = |what: String, fix: &str| Unfit { stage: Stage::Unpacking, what, fix: Some(fix.to_owned()) };
+    if bytes.is_empty() {
+        return Err(unfit(
+            "Nothing came: the file is empty.".to_owned(),
+            "Choose the bot's file or archive again.",
+        ));
+    }
+    if bytes.len() as u64 > LARGEST {
+        let (size, most) = (bytes.len() >> 20, LARGEST >> 20);
+        return Err(unfit(format!("It has {size} MiB; at most {most} MiB are taken."), TOO_LARGE));
+    }
+    if Form::of(&bytes).is_some() {
+        return Ok(bytes);
+    }
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let lower = name.to_lowercase();
+    let other = OTHER_ARCHIVES.iter().any(|ending| lower.ends_with(ending));
+    let damaged = [".zip", ".tar.gz", ".tgz", ".tar"].iter().any(|ending| lower.ends_with(ending));
+    if damaged {
+        return Err(unfit(
+            format!("`{name}` is no archive, though it is called so."),
+            "Zip the bot's files again, and hand that in.",
+        ));
+    }
+    if other {
+        return Err(unfit(
+            format!("`{name}` is an archive of a kind that is not read."),
+            "Use zip or tar.gz.",
+        ));
+    }
+    let is_good = !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && !name.starts_with('.')
+        && !name.chars().any(char::is_control);
+    if !is_good {
+        return Err(unfit(
+            "The file has no name that a bot can have.".to_owned(),
+            "Call it as its language wants it, for example bot.py.",
+        ));
+    }
+    let mut header = header(bytes.len() as u64, bytes.starts_with(b"#!") || bytes.starts_with(b"\x7fELF"));
+    let mut archive = tar::Builder::new(Vec::new());
+    let done = archive.append_data(&mut header, name, &bytes[..]).and_then(|()| archive.into_inner());
+    done.map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))
+}
+
+const TOO_LARGE: &str = "Leave out .git, node_modules, target and what a build makes; `agon submit` does so.";
+
+/// Endings of archives that are not read.
+const OTHER_ARCHIVES: &[&str] =
+    &[".rar", ".7z", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".xz", ".bz2", ".zst"];
+
+/// The header of a file in an archive of ours: the same for the same file.
+fn header(size: u64, runs: bool) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(if runs { 0o755 } else { 0o644 });
+    header.set_mtime(0);
+    header
+}
+
+/// The most that [`pack`] puts into one archive, in bytes.
+pub const MOST_PACKED: u64 = 100 << 20;
+
+/// A bot as one archive, the same bytes for the same files: a tar of everything in its folder but what tools leave
+/// there, or of its only file.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn pack(bot: &Path) -> Result<Vec<u8>, String> {
+    let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    let (folder, files) = match bot.is_dir() {
+        true => (bot.to_owned(), content::files(bot)?),
+        false => (
+            bot.parent().unwrap_or(Path::new("")).to_owned(),
+            bot.file_name().map(PathBuf::from).into_iter().collect(),
+        ),
+    };
+    if files.is_empty() {
+        return Err(format!("{}: there is no file in it", bot.display()));
+    }
+    let (mut archive, mut bytes) = (tar::Builder::new(Vec::new()), 0);
+    for file in files {
+        let path = folder.join(&file);
+        let mut open = File::open(&path).map_err(|error| failed(&path, error))?;
+        let about = open.metadata().map_err(|error| failed(&path, error))?;
+        bytes += about.len();
+        if bytes > MOST_PACKED {
+            let most = MOST_PACKED >> 20;
+            return Err(format!(
+                "{}: more than {most} MiB; leave out what the bot does not need",
+                bot.display()
+            ));
+        }
+        let mut content = Vec::new();
+        open.by_ref().take(about.len()).read_to_end(&mut content).map_err(|error| failed(&path, error))?;
+        use std::os::unix::fs::PermissionsExt as _;
+        let runs = about.permissions().mode() & 0o111 != 0;
+        let mut header = header(content.len() as u64, runs);
+        archive.append_data(&mut header, &file, &content[..]).map_err(|error| failed(&path, error))?;
+    }
+    archive.into_inner().map_err(|error| failed(bot, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::unpack::{Limits, unpack};
+
+    #[test]
+    fn the_same_files_are_the_same_archive_and_come_back_as_they_were() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let bot = folder.path().join("bot");
+        fs::create_dir_all(bot.join("lib")).expect("a folder");
+        fs::write(bot.join("lib/help.py"), "help").expect("a file");
+        fs::write(bot.join("run.sh"), "#!/bin/sh").expect("a file");
+        fs::set_permissions(bot.join("run.sh"), fs::Permissions::from_mode(0o700)).expect("set");
+        let packed = pack(&bot).expect("packed");
+        fs::create_dir_all(bot.join("__pycache__")).expect("a folder");
+        fs::write(bot.join("__pycache__/x.pyc"), "noise").expect("a file");
+        fs::File::open(bot.join("run.sh"))
+            .expect("there")
+            .set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .expect("set");
+        assert_eq!(pack(&bot), Ok(packed.clone()));
+        let out = folder.path().join("out");
+        fs::create_dir(&out).expect("a folder");
+        unpack(&out, Form::Tar, Limits::OWN, io::Cursor::new(packed)).expect("a good archive");
+        assert_eq!(fs::read(out.join("lib/help.py")).expect("there"), b"help");
+        let mode = fs::metadata(out.join("run.sh")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
+        let single = pack(&bot.join("run.sh")).expect("packed");
+        fs::remove_dir_all(&out).expect("removed");
+        fs::create_dir(&out).expect("a folder");
+        unpack(&out, Form::Tar, Limits::OWN, io::Cursor::new(single)).expect("a good archive");
+        assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_single_file_becomes_an_archive_and_an_archive_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kept = received("C:\\bots\\bot.py", b"print('WAIT')\n".to_vec()).expect("a file");
+        assert_eq!(received("bot.py", b"print('WAIT')\n".to_vec()), Ok(kept.clone()), "the same version");
+        unpack(folder.path(), Form::Tar, Limits::UPLOAD, io::Cursor::new(&kept)).expect("a good archive");
+        assert_eq!(fs::read(folder.path().join("bot.py")).expect("there"), b"print('WAIT')\n");
+        assert_eq!(received("whatever", kept.clone()), Ok(kept));
+    }
+
+    #[test]
+    fn what_cannot_be_a_bot_is_refused_with_what_to_do() {
+        let large = vec![7; LARGEST as usize + 1];
+        let cases: [(&str, Vec<u8>, &str, &str); 7] = [
+            ("bot.zip", Vec::new(), "empty", "again"),
+            ("bot.zip", large, "at most 20 MiB", ".git"),
+            ("bot.zip", b"no zip at all".to_vec(), "is no archive", "Zip the bot's files"),
+            ("bot.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "kind that is not read", "zip or tar.gz"),
+            ("bot.rar", b"Rar!".to_vec(), "kind that is not read", "zip or tar.gz"),
+            ("", b"x".to_vec(), "no name", "bot.py"),
+            (".bashrc", b"x".to_vec(), "no name", "bot.py"),
+        ];
+        for (name, bytes, what, fix) in cases {
+            let unfit = received(name, bytes).expect_err(name);
+            assert!(unfit.what.contains(what), "{name}: {unfit:?}");
+            assert!(unfit.fix.as_deref().is_some_and(|told| told.contains(fix)), "{name}: {unfit:?}");
+        }
+    }
+}
