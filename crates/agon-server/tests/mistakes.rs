@@ -244,10 +244,7 @@ fn twelve_honest_mistakes_are_each_answered_with_what_to_do() {
             }
         }
     }
-    let versions = checked(
-        folder.path(),
-        &uploads.iter().map(|(team, bytes)| (team, bytes.clone())).collect::<Vec<_>>(),
-    );
+    let versions = checked(folder.path(), &uploads);
     let mut wrong = Vec::new();
     for (case, refused) in causes {
         let version = versions.iter().find(|version| version.entrant == case.mistake);
