@@ -129,7 +129,6 @@ const REFUSED: &[c_long] = &[
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setattr,
     libc::SYS_sched_setparam,
-    libc::SYS_sched_setscheduler,
     libc::SYS_ioprio_set,
 ];
 
@@ -174,6 +173,8 @@ fn rules(shape: Shape) -> Vec<Rule> {
         Rule(libc::SYS_personality, When::IsNot(0, &[0, u32::MAX]), FORBIDDEN),
         Rule(libc::SYS_prlimit64, When::IsNot(0, &[0]), FORBIDDEN),
         Rule(libc::SYS_setpriority, When::Always, FORBIDDEN),
+        // Mono asks for what each thread has already, and complains on standard output when refused.
+        Rule(libc::SYS_sched_setscheduler, When::IsNot(1, &[libc::SCHED_OTHER as u32]), ABSENT),
     ];
     if shape.strict {
         let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u32;
@@ -320,6 +321,10 @@ mod tests {
         assert_eq!(ask(plain, libc::SYS_prlimit64, &[77]), error(libc::EPERM));
         assert_eq!(ask(plain, libc::SYS_personality, &[0xffff_ffff]), ALLOW);
         assert_eq!(ask(plain, libc::SYS_personality, &[0x0040_0000]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_sched_setscheduler, &[0, libc::SCHED_OTHER as u64]), ALLOW);
+        for policy in [libc::SCHED_FIFO, libc::SCHED_RR, libc::SCHED_BATCH, libc::SCHED_IDLE] {
+            assert_eq!(ask(plain, libc::SYS_sched_setscheduler, &[0, policy as u64]), error(libc::ENOSYS));
+        }
     }
 
     #[test]
