@@ -103,21 +103,21 @@ for (const game of Object.keys(GAMES)) {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const name = `${game}-${seed}.replay`
       await page.goto(`${address}/#replay=${name}`)
-      await page.waitForFunction((seed) => window.agon?.players[0]?.film.head.seed === seed, `${seed}`)
+      await page.waitForFunction((seed) => window.agon?.players[0]?.stream.head.seed === seed, `${seed}`)
       const { total, differ, head } = await page.evaluate(
         async ({ name, key }) => {
           const ask = async (path) => (await fetch(path, { headers: { 'x-agon-key': key } })).text()
           const { id, head } = JSON.parse(await ask(`api/view?replay=${name}`))
-          const { film } = window.agon.players[0]
-          const { start: _, ...own } = film.head
+          const { stream } = window.agon.players[0]
+          const { start: _, ...own } = stream.head
           let differ = 0
-          for (let next = 1; next <= film.total; ) {
+          for (let next = 1; next <= stream.total; ) {
             const theirs = (await ask(`api/steps?id=${id}&from=${next}&to=${next + 31}`)).split('\n').filter((line) => line)
-            const ours = await film.reel.lines(next, next + 31)
+            const ours = await stream.steps.lines(next, next + 31)
             if (ours.length !== theirs.length || ours.some((line, at) => line !== theirs[at])) differ++
             next += theirs.length
           }
-          return { total: film.total, differ, head: JSON.stringify(own) === JSON.stringify(head) }
+          return { total: stream.total, differ, head: JSON.stringify(own) === JSON.stringify(head) }
         },
         { name, key: KEY },
       )
@@ -134,9 +134,9 @@ engines('a dropped file opens without the server, ours and a record of an origin
   const choose = page.locator('input[type=file]')
   for (const [file, game] of [['deerhunt-1.replay', 'deerhunt'], ['record.replay', 'terminal']]) {
     await choose.setInputFiles(stage.path(file))
-    await page.waitForFunction((game) => window.agon?.players[0]?.film.head.game === game, game)
+    await page.waitForFunction((game) => window.agon?.players[0]?.stream.head.game === game, game)
     await whole(page)
-    assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole', file)
+    assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole', file)
     await page.getByRole('button', { name: 'Matches' }).click()
   }
   assert.deepEqual([asks(page, '/api/view'), asks(page, '/api/steps'), asks(page, '/api/file')], [[], [], []])
@@ -157,7 +157,7 @@ engines('a folder of pages opens from a disk, with engines of its own, and asks 
   await page.keyboard.press('x')
   const { total, step, end, bot } = await page.evaluate(() => {
     const [player] = window.agon.players
-    return { total: player.film.total, step: player.stepNumber, end: player.film.end.end, bot: player.film.head.seats[0].bot }
+    return { total: player.stream.total, step: player.stepNumber, end: player.stream.end.end, bot: player.stream.head.seats[0].bot }
   })
   assert.deepEqual([step, end, bot], [total, 'whole', undefined])
   const elsewhere = page.asked.filter((url) => !url.startsWith(`${pathToFileURL(stage.path('site'))}`) && !url.startsWith('blob:'))
@@ -264,25 +264,25 @@ engines('a match that was put away is opened again when it is looked at', async 
   await page.goto(`${address}/#replay=jungle-blitz-1.replay`)
   await whole(page)
   const same = await page.evaluate(async () => {
-    const { film } = window.agon.players[0]
-    const before = await film.reel.lines(7, 7)
-    film.reel.close()
-    return JSON.stringify(await film.reel.lines(7, 7)) === JSON.stringify(before)
+    const { stream } = window.agon.players[0]
+    const before = await stream.steps.lines(7, 7)
+    stream.steps.close()
+    return JSON.stringify(await stream.steps.lines(7, 7)) === JSON.stringify(before)
   })
   assert.equal(same, true)
   await close(page)
 })
 
-engines('an exported film and the module tell the same', async () => {
-  stage.agon('replay', 'export', 'ostibot-2.replay', '--format', 'html', '--private', '-o', 'film.html')
-  const packed = /id="match">([^<]*)</.exec(readFileSync(stage.path('film.html'), 'utf8'))[1]
+engines('an exported stream and the module tell the same', async () => {
+  stage.agon('replay', 'export', 'ostibot-2.replay', '--format', 'html', '--private', '-o', 'stream.html')
+  const packed = /id="match">([^<]*)</.exec(readFileSync(stage.path('stream.html'), 'utf8'))[1]
   const [, ...lines] = gunzipSync(Buffer.from(packed, 'base64')).toString().split('\n')
   const page = await stage.browse()
   await page.goto(`${address}/#replay=ostibot-2.replay`)
   await whole(page)
   const [first, last] = await page.evaluate(async () => {
-    const { film } = window.agon.players[0]
-    return [(await film.reel.lines(1, 1))[0], (await film.reel.lines(film.total, film.total))[0]]
+    const { stream } = window.agon.players[0]
+    return [(await stream.steps.lines(1, 1))[0], (await stream.steps.lines(stream.total, stream.total))[0]]
   })
   assert.deepEqual([first, last], [lines[0], lines.at(-1)])
   await close(page)

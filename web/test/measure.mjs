@@ -30,7 +30,7 @@ for (const name of ['frames', 'long']) {
   await whole(page)
   const { count, seeks } = await page.evaluate(async () => {
     const [player] = window.agon.players
-    const count = player.film.frames.length
+    const count = player.stream.frames.length
     const seeks = []
     for (let n = 0; n < 200; n++) {
       const began = performance.now()
@@ -72,22 +72,22 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
     await page.goto('about:blank')
     await page.goto(`${viewer}/#replay=turns.replay`)
     const first = await (await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })).jsonValue()
-    const known = await (await page.waitForFunction(() => window.agon.players[0].film.known && performance.now(), undefined, { polling: 'raf' })).jsonValue()
+    const known = await (await page.waitForFunction(() => window.agon.players[0].stream.known && performance.now(), undefined, { polling: 'raf' })).jsonValue()
     if (n === 0) continue
     opened.push(first)
     series.push(known - first)
     seeks.push(
       ...(await page.evaluate(async () => {
         const [player] = window.agon.players
-        const { film } = player
+        const { stream } = player
         const times = []
         for (let n = 0; n < 60; n++) {
-          const step = 1 + ((n * 7919) % film.total)
-          film.ready.clear()
-          film.lines.clear()
+          const step = 1 + ((n * 7919) % stream.total)
+          stream.ready.clear()
+          stream.lines.clear()
           const began = performance.now()
-          await film.need(step)
-          film.step(step)
+          await stream.need(step)
+          stream.step(step)
           times.push(performance.now() - began)
         }
         return times
@@ -102,7 +102,7 @@ stage.agon('replay', 'export', 'hundred.replay', '--format', 'html', '-o', 'hund
 const page = await stage.browse()
 await page.goto(`${address}/#replay=hundred.replay`)
 await whole(page)
-const steps = await page.evaluate(() => window.agon.players[0].film.total)
+const steps = await page.evaluate(() => window.agon.players[0].stream.total)
 console.log(`one page of a Terminal match of ${steps} turns: ${round(statSync(stage.path('hundred.html')).size / 1e6)} MB`)
 
 const build = resolve(dirname(AGON), 'build')

@@ -110,7 +110,7 @@ engines('Cultist Wars by mouse, click by click, from the first turn to the last'
   await verified(page, 'cultist-wars')
   // It opens in the viewer like any other.
   await page.getByRole('button', { name: 'Watch it' }).click()
-  await page.waitForFunction(() => window.agon?.players[0]?.film.end?.end === 'whole' && !window.agon.playing)
+  await page.waitForFunction(() => window.agon?.players[0]?.stream.end?.end === 'whole' && !window.agon.playing)
   await close(page)
 })
 
@@ -154,7 +154,7 @@ engines('an illegal wish says why, with its rule; a turn can be taken back', asy
   assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 2)
   await page.keyboard.press('b')
   await page.waitForFunction(() => window.agon.playing.turn.steps === 0 && !window.agon.playing.busy)
-  assert.equal(await page.evaluate(() => window.agon.playing.film.total), 0)
+  assert.equal(await page.evaluate(() => window.agon.playing.stream.total), 0)
   await close(page)
 })
 

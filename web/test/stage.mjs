@@ -132,7 +132,7 @@ export class Stage {
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))
     page.on('console', (message) => {
-      // A refused film is part of some tests; the browser reports it by itself.
+      // A refused stream is part of some tests; the browser reports it by itself.
       const expected = message.text().startsWith('Failed to load resource')
       if (message.type() === 'error' && !expected) page.wrong.push(`console: ${message.text()}`)
     })
@@ -149,7 +149,7 @@ export class Stage {
 
 /** Waits until all of the match is known. */
 export async function whole(page) {
-  await page.waitForFunction(() => window.agon?.players.every(({ film }) => film.known), undefined, { timeout: 60_000 })
+  await page.waitForFunction(() => window.agon?.players.every(({ stream }) => stream.known), undefined, { timeout: 60_000 })
 }
 
 /** Where the viewer stands. */

@@ -81,8 +81,8 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     await whole(page)
     const exported = JSON.parse(stage.agon('replay', 'export', `${game}.replay`, '--format', 'json'))
     const steps = exported.steps.length
-    assert.equal(await page.evaluate(() => window.agon.players[0].film.total), steps)
-    assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+    assert.equal(await page.evaluate(() => window.agon.players[0].stream.total), steps)
+    assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole')
 
     for (const step of [0, 1, steps >> 1, steps - 1, steps]) {
       await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
@@ -92,8 +92,8 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
 
     // Where steps have frames, these are the engine's to the last number.
     const frames = await page.evaluate(() => {
-      const [{ film }] = window.agon.players
-      return Array.from({ length: film.total }, (_, at) => film.step(at + 1).parts)
+      const [{ stream }] = window.agon.players
+      return Array.from({ length: stream.total }, (_, at) => stream.step(at + 1).parts)
     })
     const engines = exported.steps.map(({ events }) => events.flatMap(({ frame }) => (frame ? [frame] : [])))
     for (const [at, own] of engines.entries()) {
@@ -141,13 +141,13 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     }
 
     // A click on a thing selects it, and the link remembers all of it.
-    await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].film.total / 3)))
+    await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].stream.total / 3)))
     const spot = await page.evaluate(() => {
-      const [{ film, scene }] = window.agon.players
-      const [width, height] = film.drawing.size(film.start)
+      const [{ stream, scene }] = window.agon.players
+      const [width, height] = stream.drawing.size(stream.start)
       for (let y = 0; y < height; y++) {
         for (let x = 0; x < width; x++) {
-          const card = film.drawing.inspect(scene, x + 0.5, y + 0.5, film.head)
+          const card = stream.drawing.inspect(scene, x + 0.5, y + 0.5, stream.head)
           if (card) return { x, y, id: card.id, title: card.title, place: window.agon.placeOf(x + 0.5, y + 0.5) }
         }
       }
@@ -159,9 +159,9 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
       await page.keyboard.press('f')
       assert.equal((await standing(page)).eyes, 1)
       const hidden = await page.evaluate(() => {
-        const [{ film, scene }] = window.agon.players
-        const sees = film.drawing.sees(scene, 1, film.head)
-        const [width, height] = film.drawing.size(film.start)
+        const [{ stream, scene }] = window.agon.players
+        const sees = stream.drawing.sees(scene, 1, stream.head)
+        const [width, height] = stream.drawing.size(stream.start)
         return Array.from({ length: width * height }, (_, at) => sees(at % width, Math.floor(at / width))).filter((seen) => !seen).length
       })
       assert.ok(hidden > 0, 'a seat does not see everything')
@@ -216,7 +216,7 @@ test('a step is computed when it is looked at, and nothing else', async () => {
     assert.deepEqual(await page.evaluate(() => window.agon.scene), exported.steps[step - 1].state)
   }
   assert.deepEqual(asked, [[149, 157], [19, 27], [298, 300]])
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.known), false)
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.known), false)
   await close(page)
 })
 
@@ -264,14 +264,14 @@ test('nothing in a replay becomes markup or script', async () => {
 })
 
 test('an exported page needs nothing else, and holds nothing of one bot alone', async () => {
-  const filmOf = (file) => {
+  const streamOf = (file) => {
     const packed = /id="match">([^<]*)</.exec(readFileSync(stage.path(file), 'utf8'))[1]
     return gunzipSync(Buffer.from(packed, 'base64')).toString()
   }
   stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'given.html')
   stage.agon('replay', 'export', 'hostile.replay', '--format', 'html', '-o', 'own.html', '--private')
-  assert.doesNotMatch(filmOf('given.html'), /needle|chatty\.js/)
-  assert.match(filmOf('own.html'), /needle/)
+  assert.doesNotMatch(streamOf('given.html'), /needle|chatty\.js/)
+  assert.match(streamOf('own.html'), /needle/)
   for (const game of Object.keys(GAMES)) {
     stage.agon('replay', 'export', `${game}.replay`, '--format', 'html', '-o', `${game}.html`)
     assert.ok(statSync(stage.path(`${game}.html`)).size < 5_000_000)
@@ -279,7 +279,7 @@ test('an exported page needs nothing else, and holds nothing of one bot alone', 
     await page.goto(`file://${stage.path(`${game}.html`)}`)
     await whole(page)
     await page.keyboard.press('x')
-    assert.equal((await standing(page)).step, await page.evaluate(() => window.agon.players[0].film.total))
+    assert.equal((await standing(page)).step, await page.evaluate(() => window.agon.players[0].stream.total))
     await close(page)
   }
 })
@@ -320,7 +320,7 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
   assert.ok(entries.some(({ replay }) => replay) && entries.some(({ replay }) => !replay))
   await page.getByRole('button', { name: 'Watch' }).first().click()
   await whole(page)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole')
   await page.getByRole('button', { name: 'Matches' }).click()
   await rows.first().waitFor()
   await page.getByRole('button', { name: 'Play again' }).first().click()
@@ -337,10 +337,10 @@ test('agon play --live streams the match while it is played', async () => {
   const page = await stage.browse({ locked: true })
   const address = await stage.serve('play', 'cultist-wars', 'cmd:node slow.js', 'builtin:idle', '--seed', '5', '-q', '--no-timeouts', '--live', '--replay', 'live.replay')
   await page.goto(address)
-  await page.waitForFunction(() => window.agon?.players[0].film.total > 0)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.end), undefined, 'it is not over yet')
+  await page.waitForFunction(() => window.agon?.players[0].stream.total > 0)
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.end), undefined, 'it is not over yet')
   await whole(page)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole')
   assert.deepEqual(page.wrong, [])
   await close(page)
 })
@@ -363,11 +363,11 @@ test('the start page lists recent matches, plays a new one and shows it', async 
   await page.getByLabel('Seed').fill('77')
   await page.getByRole('button', { name: 'Play and watch' }).click()
   await whole(page)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.head.seed), '77')
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.head.seed), '77')
   await page.getByRole('button', { name: 'Matches' }).click()
   await page.getByRole('link', { name: /greedy/ }).click()
   await whole(page)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.end.end), 'whole')
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole')
   await close(page)
 })
 
@@ -392,15 +392,15 @@ test('a dropped file opens, ours and those of the original engine of Terminal', 
   const choose = page.locator('input[type=file]')
   await choose.setInputFiles(stage.path('deerhunt.replay'))
   await whole(page)
-  assert.equal(await page.evaluate(() => window.agon.players[0].film.head.game), 'deerhunt')
+  assert.equal(await page.evaluate(() => window.agon.players[0].stream.head.game), 'deerhunt')
   await page.getByRole('button', { name: 'Matches' }).click()
   await choose.setInputFiles(stage.path('original.replay'))
   await whole(page)
-  const film = await page.evaluate(() => {
-    const [{ film }] = window.agon.players
-    return { game: film.head.game, steps: film.total, parts: film.step(1).parts.length, outcome: film.end.outcome }
+  const stream = await page.evaluate(() => {
+    const [{ stream }] = window.agon.players
+    return { game: stream.head.game, steps: stream.total, parts: stream.step(1).parts.length, outcome: stream.end.outcome }
   })
-  assert.deepEqual(film, { game: 'terminal', steps: 2, parts: 2, outcome: { scores: [30, 29], ranks: [1, 2], reason: 'after 1 turns' } })
+  assert.deepEqual(stream, { game: 'terminal', steps: 2, parts: 2, outcome: { scores: [30, 29], ranks: [1, 2], reason: 'after 1 turns' } })
   await close(page)
   // The same file by its name.
   const named = await open('replay=original.replay')

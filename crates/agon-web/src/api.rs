@@ -269,7 +269,7 @@ impl TryFrom<NewMatch> for MatchSpec {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Started {
-    /// Its name: `live=` of a film.
+    /// Its name: `live=` of a match.
     pub live: String,
 }
 

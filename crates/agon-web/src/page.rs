@@ -51,15 +51,15 @@ add('style', 'style').then(() => add('script', 'app'))
 /// When the replay cannot be computed again, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
     let title = title(&replay)?;
-    let film = film(replay, privacy)?;
+    let stream = stream(replay, privacy)?;
     let (style, script) =
         (STANDARD.encode(app::PACKED_STYLE.bytes()), STANDARD.encode(app::PACKED_SCRIPT.bytes()));
-    let nonce = nonce(&film);
+    let nonce = nonce(&stream);
     let page = Page {
         title,
         policy: format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
         style: String::new(),
-        content: inert("gzip", "match", &film),
+        content: inert("gzip", "match", &stream),
         script: format!(
             "{}\n{}\n<script nonce=\"{nonce}\">{STARTER}</script>",
             inert("gzip", "style", &style),
@@ -96,7 +96,7 @@ pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(),
             let engine = format!("<script src=\"{up}/{ENGINE}\"></script>\n");
             (inert("octet-stream", "replay", &STANDARD.encode(bytes)), engine)
         }
-        None => (inert("gzip", "match", &film(replay, Privacy::Redacted)?), String::new()),
+        None => (inert("gzip", "match", &stream(replay, Privacy::Redacted)?), String::new()),
     };
     let page = Page {
         title,
@@ -125,7 +125,7 @@ fn title(replay: &Replay) -> Result<String, PageError> {
 }
 
 /// The head and all lines of a match, packed and in base64.
-fn film(replay: Replay, privacy: Privacy) -> Result<String, PageError> {
+fn stream(replay: Replay, privacy: Privacy) -> Result<String, PageError> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     let mut view = View::open(replay, privacy)?;
     let mut text = serde_json::to_vec(view.head()).map_err(io::Error::from)?;
@@ -141,9 +141,9 @@ fn film(replay: Replay, privacy: Privacy) -> Result<String, PageError> {
 
 /// A number for the page's own script. The same replay gives the same page; nobody who writes into a
 /// replay knows the number beforehand.
-fn nonce(film: &str) -> String {
+fn nonce(stream: &str) -> String {
     let mut hasher = DefaultHasher::new();
-    film.hash(&mut hasher);
+    stream.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 

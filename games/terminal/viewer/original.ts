@@ -25,7 +25,7 @@ interface StateLine {
 const KINDS = ['Wall', 'Support', 'Turret', 'Scout', 'Demolisher', 'Interceptor']
 const LONGEST = 200_000
 
-/** The film of an original replay; none when `text` is something else. */
+/** The stream of an original replay; none when `text` is something else. */
 export function original(text: string): Mended | undefined {
   const lines = text.split('\n').map((line) => line.trim())
   const first = lines.findIndex((line) => line !== '')
@@ -33,7 +33,7 @@ export function original(text: string): Mended | undefined {
   const config = parse(lines[first]!, first)
   const states = lines.flatMap((line, at) => (at > first && line !== '' ? [check(parse(line, at), at)] : [])).slice(0, LONGEST)
   if (states.length === 0) throw new ForeignError('this replay of Terminal holds no turn')
-  return film(config, states)
+  return stream(config, states)
 }
 
 function parse(line: string, at: number): Record<string, unknown> {
@@ -52,7 +52,7 @@ function check(line: Record<string, unknown>, at: number): StateLine {
   return { events: {}, ...line } as unknown as StateLine
 }
 
-function film(config: Record<string, unknown>, states: StateLine[]): Mended {
+function stream(config: Record<string, unknown>, states: StateLine[]): Mended {
   const end = states.find(({ endStats }) => endStats)?.endStats
   const names = [end?.player1?.name, end?.player2?.name].map((name, at) => String(name ?? `player ${at + 1}`).slice(0, 80))
   const lines: Line[] = []

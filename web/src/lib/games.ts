@@ -18,11 +18,11 @@ export function drawingOf(game: string): Drawing | undefined {
   return drawings.get(game)
 }
 
-/** The film of a record of some original engine; none when no game knows it. */
-export function foreignFilm(text: string): Mended | undefined {
+/** The stream of a record of some original engine; none when no game knows it. */
+export function foreignStream(text: string): Mended | undefined {
   for (const drawing of drawings.values()) {
-    const film = drawing.foreign?.(text)
-    if (film) return film
+    const stream = drawing.foreign?.(text)
+    if (stream) return stream
   }
   return undefined
 }

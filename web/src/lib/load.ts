@@ -2,9 +2,9 @@
 
 import { Engines, Failed, NoEngines } from './engine/engines'
 import { Refused as RefusedByEngine } from './engine/module'
-import { Film, linesOf, type Reel } from './film'
+import { MatchStream, linesOf, type StepSource } from './stream'
 import { ForeignError, type Drawing, type End, type Head, type Line, type Mended } from './drawing'
-import { drawingOf, foreignFilm } from './games'
+import { drawingOf, foreignStream } from './games'
 import type { Refused } from './generated/server'
 import { key } from './key.svelte'
 
@@ -59,15 +59,15 @@ async function unpacked(): Promise<string[]> {
 }
 
 /** A replay that the server keeps open. */
-class Served implements Reel {
+class Served implements StepSource {
   private constructor(
     private readonly source: Source,
     private id: string,
   ) {}
 
-  static async open(source: Source): Promise<{ head: Head; reel: Reel }> {
+  static async open(source: Source): Promise<{ head: Head; steps: StepSource }> {
     const { id, head } = await Served.ask(source)
-    return { head, reel: new Served(source, id) }
+    return { head, steps: new Served(source, id) }
   }
 
   private static async ask(source: Source): Promise<{ id: string; head: Head }> {
@@ -113,7 +113,7 @@ export async function bytesOf(source: Source): Promise<Blob> {
 }
 
 /** Opens a match with the engines in this page. */
-async function computed(engines: Engines, source: Source): Promise<{ head: Head; reel: Reel }> {
+async function computed(engines: Engines, source: Source): Promise<{ head: Head; steps: StepSource }> {
   const bytes = await bytesOf(source)
   // The same limit as everywhere: a larger one is refused before it is read.
   if (bytes.size > LARGEST_REPLAY) throw new Problem('This file is too large to be a replay: larger than 256 MiB.')
@@ -144,7 +144,7 @@ function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
 }
 
 /** A match, computed in this page where that works, else by the server. */
-async function opened(source: Source): Promise<{ head: Head; reel: Reel }> {
+async function opened(source: Source): Promise<{ head: Head; steps: StepSource }> {
   if (engines) {
     try {
       return await computed(engines, source)
@@ -204,7 +204,7 @@ async function foreign(source: Source): Promise<Mended | undefined> {
   const file = await bytesOf(source)
   if (new TextDecoder('latin1').decode(await file.slice(0, 8).arrayBuffer()).startsWith(MAGIC)) return undefined
   try {
-    return foreignFilm(await (await plain(file)).text())
+    return foreignStream(await (await plain(file)).text())
   } catch (error) {
     if (error instanceof ForeignError) throw new Problem(`${sentence(error.message)}.`)
     throw error
@@ -245,20 +245,20 @@ function drawn(head: Head): Drawing {
  */
 export async function load(
   source: Source,
-  begun: (film: Film) => void,
+  begun: (stream: MatchStream) => void,
   grown: () => void,
   gone: () => boolean,
 ): Promise<void> {
   if (source.kind === 'live') return follow(source.name, begun, grown, gone)
   let head: Head
-  let reel: Reel
+  let steps: StepSource
   try {
     if (source.kind === 'page' && exported() !== undefined) {
       const [first = '', ...lines] = await unpacked()
       head = JSON.parse(first) as Head
-      reel = { lines: async (from, to) => lines.slice(from - 1, to) }
+      steps = { lines: async (from, to) => lines.slice(from - 1, to) }
     } else {
-      ;({ head, reel } = await opened(source))
+      ;({ head, steps } = await opened(source))
     }
   } catch (error) {
     const record = error instanceof Problem && error.foreign ? await foreign(source) : undefined
@@ -267,27 +267,27 @@ export async function load(
     return
   }
   if (gone()) return
-  const film = new Film(head, drawn(head), reel)
-  begun(film)
+  const stream = new MatchStream(head, drawn(head), steps)
+  begun(stream)
   grown()
-  await film.readAll(() => !gone() && grown(), gone)
+  await stream.readAll(() => !gone() && grown(), gone)
 }
 
 /** A match as it is played. */
-async function follow(name: string, begun: (film: Film) => void, grown: () => void, gone: () => boolean): Promise<void> {
+async function follow(name: string, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
   const { body } = await reach(`api/live?name=${encodeURIComponent(name)}`)
   if (!body) throw new Problem('The server sent nothing.')
-  let film: Film | undefined
+  let stream: MatchStream | undefined
   let rested = performance.now()
   for await (const text of linesOf(body)) {
     if (gone()) return
     const line = JSON.parse(text) as { error?: unknown }
     if (typeof line.error === 'string') throw new Problem(line.error)
-    if (!film) {
+    if (!stream) {
       const head = line as unknown as Head
-      film = new Film(head, drawn(head))
-      begun(film)
-    } else if (!film.add(line as unknown as Line | End)) {
+      stream = new MatchStream(head, drawn(head))
+      begun(stream)
+    } else if (!stream.add(line as unknown as Line | End)) {
       break
     }
     if (performance.now() - rested > 12) {
@@ -296,15 +296,15 @@ async function follow(name: string, begun: (film: Film) => void, grown: () => vo
       rested = performance.now()
     }
   }
-  if (!film) throw new Problem('The server sent nothing.')
-  film.end ??= { end: 'cut', why: 'the match stopped before its end', outcome: null, moment: '' }
+  if (!stream) throw new Problem('The server sent nothing.')
+  stream.end ??= { end: 'cut', why: 'the match stopped before its end', outcome: null, moment: '' }
   grown()
 }
 
-function show(record: Mended, begun: (film: Film) => void, grown: () => void): void {
-  const film = new Film(record.head, drawingOf(record.head.game)!)
-  begun(film)
-  record.lines.forEach((line) => film.add(line))
-  film.add(record.end)
+function show(record: Mended, begun: (stream: MatchStream) => void, grown: () => void): void {
+  const stream = new MatchStream(record.head, drawingOf(record.head.game)!)
+  begun(stream)
+  record.lines.forEach((line) => stream.add(line))
+  stream.add(record.end)
   grown()
 }

@@ -1,8 +1,8 @@
-// The state of one opened film: where it is, whether it plays, what is selected and switched on.
+// The state of one opened match: where it is, whether it plays, what is selected and switched on.
 
 import { untrack } from 'svelte'
 import type { Card, Shot } from './drawing'
-import type { Film } from './film'
+import type { MatchStream } from './stream'
 import { curves, turningPoints, type TurningPoint } from './turning'
 import type { Source } from './load'
 
@@ -16,13 +16,13 @@ export class Player {
   eyes = $state<number | null>(null)
   layers = $state.raw<ReadonlySet<string>>(new Set())
   zoom = $state<[number, number, number] | null>(null)
-  /** Whether it stands where its link says; not yet while the film is too short for that. */
+  /** Whether it stands where its link says; not yet while the match is too short for that. */
   settled = $state(true)
   /** Whether it is on its way there. */
   settling = false
   /** Why what is wanted cannot be shown. */
   problem = $state<string | null>(null)
-  /** Grows with the film. */
+  /** Grows with the match. */
   version = $state(0)
   /** How far the movement to the picture is gone; set by the clock below. */
   t = 1
@@ -37,33 +37,33 @@ export class Player {
   private found: { version: number; points: TurningPoint[]; curves: number[][] } | undefined
 
   constructor(
-    readonly film: Film,
+    readonly stream: MatchStream,
     readonly source: Source,
   ) {
-    this.speed = film.drawing.speed ?? 3
-    this.layers = new Set(film.drawing.layers?.filter(({ on }) => on).map(({ id }) => id))
+    this.speed = stream.drawing.speed ?? 3
+    this.layers = new Set(stream.drawing.layers?.filter(({ on }) => on).map(({ id }) => id))
   }
 
   get count(): number {
     void this.version
-    return this.film.frames.length
+    return this.stream.frames.length
   }
   get step() {
     void this.version
-    return this.film.stepAt(this.at)
+    return this.stream.stepAt(this.at)
   }
   get stepNumber(): number {
-    return this.film.frames[this.at]?.step ?? 0
+    return this.stream.frames[this.at]?.step ?? 0
   }
   get part(): number {
-    return this.film.frames[this.at]?.part ?? 0
+    return this.stream.frames[this.at]?.part ?? 0
   }
   get scene(): unknown {
     void this.version
-    return this.film.sceneAt(this.at)
+    return this.stream.sceneAt(this.at)
   }
   get card(): Card | undefined {
-    return this.selected === null ? undefined : this.film.drawing.find(this.scene, this.selected, this.film.head)
+    return this.selected === null ? undefined : this.stream.drawing.find(this.scene, this.selected, this.stream.head)
   }
   get turningPoints(): TurningPoint[] {
     return this.why().points
@@ -75,7 +75,7 @@ export class Player {
   private why() {
     const version = this.version
     if (this.found?.version !== version) {
-      const found = untrack(() => ({ points: turningPoints(this.film), curves: curves(this.film) }))
+      const found = untrack(() => ({ points: turningPoints(this.stream), curves: curves(this.stream) }))
       this.found = { version, ...found }
     }
     return this.found
@@ -83,12 +83,12 @@ export class Player {
 
   /** What is to be drawn now. */
   shot(): Shot {
-    const { film, at } = this
-    const step = film.stepAt(at)
-    const part = film.frames[at]?.part ?? 0
-    const before = at === 0 ? film.start : film.sceneAt(at - 1)
+    const { stream, at } = this
+    const step = stream.stepAt(at)
+    const part = stream.frames[at]?.part ?? 0
+    const before = at === 0 ? stream.start : stream.sceneAt(at - 1)
     const { layers, eyes, selected } = this
-    return { head: film.head, scene: film.sceneAt(at), before, step, part, t: this.t, layers, eyes, selected }
+    return { head: stream.head, scene: stream.sceneAt(at), before, step, part, t: this.t, layers, eyes, selected }
   }
 
   /** Milliseconds from one picture to the next while playing. */
@@ -98,14 +98,14 @@ export class Player {
 
   /** Goes to a picture; `smooth` when it is the next one. */
   async go(at: number, smooth = false): Promise<void> {
-    const { film } = this
-    const goal = Math.max(0, Math.min(at, film.frames.length - 1))
+    const { stream } = this
+    const goal = Math.max(0, Math.min(at, stream.frames.length - 1))
     this.wanted = goal
-    const step = film.frames[goal]!.step
+    const step = stream.frames[goal]!.step
     // What is here is shown before anything else can happen.
-    if (!film.has(goal)) {
+    if (!stream.has(goal)) {
       try {
-        await film.need(step)
+        await stream.need(step)
         this.problem = null
       } catch (error) {
         this.stop()
@@ -114,7 +114,7 @@ export class Player {
       }
       if (this.wanted !== goal) return
     }
-    film.ahead(step)
+    stream.ahead(step)
     const near = smooth && !this.calm && goal === this.at + 1
     this.at = goal
     this.t = near ? 0 : 1
@@ -134,7 +134,7 @@ export class Player {
   }
 
   goToStep(step: number): Promise<void> {
-    return this.seek(this.film.lastOf(Math.max(0, Math.min(step, this.film.total))))
+    return this.seek(this.stream.lastOf(Math.max(0, Math.min(step, this.stream.total))))
   }
 
   /** One picture on or back. */
@@ -145,14 +145,14 @@ export class Player {
 
   /** One step on or back. */
   turn(by: number): void {
-    const { step, part } = this.film.frames[this.wanted]!
-    const inside = part > 0 && this.wanted !== this.film.lastOf(step)
+    const { step, part } = this.stream.frames[this.wanted]!
+    const inside = part > 0 && this.wanted !== this.stream.lastOf(step)
     void this.goToStep(by < 0 && inside ? step - 1 : step + by)
   }
 
   play(): void {
     if (this.playing) return this.stop()
-    if (this.at >= this.film.frames.length - 1 && this.film.end) void this.go(0)
+    if (this.at >= this.stream.frames.length - 1 && this.stream.end) void this.go(0)
     this.playing = true
     this.tick()
   }
@@ -160,9 +160,9 @@ export class Player {
   private tick(): void {
     clearTimeout(this.timer)
     if (!this.playing) return
-    if (this.at < this.film.frames.length - 1) {
+    if (this.at < this.stream.frames.length - 1) {
       void this.go(this.at + 1, this.delay >= 30)
-    } else if (this.film.end) {
+    } else if (this.stream.end) {
       return this.stop()
     }
     this.timer = window.setTimeout(() => this.tick(), Math.max(this.delay, 1))
@@ -183,16 +183,16 @@ export class Player {
 
   /** Whether something worth a mark happens in a step. */
   marked(step: number): boolean {
-    const brief = this.film.briefs[step - 1]
+    const brief = this.stream.briefs[step - 1]
     return brief !== undefined && (brief.faults.length > 0 || brief.told.some(({ weight }) => weight >= 2))
   }
 
   /** To the next step with a mark, or the one before. */
   event(by: 1 | -1): void {
-    for (let step = this.stepNumber + by; step > 0 && step <= this.film.briefs.length; step += by) {
+    for (let step = this.stepNumber + by; step > 0 && step <= this.stream.briefs.length; step += by) {
       if (this.marked(step)) return void this.goToStep(step)
     }
-    void this.seek(by > 0 ? this.film.frames.length - 1 : 0)
+    void this.seek(by > 0 ? this.stream.frames.length - 1 : 0)
   }
 
   toggle(layer: string): void {
@@ -202,7 +202,7 @@ export class Player {
     this.redraw()
   }
 
-  /** The film has grown. Playing goes on by itself: it waits at the end while more may come. */
+  /** The stream has grown. Playing goes on by itself: it waits at the end while more may come. */
   grown(): void {
     this.version++
   }

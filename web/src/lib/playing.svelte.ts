@@ -1,7 +1,7 @@
 // A match that is played in this page: what is chosen, what would come of it, and what was sent.
 
 import type { Drawing, Head, Step } from './drawing'
-import { Film } from './film'
+import { MatchStream } from './stream'
 import { drawingOf, handOf } from './games'
 import type { Begun, PlayAsk, Sitter, Turn, Wanted } from './generated/view'
 import type { Actor, Hand, HandView, Prospect, Refused } from './hand'
@@ -76,7 +76,7 @@ const at = (a: readonly number[] | undefined, b: readonly number[]) => a !== und
 const MANY = 12
 
 export class Playing {
-  readonly film: Film
+  readonly stream: MatchStream
   readonly player: Player
   readonly hand: Hand
   chosen = $state.raw<unknown[]>([])
@@ -106,8 +106,8 @@ export class Playing {
     hand: Hand,
     readonly wanted: Wanted | undefined,
   ) {
-    this.film = new Film(begun.head as Omit<Head, 'start'>, drawing)
-    this.player = new Player(this.film, { kind: 'page' })
+    this.stream = new MatchStream(begun.head as Omit<Head, 'start'>, drawing)
+    this.player = new Player(this.stream, { kind: 'page' })
     this.hand = hand
     this.turn = begun.turn
     this.take(begun.turn)
@@ -145,27 +145,27 @@ export class Playing {
   }
 
   get scene(): unknown {
-    return this.film.sceneAt(this.film.frames.length - 1)
+    return this.stream.sceneAt(this.stream.frames.length - 1)
   }
 
   /** The turn in the making; none while there is nothing to choose. */
   get view(): HandView | undefined {
     const { prospect } = this
     if (!prospect) return undefined
-    const { film, seat, chosen, selected, over, scene } = this
+    const { stream, seat, chosen, selected, over, scene } = this
     const step: Step = {
-      number: film.total + 1,
+      number: stream.total + 1,
       moment: this.turn.moment,
       answers: [{ seat }],
       rejected: [],
       faults: [],
       events: prospect.events,
-      parts: film.drawing.frames?.(prospect.frames ?? []) ?? [],
+      parts: stream.drawing.frames?.(prospect.frames ?? []) ?? [],
       before: scene,
       scene: prospect.scene,
       deciding: [],
     }
-    return { head: film.head, seat, scene, chosen, prospect, step, selected, over }
+    return { head: stream.head, seat, scene, chosen, prospect, step, selected, over }
   }
 
   get actors(): Actor[] {
@@ -180,30 +180,30 @@ export class Playing {
   }
 
   words(choice: unknown): string {
-    return this.hand.words(choice, this.scene, this.film.head)
+    return this.hand.words(choice, this.scene, this.stream.head)
   }
 
   /** Whether something is hidden from the seat that chooses, and something is seen. */
   private sees(): boolean {
-    const { drawing, head } = this.film
+    const { drawing, head } = this.stream
     const people = head.seats.filter(({ bot }) => bot === 'human').length
     const sees = people === 1 ? drawing.sees?.(this.scene, this.seat, head) : undefined
     if (!sees) return false
-    const [width, height] = drawing.size(this.film.start)
+    const [width, height] = drawing.size(this.stream.start)
     for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (sees(x, y)) return true
     return false
   }
 
   /** Shows the lines of a turn, and makes ready for the next. */
   private take(turn: Turn): void {
-    for (const line of turn.lines) this.film.add(line)
+    for (const line of turn.lines) this.stream.add(line)
     this.lastSeat = this.seat
     this.turn = turn
     if (turn.choosing.length > 0) this.lastSeat = turn.choosing[0]!
-    if (turn.end) this.film.add(turn.end)
+    if (turn.end) this.stream.add(turn.end)
     this.player.grown()
     // Many turns at once are not waited for, and of what is hidden nothing is drawn.
-    if (this.running || turn.lines.length > MANY) void this.player.go(this.film.frames.length - 1)
+    if (this.running || turn.lines.length > MANY) void this.player.go(this.stream.frames.length - 1)
     this.player.eyes = this.sees() ? this.seat : null
     this.chosen = []
     this.prospect = undefined
@@ -342,10 +342,10 @@ export class Playing {
     this.running = false
     await this.pass(async () => {
       const turn = await alone.back()
-      this.film.cut(turn.steps)
-      this.player.at = Math.min(this.player.at, this.film.frames.length - 1)
+      this.stream.cut(turn.steps)
+      this.player.at = Math.min(this.player.at, this.stream.frames.length - 1)
       this.player.grown()
-      void this.player.seek(this.film.frames.length - 1)
+      void this.player.seek(this.stream.frames.length - 1)
       this.player.play()
       return turn
     })

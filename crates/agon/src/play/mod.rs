@@ -141,8 +141,8 @@ pub fn run(options: &PlayOptions) -> Done {
         // Who plays by hand does not see the whole board beside it.
         let delay = (options.watch && people.is_none()).then(|| Duration::from_millis(options.delay));
         let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
-        let filmed = viewer.as_mut().filter(|_| options.live);
-        let mut camera = filmed.map(|viewer| viewer.film(&header)).transpose()?;
+        let watched = viewer.as_mut().filter(|_| options.live);
+        let mut camera = watched.map(|viewer| viewer.live(&header)).transpose()?;
         let mut seats = match (&people, &viewer) {
             (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
             _ => Vec::new(),

@@ -152,7 +152,7 @@ impl Viewer {
     }
 
     /// Shows a match that is about to be played.
-    pub fn film(&mut self, header: &Header) -> Result<Camera, Failure> {
+    pub fn live(&mut self, header: &Header) -> Result<Camera, Failure> {
         let live = Live::default();
         let camera = live.camera(header).map_err(|error| Failure::own(error.to_string()))?;
         self.opener.open(&self.handle.add(live), false);
@@ -186,12 +186,12 @@ struct Matches;
 
 impl Host for Matches {
     fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
-        film(spec, live)
+        play(spec, live)
     }
 }
 
 /// Plays a match on a thread of its own.
-fn film(spec: &MatchSpec, live: Live) -> Result<(), String> {
+fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
     let sentence = |failure: Failure| match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
         Failure::Check | Failure::Unread => "the match could not be played".to_owned(),

@@ -1,7 +1,7 @@
 // The engines in this page: a worker with the module, made when it is first needed, and made again when it was lost.
 
 import type { Head } from '../drawing'
-import type { Reel } from '../film'
+import type { StepSource } from '../stream'
 import type { PlayAsk } from '../generated/view'
 import type { Answered, Asked } from './asking'
 import { Refused } from './module'
@@ -42,9 +42,9 @@ export class Engines {
   }
 
   /** Opens a replay. */
-  async open(replay: Blob, shownAll: boolean): Promise<{ head: Head; reel: Computed }> {
+  async open(replay: Blob, shownAll: boolean): Promise<{ head: Head; steps: Computed }> {
     const { id, head } = await this.opened(replay, shownAll)
-    return { head, reel: new Computed(this, replay, shownAll, id) }
+    return { head, steps: new Computed(this, replay, shownAll, id) }
   }
 
   async opened(replay: Blob, shownAll: boolean): Promise<{ id: number; head: Head }> {
@@ -120,7 +120,7 @@ export class Engines {
 }
 
 /** A replay whose steps are computed in this page. */
-export class Computed implements Reel {
+export class Computed implements StepSource {
   constructor(
     private readonly engines: Engines,
     readonly replay: Blob,

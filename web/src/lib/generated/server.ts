@@ -203,7 +203,7 @@ export type NewMatch = {
 
 /** The match that was started. */
 export type Started = {
-  /** Its name: `live=` of a film. */
+  /** Its name: `live=` of a match. */
   live: string,
 };
 

@@ -12,7 +12,7 @@ export interface Frame {
 }
 
 /** Where the lines of steps come from. */
-export interface Reel {
+export interface StepSource {
   /** The lines of the steps `from` to `to`, from 1, as they are written: the first of them at least. */
   lines(from: number, to: number): Promise<string[]>
   /** The exact message that asked a seat at a step, both from 1; none when it was not asked there. */
@@ -45,7 +45,7 @@ const AHEAD = 8
 /** So many when all are read. */
 const PIECE = 32
 
-export class Film {
+export class MatchStream {
   readonly head: Head
   readonly start: unknown
   /** Every picture in order; the first is the start. */
@@ -64,16 +64,16 @@ export class Film {
   private size = 0
   private lastScene: unknown
 
-  /** A match of `head`; without a `reel` its lines are added one by one, and all are kept. */
+  /** A match of `head`; without `steps` its lines are added one by one, and all are kept. */
   constructor(
     head: Omit<Head, 'start'>,
     readonly drawing: Drawing,
-    readonly reel?: Reel,
+    readonly steps?: StepSource,
   ) {
     this.start = head.scene
     this.lastScene = head.scene
     this.head = { ...head, start: head.scene }
-    if (!reel) return
+    if (!steps) return
     this.end = head.end ?? undefined
     for (let step = 0; step < (head.steps ?? 0) && this.extend(head.frames[step] ?? 0); step++);
   }
@@ -125,7 +125,7 @@ export class Film {
   /** Reads the whole match once, in pieces, for what charts, marks and search need. */
   async readAll(grown: () => void, gone: () => boolean): Promise<void> {
     let rested = performance.now()
-    while (this.reel && this.briefs.length < this.total && !gone()) {
+    while (this.steps && this.briefs.length < this.total && !gone()) {
       const from = this.briefs.length + 1
       for (const text of await this.fetch(from, from + PIECE)) {
         if (this.briefs.length < this.total) this.survey(this.keep(text))
@@ -146,7 +146,7 @@ export class Film {
   }
 
   private async fetch(from: number, to: number): Promise<string[]> {
-    const lines = await this.reel!.lines(from, Math.min(to, this.total))
+    const lines = await this.steps!.lines(from, Math.min(to, this.total))
     if (lines.length === 0) throw new Error(`nothing came of ${this.head.stepWord} ${from}`)
     return lines
   }
@@ -167,7 +167,7 @@ export class Film {
 
   private lineOf(number: number): Line | undefined {
     const kept = this.lines.get(number)
-    if (kept && this.reel) {
+    if (kept && this.steps) {
       this.lines.delete(number)
       this.lines.set(number, kept)
     }
@@ -242,7 +242,7 @@ export class Film {
   /** Gets what comes after a step, before it is looked at. */
   ahead(number: number): void {
     const next = Math.min(number + AHEAD / 2, this.total)
-    if (this.reel && next > number && !this.lines.has(next)) void this.need(next).catch(() => {})
+    if (this.steps && next > number && !this.lines.has(next)) void this.need(next).catch(() => {})
   }
 
   /** The step of a picture; none for the start. */
