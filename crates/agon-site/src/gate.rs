@@ -60,6 +60,8 @@ pub struct Ask {
     pub path: String,
     /// What forms bear that are made for whoever asks; empty without a session.
     pub form: String,
+    /// How people reach this site: `http://127.0.0.1:8080`.
+    pub address: String,
     /// What an organiser announced last.
     pub announced: Option<String>,
 }
@@ -150,9 +152,21 @@ async fn admit(
         _ => String::new(),
     };
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let address = own_address(&site, headers);
     let settings = site.settings();
-    let mut ask =
-        Ask { site, settings, actor, object: Object::Contest, id: 0, now, from, path, form, announced: None };
+    let mut ask = Ask {
+        site,
+        settings,
+        actor,
+        object: Object::Contest,
+        id: 0,
+        now,
+        from,
+        path,
+        form,
+        address,
+        announced: None,
+    };
     let refused = |ask: &Ask, problem: Problem| {
         let mut response = problem.into_response();
         response.extensions_mut().insert(ask.clone());
@@ -339,13 +353,18 @@ fn bears(body: &[u8], token: &str) -> bool {
 fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
     let (origin, fetch) =
         (text(headers, &header::ORIGIN), text(headers, &HeaderName::from_static("sec-fetch-site")));
-    let own = match &site.way {
-        Way::Proxy(address) => address.clone(),
-        _ => format!("http://{}", text(headers, &header::HOST).unwrap_or_default()),
-    };
+    let own = own_address(site, headers);
     (origin.is_some() || fetch.is_some())
         && origin.is_none_or(|origin| origin == own)
         && fetch.is_none_or(|fetch| fetch == "same-origin")
+}
+
+/// How the browser reaches this site.
+fn own_address(site: &Site, headers: &HeaderMap) -> String {
+    match &site.way {
+        Way::Proxy(address) => address.clone(),
+        _ => format!("http://{}", text(headers, &header::HOST).unwrap_or_default()),
+    }
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

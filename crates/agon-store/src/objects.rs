@@ -141,6 +141,17 @@ impl Objects {
         Ok(bytes)
     }
 
+    /// Removes it: who it belonged to was deleted. Nothing in the database may name it any more.
+    ///
+    /// # Errors
+    /// Those of the folder; that it is gone already is none.
+    pub fn remove(&self, sha: &Sha) -> io::Result<()> {
+        match fs::remove_file(self.path(sha)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// Whether it is there.
     pub fn has(&self, sha: &Sha) -> bool {
         self.path(sha).is_file()

@@ -13,7 +13,7 @@ use crate::{
     Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, Played, Rival, Seated, Working};
+pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated, Working};
 
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

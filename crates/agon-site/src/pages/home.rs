@@ -1,14 +1,253 @@
-//! The first page.
+//! The first page: of somebody who plays their place and what to do next, of others who leads and how to take part.
 
+use agon_contest::config::SignUpWord;
+use agon_store::reads::{Ended, Filter, Played};
+use agon_store::{Entrant, EntrantId, Version, VersionState};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
+use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
+use crate::pages::{ladder, matches, words};
 use crate::problem::Problem;
+use crate::site::Shown;
 
 /// What somebody sees first.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let title = ask.settings.title.clone();
-    let content = html! { p { a.button href="/ladder" { "See the ladder" } } };
-    Ok(frame::page(&ask, Here::Home, &title, "", content))
+    let shown = ask.site.shown().await?;
+    let team = ask.person().and_then(|person| person.team);
+    let team = team.and_then(|id| shown.teams.values().find(|team| team.id == id));
+    match (team, ask.person()) {
+        (Some(team), _) => of_team(&ask, &shown, team).await,
+        (None, Some(_)) => Ok(without_team(&ask, &shown)),
+        (None, None) => Ok(of_all(&ask, &shown)),
+    }
+}
+
+fn of_all(ask: &Ask, shown: &Shown) -> Markup {
+    let game = agon_games::find(&ask.settings.game).map(|game| game.info());
+    let lead = game.map_or_else(String::new, |info| {
+        format!("A contest of {}: bots that people write play it day and night. {}", info.title, info.summary)
+    });
+    let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
+    let content = html! {
+        p.row {
+            @if matches!(ask.settings.sign_up, Some(SignUpWord::Open | SignUpWord::Invite)) {
+                a.button.main href="/sign-up" { "Take part" }
+            }
+            a.button href="/rules" { "Rules" }
+            a.button href="/matches" { "Watch matches" }
+        }
+        section.card {
+            header { h2 { "Who is ahead" } a href="/ladder" { "Whole ladder" } }
+            @if top.is_empty() { p.empty { "No bot stands on the ladder yet: the first that passes its check match does." } }
+            @else { (ladder::table(ask, shown, &top)) }
+        }
+    };
+    frame::page(ask, Here::Home, &ask.settings.title, &lead, content)
+}
+
+fn without_team(ask: &Ask, shown: &Shown) -> Markup {
+    let alone = ask.settings.team_size == 1;
+    let lead = match alone {
+        true => "Hand a bot in: a team of your name is made for it by itself.",
+        false => {
+            "Make a team, or join one with its code. Who hands in without one plays alone, under their own name."
+        }
+    };
+    let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
+    let content = html! {
+        p.row {
+            a.button.main href="/upload" { (icon("up")) "Hand a bot in" }
+            a.button href="/team" { "Team" }
+            a.button href="/rules" { "Rules" }
+        }
+        section.card {
+            header { h2 { "Who is to be beaten" } a href="/ladder" { "Whole ladder" } }
+            (ladder::table(ask, shown, &top))
+        }
+    };
+    frame::page(ask, Here::Home, "You have no bot yet", lead, content)
+}
+
+async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Problem> {
+    let filter = Filter { team: Some(team.id), ..Filter::default() };
+    let own = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
+    let versions: Vec<&Version> =
+        shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
+    let (answer, lead) = answer(ask, shown, team, &versions);
+    let content = html! {
+        div.columns {
+            section.card {
+                header { h2 { "Next" } }
+                ul.items { @for item in next(&versions, &own, team.id) { (item) } }
+            }
+            section.card {
+                header { h2 { "Around you" } a href="/ladder" { "Whole ladder" } }
+                (around(shown, team))
+                div.in {
+                    p.row {
+                        a.button.main href="/upload" { (icon("up")) "Hand in a version" }
+                        a.button href=(format!("/team/{}", team.id)) { "Your bot" }
+                        a.button href="/team" { "Team" }
+                    }
+                }
+            }
+        }
+        section.card {
+            header { h2 { "Your matches" } a href=(format!("/matches?team={}", team.id)) { "All" } }
+            @if own.is_empty() {
+                p.empty { (nothing_played(&versions)) }
+            } @else {
+                (matches::table(ask, &own[..own.len().min(10)], Some(team.id)))
+            }
+        }
+    };
+    Ok(frame::page(ask, Here::Home, &answer, &lead, content))
+}
+
+fn nothing_played(versions: &[&Version]) -> String {
+    match versions.last() {
+        None => "No matches yet: they begin when you hand a bot in.".to_owned(),
+        Some(last) => format!("No matches yet. v{} comes to its check match next.", last.n),
+    }
+}
+
+fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (String, String) {
+    let at = shown.board.lines.iter().position(|line| line.entrant == team.name);
+    let Some((at, line)) = at.map(|at| (at, &shown.board.lines[at])) else {
+        return match versions.last() {
+            None => (
+                format!("{} has no bot yet", team.name),
+                "Hand one in: it plays a check match, and then stands on the ladder.".to_owned(),
+            ),
+            Some(last) if last.state == VersionState::Failed => (
+                format!("v{} cannot play", last.n),
+                "Nothing of yours is on the ladder yet. Its page says what happened and what to change."
+                    .to_owned(),
+            ),
+            Some(last) => {
+                let doing = match last.state {
+                    VersionState::Received => "waits for its build",
+                    VersionState::Building => "is being built",
+                    _ => "is in its check match",
+                };
+                (format!("v{} {doing}", last.n), "When it passes it stands on the ladder.".to_owned())
+            }
+        };
+    };
+    let matches = line.place.as_ref().map_or(0, |place| place.matches);
+    let most = u64::from(ask.site.server.policy().enough);
+    let owed = if matches < most {
+        format!(" About {} more are owed to it.", words::count((most - matches) as i64))
+    } else {
+        String::new()
+    };
+    let places = shown.places[at];
+    let answer = match places {
+        Some(places) if places.0 == places.1 => format!("Place {} with v{}", places.0, line.n),
+        Some(places) => format!("Place {} with v{}", words::place(places), line.n),
+        None => format!("v{} is being placed", line.n),
+    };
+    let lead = match (places, line.placing) {
+        (Some(places), None) if places.0 < places.1 => {
+            format!("The place is as wide as {} rated matches leave it.{owed}", words::count(matches as i64))
+        }
+        (_, Some(n)) if n != line.n => format!(
+            "v{n} is live and is being placed: until it has 20 rated matches the board shows v{}.",
+            line.n
+        ),
+        (None, _) => {
+            format!("It has {} of the 20 rated matches that a place needs.", words::count(matches as i64))
+        }
+        _ => format!("{} rated matches say so.{owed}", words::count(matches as i64)),
+    };
+    (answer, lead)
+}
+
+/// What to do next, in order of worth.
+fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
+    let mut items = Vec::new();
+    let item = |name: &str, title: String, text: String, label: &str, address: String| {
+        html! { li { (icon(name)) div { h3 { (title) } p { (text) } a.button href=(address) { (label) } } } }
+    };
+    let newest = versions.last();
+    if let Some(failed) = newest.filter(|version| version.state == VersionState::Failed) {
+        let still = versions.iter().find(|version| version.state == VersionState::Live);
+        let still = still.map_or_else(
+            || "Nothing of yours plays.".to_owned(),
+            |live| format!("v{} goes on playing.", live.n),
+        );
+        items.push(item(
+            "warn",
+            format!("v{} cannot play", failed.n),
+            still,
+            "See why",
+            format!("/version/{}", failed.id),
+        ));
+    }
+    let seat_of = |played: &Played| played.seats.iter().position(|seat| seat.team == team);
+    let fault = own.iter().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
+    if let Some((played, fault)) = fault {
+        let text: String = fault.chars().take(160).collect();
+        items.push(item(
+            "warn",
+            "A match was lost by your program's own fault".to_owned(),
+            text,
+            "Open the match",
+            format!("/match/{}", played.id),
+        ));
+    }
+    let lost =
+        own.iter().find(|played| seat_of(played).and_then(|seat| played.result(seat)) == Some(Ended::Lost));
+    if let Some(lost) = lost {
+        let other =
+            lost.seats.iter().find(|seat| seat.team != team).map_or("itself", |seat| seat.name.as_str());
+        items.push(item(
+            "play",
+            format!("See how the last match against {other} was lost"),
+            "The viewer shows every step.".to_owned(),
+            "Open the match",
+            format!("/match/{}", lost.id),
+        ));
+    }
+    if items.is_empty() || newest.is_none() {
+        let text = "A folder as zip or tar.gz, or a single file. It plays a check match first.".to_owned();
+        items.push(item("up", "Hand in a version".to_owned(), text, "Hand in", "/upload".to_owned()));
+    }
+    items
+}
+
+/// The lines around a team's.
+fn around(shown: &Shown, team: &Entrant) -> Markup {
+    let lines = &shown.board.lines;
+    let at = lines.iter().position(|line| line.entrant == team.name);
+    let from = at.unwrap_or(0).saturating_sub(2).min(lines.len().saturating_sub(5));
+    let here = from..(from + 5).min(lines.len());
+    let axis = ladder::axis(lines[here.clone()].iter(), 120.0);
+    html! {
+        @if here.is_empty() { p.empty { "Nobody is on the ladder yet." } }
+        table {
+            tbody {
+                @for n in here {
+                    @let line = &lines[n];
+                    @let class = if line.entrant == team.name { "own" } else if line.boss { "boss" } else { "" };
+                    tr.(class) {
+                        td.number { (shown.places[n].map_or_else(|| "–".to_owned(), words::short_place)) }
+                        td.name {
+                            @match shown.teams.get(&line.entrant) {
+                                Some(team) => a href=(format!("/team/{}", team.id)) { b { (line.entrant) } },
+                                None => b { (line.entrant) }
+                            }
+                            @if line.placing.is_some() { " " (chip("live", "clock", "being placed")) }
+                        }
+                        td.wide { @if let Some((place, elo)) = line.place.as_ref().and_then(|place| Some((place, place.elo?))) {
+                            (axis.interval(elo, (place.low, place.high), class))
+                        } }
+                        td.number { (ladder::rating(line)) }
+                    }
+                }
+            }
+        }
+    }
 }

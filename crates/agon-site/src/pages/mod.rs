@@ -4,16 +4,24 @@ pub mod draw;
 pub mod frame;
 pub mod words;
 
+mod account;
 mod home;
 mod ladder;
+mod matches;
+mod organise;
 mod people;
+mod rules;
 mod still;
+mod team;
+mod upload;
+mod version;
 
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{get as asked, post as sent};
 use maud::{Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::{Ask, LARGE};
 use crate::problem::Problem;
 use crate::rights::Verb;
 use crate::routes::{Of, Route, get, post, still};
@@ -36,9 +44,48 @@ pub const ROUTES: &[Route] = &[
     post("/sign-out", Verb::Enter, Of::Contest, || sent(people::sign_out)),
     get("/organiser", Verb::Enter, Of::Contest, || asked(people::organiser_form)),
     post("/organiser", Verb::Enter, Of::Contest, || sent(people::organiser)),
+    get("/password", Verb::Enter, Of::Contest, || asked(account::reset_form)),
+    post("/password", Verb::Enter, Of::Contest, || sent(account::reset)),
+    // What is played.
+    get("/matches", Verb::See, Of::Contest, || asked(matches::list)),
+    get("/match/{id}", Verb::See, Of::Contest, || asked(matches::page)),
+    get("/match/{id}/view", Verb::See, Of::Contest, || asked(matches::view)),
+    get("/match/{id}/replay", Verb::See, Of::Contest, || asked(matches::replay)),
+    get("/rules", Verb::See, Of::Contest, || asked(rules::page)),
+    get("/team/{id}", Verb::See, Of::Team, || asked(team::page)),
+    get("/version/{id}", Verb::Look, Of::Version, || asked(version::page)),
+    post("/version/{id}/live", Verb::Act, Of::Version, || sent(version::live)),
+    get("/upload", Verb::Own, Of::Contest, || asked(upload::form)),
+    post("/upload", Verb::Own, Of::Contest, || sent(upload::upload).layer(DefaultBodyLimit::max(LARGE)))
+        .uploads(),
+    // One's own.
+    get("/account", Verb::Own, Of::Contest, || asked(account::page)),
+    post("/account/password", Verb::Own, Of::Contest, || sent(account::password)),
+    post("/account/delete", Verb::Own, Of::Contest, || sent(account::delete)),
+    post("/account/others", Verb::Own, Of::Contest, || sent(account::others)),
+    post("/account/tokens", Verb::Own, Of::Contest, || sent(account::make_token)),
+    post("/account/logins/{id}/end", Verb::Own, Of::Login, || sent(account::end)),
+    get("/team", Verb::Own, Of::Contest, || asked(account::team)),
+    post("/team/new", Verb::Own, Of::Contest, || sent(account::make_team)),
+    post("/team/join", Verb::Own, Of::Contest, || sent(account::join_team)),
+    post("/team/leave", Verb::Act, Of::OwnTeam, || sent(account::leave_team)),
+    post("/team/code", Verb::Act, Of::OwnTeam, || sent(account::new_code)),
+    // The organiser's.
+    get("/organise", Verb::Organise, Of::Contest, || asked(organise::page)),
+    post("/organise/pause", Verb::Organise, Of::Contest, || sent(organise::pause)),
+    post("/organise/resume", Verb::Organise, Of::Contest, || sent(organise::resume)),
+    post("/organise/announce", Verb::Organise, Of::Contest, || sent(organise::announce)),
+    post("/organise/invite", Verb::Organise, Of::Contest, || sent(organise::invite)),
+    get("/organise/people", Verb::Organise, Of::Contest, || asked(organise::people)),
+    post("/organise/reset", Verb::Organise, Of::Contest, || sent(organise::reset)),
+    get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
+    post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
     // Files of ours.
     still("/style.css", || asked(still::style)),
     still("/icon.svg", || asked(still::icon)),
+    still("/viewer/app.js", || asked(still::viewer_script)),
+    still("/viewer/app.css", || asked(still::viewer_style)),
+    still("/viewer/engine.js", || asked(still::viewer_engine)),
 ];
 
 /// What answers where no route is.

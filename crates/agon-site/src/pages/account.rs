@@ -1,0 +1,406 @@
+//! One's own: account, sessions, tokens, team.
+
+use agon_store::acts::version::likeness;
+use agon_store::acts::{
+    Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
+    Withdraw,
+};
+use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
+use axum::Form;
+use axum::extract::Query;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::{Ask, set_cookie};
+use crate::pages::draw::icon;
+use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
+use crate::pages::words;
+use crate::passwords;
+use crate::problem::Problem;
+use crate::secrets;
+
+/// A token is good for so long, and as long without use.
+const TOKEN: i64 = 90 * 86_400_000;
+
+/// What the forms here send.
+#[derive(Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    fresh: String,
+    #[serde(default)]
+    link: String,
+}
+
+/// The link that was opened.
+#[derive(Deserialize)]
+pub struct Opened {
+    #[serde(default)]
+    link: String,
+}
+
+fn again(page: Markup) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
+}
+
+/// Everything about one's own account.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    account(&ask, None).await
+}
+
+async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
+    let person = ask.whoever()?;
+    let logins = ask.site.store().logins(person.account, ask.now).await?;
+    let of = |kind| logins.iter().filter(move |login| login.kind == kind);
+    let content = html! {
+        (wrong(why))
+        p.row { a.button href="/team" { (icon("people")) "Team" } (act(ask, "/sign-out", "", html! { "Sign out" })) }
+        div.halves {
+            section.card {
+                header { h2 { "Tokens" } span.faint { "for programs, as " code { "agon login" } } }
+                @if of(LoginKind::Token).next().is_none() { p.empty { "None. A program that acts in your name needs one." } }
+                @else { (table(ask, of(LoginKind::Token), person.login)) }
+                div.in {
+                    form.row method="post" action="/account/tokens" {
+                        (token(ask))
+                        input name="name" placeholder="What it is for" aria-label="What the token is for" required maxlength="40";
+                        button { "Make a token" }
+                    }
+                }
+            }
+            section.card {
+                header { h2 { "Where you are signed in" } }
+                (table(ask, of(LoginKind::Session), person.login))
+                div.in { (act(ask, "/account/others", "", html! { "Sign out everywhere else" })) }
+            }
+        }
+        div.halves {
+            form.card.form method="post" action="/account/password" {
+                h2 { "New password" }
+                (token(ask))
+                (field("Present password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
+                (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+                (unencrypted(ask))
+                button { "Set it" }
+            }
+            form.card.form method="post" action="/account/delete" {
+                h2 { "Delete the account" }
+                p { "Your name goes everywhere, and you become a number. If nobody else is in your team, its bot leaves the ladder, its uploads are removed, and the matches it played stay in the log. This cannot be undone." }
+                (token(ask))
+                (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
+                button.danger { "Delete the account" }
+            }
+        }
+    };
+    let lead = "Only you and the organisers see this page.";
+    Ok(frame::page(ask, Here::Elsewhere, &person.name, lead, content))
+}
+
+fn table<'a>(ask: &Ask, logins: impl Iterator<Item = &'a Login>, own: LoginId) -> Markup {
+    html! {
+        table.dense {
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Used" } th scope="col" { "Ends" } th scope="col" { "" } } }
+            tbody { @for login in logins { tr {
+                td { (login.name) @if login.id == own { " " span.chip { "this one" } } }
+                td.time { @if ask.now.0 - login.seen.0 < 600_000 { "just now" } @else { (words::ago(login.seen, ask.now)) " ago" } }
+                td.time { (ask.settings.told(login.ends, "%-d %b %Y")) }
+                td.number { @if login.id != own { (act(ask, &format!("/account/logins/{}/end", login.id), "plain", html! { "End" })) } }
+            } } }
+        }
+    }
+}
+
+/// Makes a token, and shows it once.
+pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let name: String = typed.name.trim().chars().filter(|sign| !sign.is_control()).take(40).collect();
+    if name.is_empty() {
+        return Ok(again(
+            account(&ask, Some("Say what the token is for, so that you know later which one to end."))
+                .await?,
+        ));
+    }
+    let (secret, person) = (secrets::fresh(), ask.whoever()?);
+    let act = Begin {
+        account: person.account,
+        sha: secrets::sha(&secret),
+        kind: LoginKind::Token,
+        name: name.clone(),
+        now: ask.now,
+        ends: Time(ask.now.0 + TOKEN),
+        idle_ms: TOKEN,
+    };
+    if ask.site.store().act(act).await?.is_none() {
+        return Ok(again(
+            account(&ask, Some("You have 30 tokens, which is all one may have: end one that is not used."))
+                .await?,
+        ));
+    }
+    let content = html! {
+        p { code.secret { (secret) } }
+        p { "It is shown this once: keep it where only you can read it. It is good for 90 days, and you can end it at any time." }
+        p { a.button href="/account" { "Back to the account" } }
+    };
+    let lead = "Whoever has it acts in your name.";
+    Ok(frame::page(&ask, Here::Elsewhere, &format!("The token for {name}"), lead, content).into_response())
+}
+
+/// Ends a session or token of one's own.
+pub async fn end(ask: Ask) -> Result<Redirect, Problem> {
+    let account = ask.whoever()?.account;
+    ask.site.store().act(End { account, which: Which::One(LoginId(ask.id)) }).await?;
+    Ok(Redirect::to("/account"))
+}
+
+/// Ends all sessions but this one.
+pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
+    let person = ask.whoever()?;
+    ask.site.store().act(End { account: person.account, which: Which::OtherSessions(person.login) }).await?;
+    Ok(Redirect::to("/account"))
+}
+
+/// One's own account, when the password is the right one. Tries are counted as those of signing in.
+async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
+    let account = ask.site.store().account(ask.whoever()?.account).await?.ok_or_else(Problem::ours)?;
+    let name = likeness(&account.name);
+    if let Err(until) = ask.site.limits.sign_in(&name, ask.from, ask.now) {
+        let what = "Too many wrong passwords were tried for this account.";
+        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+    }
+    let short: String = password.chars().take(*passwords::LENGTH.end() + 1).collect();
+    let is_right = ask.site.passwords.is(short, account.password.clone()).await;
+    if is_right {
+        ask.site.limits.signed_in(&name);
+    }
+    Ok(Some(account).filter(|_| is_right))
+}
+
+const WRONG: &str = "That is not your password. Nothing was changed.";
+
+/// Sets another password, and signs out everywhere.
+pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let Some(known) = proven(&ask, &typed.password).await? else {
+        return Ok(again(account(&ask, Some(WRONG)).await?));
+    };
+    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+        return Ok(again(account(&ask, Some(&why)).await?));
+    }
+    let password = ask.site.passwords.hash(typed.fresh).await;
+    let act = SetPassword { contest: ask.site.contest(), account: known.id, password, now: ask.now };
+    ask.site.store().act(act).await?;
+    let cookie = set_cookie(&ask.site, &headers, None, 0);
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/sign-in")).into_response())
+}
+
+/// Deletes the account.
+pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let Some(known) = proven(&ask, &typed.password).await? else {
+        return Ok(again(account(&ask, Some(WRONG)).await?));
+    };
+    let act = Withdraw { contest: ask.site.contest(), account: known.id, now: ask.now };
+    for sha in ask.site.store().act(act).await? {
+        if let Err(error) = ask.site.server.objects().remove(&sha) {
+            eprintln!("note: the upload {sha} of a deleted account is still there: {error}");
+        }
+    }
+    let cookie = set_cookie(&ask.site, &headers, None, 0);
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+}
+
+/// What somebody sees who opens a link that sets a password.
+pub async fn reset_form(ask: Ask, Query(opened): Query<Opened>) -> Result<Markup, Problem> {
+    let known = reset_for(&ask, &opened.link).await?;
+    Ok(reset_page(&ask, &known, &opened.link, None))
+}
+
+/// The account for which a link sets a password.
+async fn reset_for(ask: &Ask, link: &str) -> Result<Account, Problem> {
+    let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
+    if let Some((LinkKind::Password, Some(account))) = known
+        && let Some(account) = ask.site.store().account(account).await?
+    {
+        return Ok(account);
+    }
+    let text =
+        "It was used before, is older than a day, or a newer one was made. Ask an organiser for another one.";
+    Err(Problem::new(StatusCode::GONE, "This link is good no more", text).then("Sign in", "/sign-in"))
+}
+
+fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Markup {
+    let content = html! {
+        form.card.form method="post" action="/password" {
+            (wrong(why))
+            (token(ask))
+            input type="hidden" name="link" value=(link);
+            (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+            (unencrypted(ask))
+            button.main { "Set it" }
+        }
+    };
+    frame::page(
+        ask,
+        Here::Elsewhere,
+        &format!("A new password for {}", known.name),
+        "The link is good once.",
+        content,
+    )
+}
+
+/// Sets the password that a link is for.
+pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
+        return Err(Problem::too_much(
+            "Too many tries came from this network.",
+            (until.0 - ask.now.0) / 1000,
+        ));
+    }
+    let known = reset_for(&ask, &typed.link).await?;
+    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+        return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
+    }
+    let password = ask.site.passwords.hash(typed.fresh).await;
+    let (contest, now) = (ask.site.contest(), ask.now);
+    let take =
+        Take { contest, sha: secrets::sha(&typed.link), account: known.id, kind: LinkKind::Password, now };
+    if ask.site.store().act(take).await? {
+        ask.site.store().act(SetPassword { contest, account: known.id, password, now }).await?;
+    }
+    Ok(Redirect::to("/sign-in").into_response())
+}
+
+/// One's own team.
+pub async fn team(ask: Ask) -> Result<Markup, Problem> {
+    team_page(&ask, None).await
+}
+
+async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
+    let person = ask.whoever()?;
+    let team = match person.team {
+        Some(team) => ask.site.store().entrant(ask.site.contest(), team).await?,
+        None => None,
+    };
+    let most = ask.settings.team_size;
+    let Some(team) = team else {
+        let content = html! {
+            (wrong(why))
+            div.halves {
+                form.card.form method="post" action="/team/new" {
+                    h2 { "Make one" }
+                    (token(ask))
+                    (field("Its name", "Everybody sees it.", html! { input name="name" required maxlength="64" spellcheck="false"; }))
+                    button.main { "Make the team" }
+                }
+                @if most > 1 {
+                    form.card.form method="post" action="/team/join" {
+                        h2 { "Join one" }
+                        (token(ask))
+                        (field("Its code", "A member sees it on this page: K7PQM-3XWDA, for instance.", html! { input name="code" required autocomplete="off" spellcheck="false"; }))
+                        button { "Join" }
+                    }
+                }
+            }
+        };
+        let lead = match most {
+            1 => "Everybody plays alone here. Who hands in without a team gets one of their own name."
+                .to_owned(),
+            _ => format!(
+                "Up to {most} people play together. Who hands in without a team gets one of their own name."
+            ),
+        };
+        return Ok(frame::page(ask, Here::Home, "You play for no team yet", &lead, content));
+    };
+    let has_room = team.members.len() < usize::from(most);
+    let content = html! {
+        (wrong(why))
+        div.halves {
+            section.card {
+                header { h2 { "Members" } span.faint { (team.members.len()) " of " (most) } }
+                ul.items { @for (_, name) in &team.members { li { (icon("people")) div { b { (name) } @if *name == person.name { " " span.chip { "you" } } } } } }
+            }
+            section.card {
+                header { h2 { "Code" } }
+                div.in {
+                    @if most == 1 { p { "Everybody plays alone here." } }
+                    @else {
+                        @if let Some(code) = &team.code { p { code.secret { (code) } } }
+                        p { @if has_room { "Whoever has it can join." } @else { "The team is full: it lets nobody in." } " A new code makes this one worthless." }
+                        (act(ask, "/team/code", "", html! { "Make a new code" }))
+                    }
+                }
+            }
+        }
+        p.row {
+            a.button href=(format!("/team/{}", team.id)) { "The bot's page" }
+            (act(ask, "/team/leave", "danger", html! { "Leave the team" }))
+        }
+    };
+    Ok(frame::page(
+        ask,
+        Here::Home,
+        &team.name,
+        "All members can hand in, go back to earlier versions, and see everything of the team.",
+        content,
+    ))
+}
+
+/// Makes a team.
+pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let name = typed.name.trim().to_owned();
+    if let Err(why) = agon_server::check_name(&name) {
+        return Ok(again(team_page(&ask, Some(&why)).await?));
+    }
+    let account = ask.whoever()?.account;
+    let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
+    match ask.site.store().act(act).await? {
+        Made::New(_) | Made::Member(_) => Ok(Redirect::to("/team").into_response()),
+        Made::Taken(other) => {
+            let why = format!("The name looks like `{other}`, which is there already: take another one.");
+            Ok(again(team_page(&ask, Some(&why)).await?))
+        }
+    }
+}
+
+/// Joins a team.
+pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
+        return Err(Problem::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
+    }
+    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
+    let code = secrets::typed_code(&typed.code);
+    let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
+    let why = match ask.site.store().act(act).await? {
+        Joined::In(_) | Joined::Member(_) => return Ok(Redirect::to("/team").into_response()),
+        Joined::Unknown => {
+            "No team has this code. A member sees the present one on the team's page.".to_owned()
+        }
+        Joined::Full(name) => format!("{name} has all the {most} members that a team may have."),
+    };
+    Ok(again(team_page(&ask, Some(&why)).await?))
+}
+
+/// Leaves the team.
+pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
+    let account = ask.whoever()?.account;
+    let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };
+    match ask.site.store().act(act).await? {
+        Left::Gone | Left::Nowhere => Ok(Redirect::to("/team").into_response()),
+        Left::Last => {
+            let why = "You are the last one, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
+            Ok(again(team_page(&ask, Some(why)).await?))
+        }
+    }
+}
+
+/// Makes a new code for the team.
+pub async fn new_code(ask: Ask) -> Result<Redirect, Problem> {
+    if let Some(team) = ask.whoever()?.team {
+        ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
+    }
+    Ok(Redirect::to("/team"))
+}

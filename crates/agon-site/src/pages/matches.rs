@@ -1,0 +1,386 @@
+//! Matches: lists with filters, one match, and its replay.
+
+use agon_replay::Replay;
+use agon_store::reads::{Ended, Filter, MatchSeat, PAGE, Played};
+use agon_store::{EntrantId, Kind, MatchId, MatchState};
+use axum::extract::Query;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::draw::chip;
+use crate::pages::frame::{self, Here};
+use crate::pages::words;
+use crate::problem::Problem;
+
+/// A replay is no larger.
+const LARGEST: u64 = 64 << 20;
+/// What the viewer may do: run its script and its engine, nothing from elsewhere.
+const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
+                      'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// What is looked for.
+#[derive(Clone, Default, Deserialize)]
+pub struct Asked {
+    #[serde(default)]
+    team: Option<i64>,
+    #[serde(default)]
+    ended: String,
+    #[serde(default)]
+    map: Option<i64>,
+    #[serde(default)]
+    before: Option<i64>,
+}
+
+/// The ways of ending that one can ask for, as they stand in the address and as people read them.
+const WAYS: [(&str, &str); 5] =
+    [("", "All"), ("won", "Won"), ("drawn", "Drawn"), ("lost", "Lost"), ("faults", "Own faults")];
+
+impl Asked {
+    fn filter(&self) -> Filter {
+        let ended = match self.ended.as_str() {
+            "won" => Some(Ended::Won),
+            "drawn" => Some(Ended::Drawn),
+            "lost" => Some(Ended::Lost),
+            _ => None,
+        };
+        let faults = self.ended == "faults";
+        let (team, before) = (self.team.map(EntrantId), self.before.map(MatchId));
+        Filter { team, version: None, ended, faults, map: self.map, before }
+    }
+
+    fn address(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.team.map(|team| format!("team={team}")));
+        parts.extend(
+            WAYS.iter()
+                .skip(1)
+                .find(|(word, _)| *word == self.ended)
+                .map(|(word, _)| format!("ended={word}")),
+        );
+        parts.extend(self.map.map(|map| format!("map={map}")));
+        parts.extend(self.before.map(|before| format!("before={before}")));
+        if parts.is_empty() { "/matches".to_owned() } else { format!("/matches?{}", parts.join("&")) }
+    }
+}
+
+/// The list.
+pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Problem> {
+    let shown = ask.site.shown().await?;
+    let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &asked.filter()).await?;
+    let more = found.len() > PAGE as usize;
+    found.truncate(PAGE as usize);
+    let team = asked.team.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
+    let counts = ask.site.store().counts(ask.site.contest()).await?;
+    let answer = match team {
+        Some(team) => format!("Matches of {}", team.name),
+        None => format!("{} so far", words::many(counts.valid, "match", "matches")),
+    };
+    let now = match counts.leased {
+        0 => "None is played right now.".to_owned(),
+        playing => {
+            format!("{} right now; the newest stand first.", words::many(playing, "is played", "are played"))
+        }
+    };
+    let content = html! {
+        div.bar {
+            form.row method="get" action="/matches" {
+                select name="team" aria-label="Team" {
+                    option value="" { "All teams" }
+                    @for one in shown.teams.values().filter(|team| team.live.is_some()).take(300) {
+                        option value=(one.id) selected[team.is_some_and(|team| team.id == one.id)] { (one.name) }
+                    }
+                }
+                @if ask.settings.maps.len() > 1 {
+                    select name="map" aria-label="Map" {
+                        option value="" { "All maps" }
+                        @for map in 0..ask.settings.maps.len() as i64 {
+                            option value=(map) selected[asked.map == Some(map)] { (ask.settings.map(map)) }
+                        }
+                    }
+                }
+                button { "Show" }
+            }
+            @if team.is_some() {
+                div.tabs role="group" aria-label="How they ended" {
+                    @for (word, label) in WAYS {
+                        @let to = Asked { ended: word.to_owned(), before: None, ..asked.clone() }.address();
+                        a href=(to) aria-current=[(asked.ended == word).then_some("true")] { (label) }
+                    }
+                }
+            }
+        }
+        section.card {
+            @if found.is_empty() {
+                p.empty { "No match is like that yet. " @if asked.before.is_some() || asked.team.is_some() { a href="/matches" { "See all" } } }
+            } @else {
+                (table(&ask, &found, team.map(|team| team.id)))
+            }
+        }
+        nav.pages aria-label="More" {
+            @if asked.before.is_some() { a href=(Asked { before: None, ..asked.clone() }.address()) { "← Newest" } }
+            @if let Some(last) = found.last().filter(|_| more) {
+                a rel="next" href=(Asked { before: Some(last.id.0), ..asked.clone() }.address()) { "Older →" }
+            }
+        }
+    };
+    Ok(frame::page(&ask, Here::Matches, &answer, &now, content))
+}
+
+/// A table of matches, seen from a team where one is meant.
+pub fn table(ask: &Ask, found: &[Played], team: Option<EntrantId>) -> Markup {
+    html! {
+        table.dense {
+            thead { tr {
+                @if team.is_some() { th scope="col" { "Result" } }
+                th scope="col" { @if team.is_some() { "Against" } @else { "Who played" } }
+                th.wide scope="col" { "Map" }
+                th scope="col" { "How it ended" }
+                th.number scope="col" { "Ago" }
+            } }
+            tbody { @for played in found { (row(ask, played, team)) } }
+        }
+    }
+}
+
+fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
+    let address = format!("/match/{}", played.id);
+    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team));
+    let when = played.settled.unwrap_or(played.planned);
+    html! {
+        tr {
+            @if team.is_some() { td { (result(played, own)) } }
+            td {
+                @if let (Some(own), 2) = (own, played.seats.len()) {
+                    a href=(address) { (name(&played.seats[1 - own])) }
+                    span.faint.members { " seat " (own + 1) }
+                } @else {
+                    a href=(address) { (in_order(played)) }
+                }
+            }
+            td.wide { (ask.settings.map(played.map)) }
+            td { a.link href=(address) { (how(played, own)) } " " (marks(played, own)) }
+            td.number.time { (words::ago(when, ask.now)) }
+        }
+    }
+}
+
+/// Who sat there: the team and the version.
+fn name(seat: &MatchSeat) -> Markup {
+    html! { b { (seat.name) } @if !seat.boss { span.faint { " v" (seat.n) } } }
+}
+
+/// Who played, the best first.
+fn in_order(played: &Played) -> Markup {
+    let mut seats: Vec<&MatchSeat> = played.seats.iter().collect();
+    seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
+    html! {
+        @for (place, pair) in seats.iter().enumerate() {
+            @if place > 0 {
+                span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " = " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
+            }
+            (name(pair))
+        }
+    }
+}
+
+fn result(played: &Played, own: Option<usize>) -> Markup {
+    let Some(own) = own else { return html! {} };
+    let of_many = played.seats.len() > 2;
+    html! {
+        @match (played.result(own), played.seats[own].rank) {
+            (Some(Ended::Won), _) => b { "Won" },
+            (Some(Ended::Drawn), _) => { "Drawn" }
+            (Some(Ended::Lost), Some(rank)) if of_many => span.faint { (rank) " of " (played.seats.len()) },
+            (Some(Ended::Lost), _) => span.faint { "Lost" },
+            (None, _) => span.faint { "–" }
+        }
+    }
+}
+
+fn how(played: &Played, own: Option<usize>) -> String {
+    match (&played.end, played.state) {
+        (Some((reason, steps)), _) => format!("{reason}, step {steps}"),
+        (None, MatchState::Leased) => "being played".to_owned(),
+        (None, MatchState::Posted) => "being computed again".to_owned(),
+        (None, MatchState::Dead) if own.is_some() => "given up".to_owned(),
+        (None, MatchState::Dead) => "given up".to_owned(),
+        _ => "waits".to_owned(),
+    }
+}
+
+fn marks(played: &Played, own: Option<usize>) -> Markup {
+    let mut faults: Vec<&str> = Vec::new();
+    for (number, seat) in played.seats.iter().enumerate() {
+        if let Some(fault) = seat.fault.as_ref().filter(|_| own.is_none_or(|own| own == number)) {
+            faults.push(fault.split(':').next().unwrap_or(fault));
+        }
+    }
+    html! {
+        @for fault in faults { (chip("bad", "warn", fault)) " " }
+        @if played.state == MatchState::Dead { (chip("warn", "warn", "ours: three tries came to nothing")) }
+        @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, ours · played again")) }
+        @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
+    }
+}
+
+/// What a match is for.
+fn kind(kind: Kind) -> &'static str {
+    match kind.word() {
+        "check" => "check match",
+        "ladder" => "rated",
+        "challenge" => "challenge",
+        "promotion" => "against the version before",
+        _ => "unrated",
+    }
+}
+
+async fn found(ask: &Ask) -> Result<Played, Problem> {
+    let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
+    found.ok_or_else(Problem::nothing)
+}
+
+/// One match.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let played = found(&ask).await?;
+    let settings = &ask.settings;
+    let answer = sentence(&played);
+    let lead = match (&played.end, played.settled) {
+        (Some((reason, steps)), Some(at)) => format!(
+            "It ended after {steps} steps: {reason}. {} ago, on {}.",
+            words::ago(at, ask.now),
+            settings.map(played.map)
+        ),
+        _ if played.state == MatchState::Dead => {
+            "Three tries came to nothing, and that is ours: it counts for nobody.".to_owned()
+        }
+        _ => "Its result is here as soon as it was played and computed again.".to_owned(),
+    };
+    let content = html! {
+        @if played.replay.is_some() {
+            p.row {
+                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch it" }
+                a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
+            }
+        }
+        section.card {
+            table {
+                thead { tr {
+                    th.number scope="col" { "Seat" } th scope="col" { "Bot" } th.number scope="col" { "Place" }
+                    th.number scope="col" { "Score" } th.number.wide scope="col" { "Slowest answer" } th scope="col" { "Its program" }
+                } }
+                tbody {
+                    @for (number, seat) in played.seats.iter().enumerate() {
+                        tr.(if ask.person().is_some_and(|person| person.team == Some(seat.team)) { "own" } else { "" }) {
+                            td.number { (number + 1) }
+                            td { a href=(format!("/team/{}", seat.team)) { (name(seat)) } }
+                            td.number { (seat.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string())) }
+                            td.number { (seat.score.map_or_else(|| "–".to_owned(), score)) }
+                            td.number.wide { @if let Some(ms) = seat.max_ms.filter(|_| !seat.boss) { (format!("{ms:.1} ms")) } }
+                            td { @match &seat.fault {
+                                Some(fault) => { span.bad-text { (fault) } }
+                                None if played.end.is_some() => span.faint { "no fault" },
+                                None => span.faint { "–" }
+                            } }
+                        }
+                    }
+                }
+            }
+        }
+        dl.facts {
+            dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
+            dt { "Map" } dd { (settings.map(played.map)) }
+            dt { "Seed" } dd { code { (played.seed) } }
+            @if let Some(seq) = played.log_seq { dt { "Log" } dd { "row " (seq) ", sealed" } }
+            @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
+            @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
+        }
+    };
+    Ok(frame::page(&ask, Here::Matches, &answer, &lead, content))
+}
+
+fn score(score: f64) -> String {
+    if score.fract() == 0.0 {
+        format!("{score:.0}").replace('-', "−")
+    } else {
+        format!("{score:.2}").replace('-', "−")
+    }
+}
+
+/// What happened, in a sentence.
+fn sentence(played: &Played) -> String {
+    let label =
+        |seat: &MatchSeat| if seat.boss { seat.name.clone() } else { format!("{} v{}", seat.name, seat.n) };
+    let firsts: Vec<String> = played.seats.iter().filter(|seat| seat.rank == Some(1)).map(label).collect();
+    let others: Vec<String> =
+        played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
+    let all: Vec<String> = played.seats.iter().map(label).collect();
+    match (&firsts[..], &others[..]) {
+        ([], _) => format!("{} is not over yet", all.join(" against ")),
+        ([first], [other]) => format!("{first} beat {other}"),
+        ([first], _) => format!("{first} came first of {}", all.len()),
+        (firsts, []) => format!("{} drew", firsts.join(" and ")),
+        (firsts, _) => format!("{} share the first place", firsts.join(" and ")),
+    }
+}
+
+/// The replay without what belongs to single seats.
+async fn public(ask: &Ask, played: &Played) -> Result<Vec<u8>, Problem> {
+    let sha = played.replay.ok_or_else(|| {
+        let text = "Its replay is there when the match was played and computed again.";
+        Problem::new(StatusCode::NOT_FOUND, "No replay yet", text)
+            .then("The match", &format!("/match/{}", played.id))
+    })?;
+    let (site, map, seed) = (ask.site.clone(), played.map, played.seed);
+    let done = tokio::task::spawn_blocking(move || {
+        let bytes = site.server.objects().get(&sha, LARGEST).map_err(|error| error.to_string())?;
+        let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
+        agon_replay::redact(&bytes, &[], &|order| session.public(order))
+            .map(|(public, _)| public)
+            .map_err(|error| error.to_string())
+    });
+    match done.await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(why)) => {
+            eprintln!("note: the replay of match {} cannot be given: {why}", ask.id);
+            Err(Problem::ours())
+        }
+        Err(_) => Err(Problem::ours()),
+    }
+}
+
+/// The replay as a file.
+pub async fn replay(ask: Ask) -> Result<Response, Problem> {
+    let played = found(&ask).await?;
+    let bytes = public(&ask, &played).await?;
+    let name = format!("attachment; filename=\"match-{}.replay\"", played.id);
+    let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
+    let kind = HeaderValue::from_static("application/octet-stream");
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], bytes).into_response())
+}
+
+/// The match in the viewer.
+pub async fn view(ask: Ask) -> Result<Response, Problem> {
+    let played = found(&ask).await?;
+    let bytes = public(&ask, &played).await?;
+    let made = tokio::task::spawn_blocking(move || {
+        let replay = Replay::read(&bytes).map_err(|error| error.to_string())?;
+        let mut page = Vec::new();
+        agon_web::page::write_linked(replay, "/viewer", &mut page).map_err(|error| error.to_string())?;
+        Ok::<_, String>(page)
+    });
+    match made.await {
+        Ok(Ok(page)) => {
+            let html = HeaderValue::from_static("text/html; charset=utf-8");
+            let policy = HeaderValue::from_static(VIEWER);
+            Ok(([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page)
+                .into_response())
+        }
+        Ok(Err(why)) => Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "It cannot be watched here", why)
+            .then("Download the replay", &format!("/match/{}/replay", ask.id))),
+        Err(_) => Err(Problem::ours()),
+    }
+}

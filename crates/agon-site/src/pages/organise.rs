@@ -1,0 +1,414 @@
+//! The organiser's pages: is anything wrong, when is all played, and what can be done.
+
+use agon_contest::config::SignUpWord;
+use agon_store::acts::{Invite, Offer, Pause, Tell};
+use agon_store::reads::Working;
+use agon_store::{LinkKind, Time, VersionState};
+use axum::Form;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::draw::{chip, icon};
+use crate::pages::frame::{self, Here, act, field, token, wrong};
+use crate::pages::words;
+use crate::problem::Problem;
+use crate::secrets;
+use crate::settings::{Answers, LARGEST_TEAM};
+
+const HOUR: i64 = 3_600_000;
+/// A worker that was not heard of for so long is silent, in milliseconds.
+const SILENT: i64 = 60_000;
+/// The longest announcement, in characters.
+const LONGEST: usize = 500;
+/// So many people are listed.
+const PEOPLE: i64 = 200;
+
+/// What the forms here send.
+#[derive(Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// The cockpit.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let since = Time(ask.now.0 - HOUR);
+    let counts = store.counts(contest).await?;
+    let failures = store.failures(contest, since).await?;
+    let workers = store.working(since).await?;
+    let rate = store.settled_since(contest, since).await?;
+    let events = store.events(contest, 12).await?;
+    let shown = ask.site.shown().await?;
+    let contests = store.contests().await?;
+    let paused = contests.iter().any(|one| one.id == contest && one.paused);
+    let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
+    let owed = owed(&ask, &shown.board);
+    let (answer, lead) = answer(&ask, paused, &counts, &workers, rate, owed);
+    let disk = free(ask.site.folder()).await;
+    let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
+    let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
+    let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
+    let content = html! {
+        section.card.figures {
+            (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
+            (figure("Matches owed", words::count(owed), drained(owed, rate)))
+            (figure("Matches an hour", words::count(rate), words::many(counts.leased, "is played now", "are played now")))
+            (figure("Being checked", checking.to_string(), "uploads".to_owned()))
+            (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
+            (figure("Given up", words::count(counts.dead), "after three tries, ours".to_owned()))
+            @if let Some(disk) = disk { (figure("Disk", words::bytes(disk), "free".to_owned())) }
+        }
+        div.columns {
+            div {
+                (workers_table(&ask, &workers))
+                section.card {
+                    header { h2 { "Failures in the last hour" } }
+                    @if failures.is_empty() { p.empty { "None." } }
+                    @else { table.dense { tbody { @for failure in &failures { tr {
+                        td { (failure.what) }
+                        td { @if failure.ours { (chip("bad", "warn", "ours")) } @else { (chip("", "warn", "theirs")) } }
+                        td.number { b { (words::count(failure.count)) } }
+                    } } } } }
+                }
+                (undecided(&shown.board))
+            }
+            div {
+                (acts(&ask, paused, counts.leased).await?)
+                section.card {
+                    header { h2 { "Audit" } }
+                    ul.items { @for event in &events { li { div {
+                        span.faint { (ask.settings.told(event.at, "%a %H:%M")) } " " b { (event.actor) } " " (event.verb) " " (event.object)
+                        @if !event.detail.is_empty() { p { (event.detail.chars().take(160).collect::<String>()) } }
+                    } } } }
+                }
+            }
+        }
+    };
+    Ok(frame::page(&ask, Here::Organise, &answer, &lead, content))
+}
+
+/// About how many rated matches live versions still want.
+fn owed(ask: &Ask, board: &agon_server::Board) -> i64 {
+    let policy = ask.site.server.policy();
+    let wanted: u64 = board
+        .versions
+        .iter()
+        .filter(|version| version.state == VersionState::Live)
+        .map(|version| {
+            let place = board.table.places.iter().find(|place| place.version == version.id.0);
+            u64::from(policy.enough).saturating_sub(place.map_or(0, |place| place.matches))
+        })
+        .sum();
+    (wanted / policy.seats.max(1) as u64) as i64
+}
+
+fn drained(owed: i64, rate: i64) -> String {
+    match (owed, rate) {
+        (0, _) => "all are played".to_owned(),
+        (_, 0) => "none was played in the last hour".to_owned(),
+        _ => format!("about {} at this rate", words::span(owed * HOUR / rate)),
+    }
+}
+
+fn answer(
+    ask: &Ask,
+    paused: bool,
+    counts: &agon_store::reads::Counts,
+    workers: &[Working],
+    rate: i64,
+    owed: i64,
+) -> (String, String) {
+    let silent: Vec<&Working> =
+        workers.iter().filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > SILENT).collect();
+    let pace = match (owed, rate) {
+        (0, _) => {
+            "Every version has its matches; the ladder rests until somebody hands something in.".to_owned()
+        }
+        (_, 0) => format!("About {} are owed.", words::many(owed, "match", "matches")),
+        _ => format!(
+            "About {} are owed; at {} an hour they are played in {}.",
+            words::many(owed, "match", "matches"),
+            words::count(rate),
+            words::span(owed * HOUR / rate)
+        ),
+    };
+    if paused {
+        return (
+            "The contest is paused".to_owned(),
+            format!("No new match begins, and nothing is lost. {pace}"),
+        );
+    }
+    if let Some(worker) = silent.first() {
+        let text = format!(
+            "It was heard of {} ago. Its {} go back by themselves. {pace}",
+            words::ago(worker.seen, ask.now),
+            words::many(worker.playing, "match", "matches")
+        );
+        return (format!("{} is silent", worker.name), text);
+    }
+    if counts.oldest.is_some_and(|oldest| ask.now.0 - oldest.0 > 10 * SILENT) {
+        return (
+            "Jobs wait for long".to_owned(),
+            format!("The oldest waits for more than ten minutes: nobody plays, or too few do. {pace}"),
+        );
+    }
+    ("Nothing is wrong".to_owned(), pace)
+}
+
+fn workers_table(ask: &Ask, workers: &[Working]) -> Markup {
+    html! {
+        section.card {
+            header { h2 { "Workers" } span.faint { "who plays the matches" } }
+            table.dense {
+                thead { tr { th scope="col" { "Machine" } th.number scope="col" { "Plays" } th scope="col" { "Sandbox" } th.number scope="col" { "Void" } th scope="col" { "State" } } }
+                tbody { @for worker in workers { tr {
+                    td { b { (worker.name) } }
+                    td.number { (worker.playing) }
+                    td { (worker.level) }
+                    td.number { (worker.wasted) }
+                    td {
+                        @if worker.playing == 0 { (chip("", "pause", "idle")) }
+                        @else if ask.now.0 - worker.seen.0 > SILENT { (chip("bad", "warn", &format!("silent for {}", words::ago(worker.seen, ask.now)))) }
+                        @else { (chip("good", "play", "playing")) }
+                    }
+                } } }
+            }
+        }
+    }
+}
+
+/// Neighbours of whom nobody knows yet who is better.
+fn undecided(board: &agon_server::Board) -> Markup {
+    let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
+    let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
+        let share = pair[0].place.as_ref()?.above_next?;
+        (share < 0.95).then(|| (at + 1, pair[0], pair[1], share))
+    });
+    let open: Vec<_> = open.collect();
+    html! {
+        section.card {
+            header { h2 { "What is not decided" } span.faint { "among the first" } }
+            @if open.is_empty() { p.empty { "Everything that has a place is decided with 95 %." } }
+            @else { table.dense { tbody { @for (place, line, next, share) in open { tr {
+                td { (place) ": " b { (line.entrant) } " before " (next.entrant) } td.number { b { (words::percent(share)) } }
+            } } } } }
+        }
+    }
+}
+
+async fn acts(ask: &Ask, paused: bool, playing: i64) -> Result<Markup, Problem> {
+    let code = match ask.settings.sign_up {
+        Some(SignUpWord::Invite) => ask.site.store().invite(ask.site.contest()).await?,
+        _ => None,
+    };
+    let pause = match paused {
+        true => (
+            act(ask, "/organise/resume", "main", html! { (icon("play")) "Go on" }),
+            "Matches begin again.".to_owned(),
+        ),
+        false => (
+            act(ask, "/organise/pause", "", html! { (icon("pause")) "Pause" }),
+            format!("No new match begins. {playing} in play end. Nothing is lost."),
+        ),
+    };
+    Ok(html! {
+        section.card {
+            header { h2 { "Acts" } span.faint { "each is written down" } }
+            ul.items {
+                li { div { p { (pause.1) } (pause.0) } }
+                li { div {
+                    p { "To everybody, on every page. An empty one takes the last back." }
+                    form method="post" action="/organise/announce" {
+                        (token(ask))
+                        div.field { textarea name="text" rows="2" maxlength=(LONGEST) aria-label="Announcement" { (ask.announced.as_deref().unwrap_or_default()) } }
+                        p {}
+                        button { (icon("bell")) "Announce" }
+                    }
+                } }
+                @if ask.settings.sign_up == Some(SignUpWord::Invite) {
+                    li { div {
+                        p { "With this code people sign up." }
+                        @if let Some(code) = code { p { code.secret { (code) } } }
+                        (act(ask, "/organise/invite", "", html! { "Make a new code" }))
+                    } }
+                }
+                li { div {
+                    p { "Name, dates, team size, who may sign up." }
+                    div.row { a.button href="/organise/settings" { "Settings" } a.button href="/organise/people" { (icon("people")) "People" } }
+                } }
+            }
+        }
+    })
+}
+
+/// Free bytes of the disk that holds the contest.
+async fn free(folder: &std::path::Path) -> Option<u64> {
+    let about = rustix::fs::statvfs(folder).ok()?;
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {
+    let actor = ask.whoever()?.name.clone();
+    let act = Pause { contest: ask.site.contest(), paused, actor, now: ask.now };
+    ask.site.store().act(act).await?;
+    Ok(Redirect::to("/organise"))
+}
+
+/// No new match begins.
+pub async fn pause(ask: Ask) -> Result<Redirect, Problem> {
+    pause_to(ask, true).await
+}
+
+/// Matches begin again.
+pub async fn resume(ask: Ask) -> Result<Redirect, Problem> {
+    pause_to(ask, false).await
+}
+
+/// Tells everybody something.
+pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+    let text = typed.text.trim().replace("\r\n", "\n");
+    if text.chars().count() > LONGEST {
+        let why = format!("An announcement has up to {LONGEST} characters.");
+        return Err(Problem::wrong(why).then("Cockpit", "/organise"));
+    }
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    let (verb, object) = ("announce".to_owned(), "everybody".to_owned());
+    ask.site.store().act(Tell { contest, actor, verb, object, detail: text, now }).await?;
+    Ok(Redirect::to("/organise"))
+}
+
+/// Makes a new code to sign up with.
+pub async fn invite(ask: Ask) -> Result<Redirect, Problem> {
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
+    Ok(Redirect::to("/organise"))
+}
+
+/// Everybody, and links for those who do not know their passwords any more.
+pub async fn people(ask: Ask) -> Result<Markup, Problem> {
+    people_page(&ask, None).await
+}
+
+async fn people_page(ask: &Ask, link: Option<(&str, &str)>) -> Result<Markup, Problem> {
+    let (people, count) = ask.site.store().accounts(PEOPLE).await?;
+    let shown = ask.site.shown().await?;
+    let team_of = |id| shown.teams.values().find(|team| team.members.iter().any(|(member, _)| *member == id));
+    let content = html! {
+        @if let Some((name, address)) = link {
+            section.card { header { h2 { "A link for " (name) } } div.in {
+                p { code.secret { (address) } }
+                p { "It sets a new password, is good once and for a day. Give it to nobody else: it is shown this once." }
+            } }
+        }
+        section.card {
+            table.dense {
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th scope="col" { "Since" } th scope="col" { "" } } }
+                tbody { @for one in &people { tr {
+                    td { b { (one.name) } @if one.organiser { " " span.chip { "organiser" } } }
+                    td { @if let Some(team) = team_of(one.id) { a href=(format!("/team/{}", team.id)) { (team.name) } } @else { span.faint { "–" } } }
+                    td.time { (ask.settings.told(one.made, "%-d %b %H:%M")) }
+                    td.number { form method="post" action="/organise/reset" { (token(ask)) input type="hidden" name="name" value=(one.name); button.plain { "New password" } } }
+                } } }
+            }
+        }
+        @if count > PEOPLE { p.faint { "The first " (PEOPLE) " by name." } }
+    };
+    let answer = words::many(count, "person has an account", "people have accounts");
+    Ok(frame::page(
+        ask,
+        Here::Organise,
+        &answer,
+        "Who does not know the password any more gets a link from you.",
+        content,
+    ))
+}
+
+/// Makes a link that sets a password.
+pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let Some(account) = ask.site.store().account_like(&typed.name).await? else {
+        return Err(Problem::wrong("Nobody has this name.").then("People", "/organise/people"));
+    };
+    let (secret, now) = (secrets::fresh(), ask.now);
+    let offer = Offer {
+        sha: secrets::sha(&secret),
+        kind: LinkKind::Password,
+        account: Some(account.id),
+        now,
+        ends: now.plus(24 * HOUR),
+    };
+    ask.site.store().act(offer).await?;
+    let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
+    let (verb, object, detail) = ("offer password".to_owned(), account.name.clone(), String::new());
+    ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
+    let address = format!("{}/password?link={secret}", ask.address);
+    Ok(people_page(&ask, Some((&account.name, &address))).await?.into_response())
+}
+
+/// What the contest is.
+pub async fn settings(ask: Ask) -> Markup {
+    settings_page(&ask, &Answers::of(&ask.settings), None)
+}
+
+fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
+    let choice = |word: SignUpWord, label: &str| {
+        html! { label.choice {
+            input type="radio" name="sign_up" value=(word.word()) checked[answers.sign_up == word.word()];
+            span { (label) }
+        } }
+    };
+    let content = html! {
+        form.card.form method="post" action="/organise/settings" {
+            (wrong(why))
+            (token(ask))
+            (field("Name", "", html! { input name="title" value=(answers.title) required maxlength="60"; }))
+            fieldset {
+                legend { "Who may sign up" }
+                (choice(SignUpWord::Invite, "Who has a code that I tell them"))
+                (choice(SignUpWord::Open, "Everybody who reaches this site"))
+                (choice(SignUpWord::Closed, "Nobody, for now"))
+            }
+            (field("Team size", "So many people play for one team at most.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
+            (field("Time zone", "Of all dates here: Europe/Vienna, America/New_York, UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
+            (field("Opens", "From when on bots can be handed in. Empty: now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
+            (field("Uploads close", "What is handed in later is refused; the ladder goes on. Empty: never.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
+            (field("Rated matches of a version", "More make places surer, and cost time. Counts from the next start of the server.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
+            button.main { "Write it into contest.toml" }
+        }
+        p.faint.foot { "Game, rules, maps, seats and clock stand in the same file and were fixed with the first run: matches of two kinds would stand in one table." }
+    };
+    let (answer, lead) = match ask.settings.sign_up {
+        None => (
+            "Who may take part, and until when?",
+            "Until this is said nobody can sign up. It is written into contest.toml, which you can edit as well; your comments stay.",
+        ),
+        Some(_) => {
+            ("Settings", "They stand in contest.toml, which you can edit as well; your comments stay.")
+        }
+    };
+    frame::page(ask, Here::Organise, answer, lead, content)
+}
+
+/// Writes what the contest is.
+pub async fn write_settings(ask: Ask, Form(answers): Form<Answers>) -> Result<Response, Problem> {
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
+    if let Err(why) = written {
+        let page = settings_page(&ask, &answers, Some(&why));
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+    }
+    let store = ask.site.store();
+    if ask.site.settings().sign_up == Some(SignUpWord::Invite) && store.invite(contest).await?.is_none() {
+        store.act(Invite { contest, code: secrets::code(), actor: actor.clone(), now }).await?;
+    }
+    let (verb, object) = ("set".to_owned(), "contest.toml".to_owned());
+    let detail =
+        format!("sign-up {}, team size {}, closes {}", answers.sign_up, answers.team_size, answers.closes);
+    store.act(Tell { contest, actor, verb, object, detail, now }).await?;
+    Ok(Redirect::to("/organise").into_response())
+}

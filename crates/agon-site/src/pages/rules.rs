@@ -1,0 +1,63 @@
+//! The rules of the game, as its rulebook has them, and what holds in this contest.
+
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::{Event, Options, Parser};
+
+use crate::gate::Ask;
+use crate::pages::frame::{self, Here};
+use crate::problem::Problem;
+
+/// The page.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let info = agon_games::find(&ask.settings.game).ok_or_else(Problem::ours)?.info();
+    let settings = &ask.settings;
+    let rules = if settings.rules.is_empty() { "the game's own" } else { &settings.rules };
+    let maps = match settings.maps.len() {
+        0 => "made from the seed".to_owned(),
+        _ => (0..settings.maps.len() as i64).map(|map| settings.map(map)).collect::<Vec<_>>().join(", "),
+    };
+    let limit = settings.time_limit.clone().unwrap_or_else(|| "that of the rules".to_owned());
+    let content = html! {
+        section.card {
+            header { h2 { "In this contest" } }
+            div.in {
+                dl.facts {
+                    dt { "Game" } dd { (info.title) }
+                    dt { "Rules" } dd { (rules) }
+                    dt { "Maps" } dd { (maps) }
+                    dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
+                    dt { "Time for an answer" } dd { (limit) }
+                    dt { "Rated matches" } dd { "about " (settings.matches) " for each version" }
+                    dt { "Team" } dd { @if settings.team_size == 1 { "everybody alone" } @else { "up to " (settings.team_size) " people" } }
+                    dt { "Seeds" } dd { "from a secret with the SHA-256 " code { (secret(&ask).await?) } ", which is published at the end" }
+                }
+            }
+        }
+        article.prose { (PreEscaped(markdown(info.rulebook))) }
+    };
+    Ok(frame::page(&ask, Here::Rules, &format!("The rules of {}", info.title), info.summary, content))
+}
+
+async fn secret(ask: &Ask) -> Result<String, Problem> {
+    let contests = ask.site.store().contests().await?;
+    Ok(contests
+        .into_iter()
+        .find(|one| one.id == ask.site.contest())
+        .map(|one| one.secret_sha)
+        .unwrap_or_default())
+}
+
+/// Our own text; what is HTML in it stands as text all the same.
+fn markdown(text: &str) -> String {
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        // One heading of the first kind is enough for a page.
+        other => other,
+    });
+    let mut html = String::new();
+    pulldown_cmark::html::push_html(&mut html, events);
+    // Where columns stand is no concern of a page that allows no styles within it.
+    html.replace(" style=\"text-align: right\"", "")
+        .replace(" style=\"text-align: center\"", "")
+        .replace(" style=\"text-align: left\"", "")
+}

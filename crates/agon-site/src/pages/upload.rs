@@ -1,0 +1,204 @@
+//! Handing a bot in.
+
+use std::sync::LazyLock;
+
+use agon_store::acts::{Added, Made, MakeTeam};
+use agon_store::{EntrantId, VersionState};
+use axum::extract::Multipart;
+use axum::extract::multipart::Field;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use tokio::sync::Semaphore;
+
+use crate::gate::Ask;
+use crate::pages::frame::{self, Here, token, wrong};
+use crate::pages::words;
+use crate::problem::Problem;
+use crate::secrets;
+
+/// The most bytes of what is handed in.
+pub const LARGEST: usize = 20 << 20;
+/// So many are taken in at once, each in memory until it is whole; others wait.
+static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(8));
+/// A field before the file is no longer.
+const LONGEST_FIELD: usize = 4096;
+
+/// The form.
+pub async fn form(ask: Ask) -> Markup {
+    page(&ask, None)
+}
+
+/// Why nothing can be handed in now.
+pub fn closed(ask: &Ask) -> Option<String> {
+    let settings = &ask.settings;
+    let told = |at| settings.told(at, "%a %-d %b %H:%M");
+    match (settings.opens, settings.closes) {
+        (Some(opens), _) if ask.now < opens => {
+            Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - ask.now.0)))
+        }
+        (_, Some(closes)) if ask.now >= closes => {
+            Some(format!("Uploads closed on {}. What stands on the ladder goes on playing.", told(closes)))
+        }
+        _ => None,
+    }
+}
+
+fn page(ask: &Ask, why: Option<&str>) -> Markup {
+    if let Some(closed) = closed(ask).filter(|_| why.is_none()) {
+        let content = html! { a.button href="/" { "Home" } };
+        return frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content);
+    }
+    let alone = ask.person().is_some_and(|person| person.team.is_none());
+    let content = html! {
+        form.card.form method="post" action="/upload" enctype="multipart/form-data" {
+            (wrong(why))
+            (token(ask))
+            label.field {
+                span { "Your bot" }
+                input type="file" name="file" required;
+                small { "A zip or tar.gz of its folder, with " code { "agon.toml" } " at the top, or a single file like " code { "bot.py" } ". Up to 20 MiB." }
+            }
+            @if alone { p.faint { "You play for no team yet: one of your name is made." } }
+            button.main { "Hand in" }
+        }
+        section.prose {
+            h2 { "What happens then" }
+            ol {
+                li { "It is unpacked, and built where it has something to build, without a network." }
+                li { "It plays a check match. Its page says how that goes, and if it fails, why and whose fault it is." }
+                li { "It is live: it stands for your team, and the ladder plays it. A version that fails changes nothing." }
+            }
+        }
+    };
+    frame::page(
+        ask,
+        Here::Home,
+        "Hand in a version",
+        "It never takes the place of a good one before it has shown that it plays.",
+        content,
+    )
+}
+
+/// A field in which a form says something short.
+async fn short(mut field: Field<'_>) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
+        if bytes.len() + piece.len() > LONGEST_FIELD {
+            return Err(Problem::wrong("A field of the form is too long."));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn cut_off() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "Cut off",
+        "The file did not come whole. Nothing was done: hand it in again.",
+    )
+    .then("Hand in", "/upload")
+}
+
+/// Something is handed in.
+pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
+    if let Some(closed) = closed(&ask) {
+        return Err(
+            Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
+        );
+    }
+    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    let mut is_ours = false;
+    while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
+        match field.name() {
+            Some("form") => {
+                ask.check_form(&short(field).await?)?;
+                is_ours = true;
+            }
+            // The token comes first: of somebody else's form nothing more is read.
+            Some("file") if is_ours => return take(&ask, field).await,
+            Some("file") => ask.check_form("")?,
+            _ => {
+                short(field).await?;
+            }
+        }
+    }
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&ask, Some("Choose a file first."))).into_response())
+}
+
+async fn take(ask: &Ask, mut field: Field<'_>) -> Result<Response, Problem> {
+    let again = |why: &str| Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why))).into_response());
+    let name = field.file_name().unwrap_or("bot").to_owned();
+    let mut bytes = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
+        if bytes.len() + piece.len() > LARGEST {
+            let why = format!(
+                "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of training.",
+                LARGEST >> 20
+            );
+            return Err(
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", why).then("Hand in", "/upload")
+            );
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    if bytes.is_empty() {
+        return again("The file is empty.");
+    }
+    let archive = match ready(&name, bytes) {
+        Ok(archive) => archive,
+        Err(why) => return again(&why),
+    };
+    let team = match team(ask).await? {
+        Ok(team) => team,
+        Err(why) => return again(&why),
+    };
+    let team = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    let actor = &ask.whoever()?.name;
+    match ask.site.server.hand_in(&team.name, &archive, actor, ask.now).await? {
+        Added::New(version, _) => Ok(Redirect::to(&format!("/version/{version}")).into_response()),
+        Added::Same(version, n, state) => {
+            let text = match state {
+                VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
+                VersionState::Former => {
+                    "It is the same, byte for byte, and keeps its matches. To play it again, go back to it on its page."
+                }
+                _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
+            };
+            Err(Problem::new(StatusCode::CONFLICT, format!("You handed this in before: it is v{n}"), text)
+                .then(&format!("v{n}"), &format!("/version/{version}")))
+        }
+        Added::Taken(other) => again(&format!("The team's name looks like `{other}`, which is another one.")),
+    }
+}
+
+/// A single file is put into an archive of its own; an archive is kept as it is.
+fn ready(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    agon_worker::pack::received(name, bytes).map_err(|unfit| match unfit.fix {
+        Some(fix) => format!("{} {fix}", unfit.what),
+        None => unfit.what,
+    })
+}
+
+/// The team for which somebody hands in: who has none plays alone, under their own name.
+async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
+    let person = ask.whoever()?;
+    if let Some(team) = person.team {
+        return Ok(Ok(team));
+    }
+    let name = person.name.clone();
+    let act = MakeTeam {
+        contest: ask.site.contest(),
+        account: person.account,
+        name,
+        code: secrets::code(),
+        now: ask.now,
+    };
+    Ok(match ask.site.store().act(act).await? {
+        Made::New(team) | Made::Member(team) => Ok(team),
+        Made::Taken(other) => Err(format!(
+            "A team or a built-in bot is called `{other}`, which looks like your name. Make a team with another name first, then hand in."
+        )),
+    })
+}
