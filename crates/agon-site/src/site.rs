@@ -26,6 +26,9 @@ pub enum Way {
     Proxy(String),
 }
 
+/// The ladder as it was shown last, with the last row of the log and the last entry of the audit log then.
+type Kept = ((i64, i64), Arc<Shown>);
+
 /// The site of a contest.
 pub struct Site {
     /// The contest.
@@ -39,8 +42,7 @@ pub struct Site {
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
-    /// The ladder as it was shown last, with the last row of the log and the last entry of the audit log then.
-    shown: Mutex<Option<((i64, i64), Arc<Shown>)>>,
+    shown: Mutex<Option<Kept>>,
 }
 
 /// The ladder with what pages say of it.

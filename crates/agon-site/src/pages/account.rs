@@ -61,11 +61,11 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
     let content = html! {
         (wrong(why))
-        p.row { a.button href="/team" { (icon("people")) "Team" } (act(ask, "/sign-out", "", html! { "Sign out" })) }
+        div.row { a.button href="/team" { (icon("people")) "Team" } (act(ask, "/sign-out", "", html! { "Sign out" })) }
         div.halves {
             section.card {
-                header { h2 { "Tokens" } span.faint { "for programs, as " code { "agon login" } } }
-                @if of(LoginKind::Token).next().is_none() { p.empty { "None. A program that acts in your name needs one." } }
+                header { h2 { "Tokens" } span.faint { "for programs that act in your name" } }
+                @if of(LoginKind::Token).next().is_none() { p.empty { "None yet." } }
                 @else { (table(ask, of(LoginKind::Token), person.login)) }
                 div.in {
                     form.row method="post" action="/account/tokens" {
@@ -85,6 +85,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
             form.card.form method="post" action="/account/password" {
                 h2 { "New password" }
                 (token(ask))
+                input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Present password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
                 (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
                 (unencrypted(ask))
@@ -94,12 +95,13 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                 h2 { "Delete the account" }
                 p { "Your name goes everywhere, and you become a number. If nobody else is in your team, its bot leaves the ladder, its uploads are removed, and the matches it played stay in the log. This cannot be undone." }
                 (token(ask))
+                input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
                 button.danger { "Delete the account" }
             }
         }
     };
-    let lead = "Only you and the organisers see this page.";
+    let lead = "Only you see this page.";
     Ok(frame::page(ask, Here::Elsewhere, &person.name, lead, content))
 }
 
@@ -335,7 +337,7 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                 }
             }
         }
-        p.row {
+        div.row {
             a.button href=(format!("/team/{}", team.id)) { "The bot's page" }
             (act(ask, "/team/leave", "danger", html! { "Leave the team" }))
         }

@@ -72,7 +72,11 @@ fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
     let above = |line: &Line| line.place.as_ref().and_then(|place| place.above_next);
     let mut said = Vec::new();
     if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
-        said.push(format!("It is better than {} with {}.", next.entrant, words::percent(share)));
+        said.push(format!(
+            "It is better than {} with {}.",
+            next.entrant,
+            words::percent(share).replace("> ", "more than ")
+        ));
     }
     let open = placed.iter().skip(1).take_while(|line| above(line).is_some_and(|share| share < SURE)).count();
     match open {

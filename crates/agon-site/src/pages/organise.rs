@@ -84,7 +84,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                     header { h2 { "Audit" } }
                     ul.items { @for event in &events { li { div {
                         span.faint { (ask.settings.told(event.at, "%a %H:%M")) } " " b { (event.actor) } " " (event.verb) " " (event.object)
-                        @if !event.detail.is_empty() { p { (event.detail.chars().take(160).collect::<String>()) } }
+                        @if !event.detail.is_empty() && event.verb != "add" { p { (event.detail.chars().take(160).collect::<String>()) } }
                     } } } }
                 }
             }
