@@ -261,7 +261,8 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
     let said = if launch.dials_in { &error.1 } else { &output.1 };
     let begun = sandbox.run(&order, [input.0.as_fd(), said.as_fd(), error.1.as_fd()]);
     begun.map_err(|refusal| match refusal.errno {
-        libc::ENOENT | libc::EACCES => Trouble::Hidden(not_shown(&order.program, &confinement)),
+        _ if !refusal.is_the_programs() => machine(refusal),
+        libc::ENOENT | libc::EACCES => Trouble::Hidden(not_shown(&order.program, &confinement, &refusal.why)),
         libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
         _ => machine(refusal),
     })?;
@@ -359,7 +360,7 @@ impl Keeper {
 }
 
 /// What keeps a program from starting that is there outside.
-fn not_shown(program: &Path, confinement: &Confinement) -> String {
+fn not_shown(program: &Path, confinement: &Confinement, why: &str) -> String {
     let mut file = program.to_owned();
     for _ in 0..16 {
         let sees = needs::is_systems(&file) || confinement.seen(&file, true).is_some();
@@ -374,7 +375,7 @@ fn not_shown(program: &Path, confinement: &Confinement) -> String {
         }
     }
     format!(
-        "`{}` may not be read by the user that it runs as inside; chmod o+rX it and its folder",
+        "`{}` cannot be run by the user that it runs as inside ({why}); chmod o+rX it and its folder",
         program.display()
     )
 }

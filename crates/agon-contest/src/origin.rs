@@ -170,15 +170,25 @@ impl Share {
         }
     }
 
-    /// How many of the bot's matches others gave away by faults, of how many; and its score in those that went by the
-    /// rules alone. None while nothing was given away.
-    pub fn gifts(&self) -> Option<(u64, u64, Option<f64>)> {
+    /// What others gave away by faults; none while nothing was.
+    pub fn gifts(&self) -> Option<Gifts> {
         let all = self.endings.values().map(|mean| mean.count).sum();
-        let gifts: u64 =
+        let given =
             self.endings.iter().filter(|(ending, _)| ending.is_a_gift()).map(|(_, mean)| mean.count).sum();
         let by_rules = self.endings.get(&Ending::Rules).and_then(Mean::mean);
-        (gifts > 0).then_some((gifts, all, by_rules))
+        (given > 0).then_some(Gifts { given, all, by_rules })
     }
+}
+
+/// A bot's matches that others gave away by faults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gifts {
+    /// How many.
+    pub given: u64,
+    /// Of so many.
+    pub all: u64,
+    /// Its score in those that went by the rules alone, from 0 to 1; none where there was none.
+    pub by_rules: Option<f64>,
 }
 
 #[cfg(test)]
@@ -211,7 +221,7 @@ mod tests {
         assert_eq!(means(&share.opponents[&1]), (4, Some(0.75)));
         assert_eq!(means(&share.endings[&Ending::OthersFault]), (1, Some(1.0)));
         assert_eq!(means(&share.endings[&Ending::OwnTimeout]), (1, Some(0.0)));
-        assert_eq!(share.gifts(), Some((1, 4, Some(1.0))));
+        assert_eq!(share.gifts(), Some(Gifts { given: 1, all: 4, by_rules: Some(1.0) }));
     }
 
     #[test]

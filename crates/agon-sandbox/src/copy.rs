@@ -75,6 +75,16 @@ fn open(folder: impl AsFd, name: &std::ffi::CStr, flags: OFlags) -> io::Result<O
     Ok(rustix::fs::openat2(folder, name, flags, Mode::empty(), within)?)
 }
 
+/// What was opened; none of what may not be read, or is no longer there, or is a link now.
+fn unless_hidden(opened: io::Result<OwnedFd>) -> io::Result<Option<OwnedFd>> {
+    const HIDDEN: [i32; 6] =
+        [libc::EACCES, libc::EPERM, libc::ENOENT, libc::ELOOP, libc::ENOTDIR, libc::ENXIO];
+    match opened {
+        Err(error) if error.raw_os_error().is_some_and(|errno| HIDDEN.contains(&errno)) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
 struct Walk {
     bounds: Bounds,
     contents: bool,
@@ -106,7 +116,8 @@ impl Walk {
             };
             match FileType::from_raw_mode(found.st_mode) {
                 FileType::Directory => {
-                    let Ok(inner) = open(folder, &name, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
+                    let inner = open(folder, &name, OFlags::RDONLY | OFlags::DIRECTORY);
+                    let Some(inner) = unless_hidden(inner)? else { continue };
                     if depth >= DEEPEST {
                         return Err(io::ErrorKind::FileTooLarge.into());
                     }
@@ -120,7 +131,7 @@ impl Walk {
                     entry.what = What::Link(OsString::from_vec(target.into_bytes()).into());
                 }
                 FileType::RegularFile => {
-                    let Ok(file) = open(folder, &name, OFlags::RDONLY) else { continue };
+                    let Some(file) = unless_hidden(open(folder, &name, OFlags::RDONLY))? else { continue };
                     // What was opened, which need not be what was there a moment ago.
                     let found = rustix::fs::fstat(&file)?;
                     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {

@@ -106,7 +106,20 @@ pub struct Refusal {
     pub errno: i32,
 }
 
+/// How the step is called in which the program itself is run.
+const RUNNING: &str = "running";
+
 impl Refusal {
+    /// The program could not be run, when everything else had been done.
+    pub fn running(program: &std::path::Path, error: io::Error) -> Self {
+        Self::new(format!("{RUNNING} {}", program.display()), error)
+    }
+
+    /// Whether everything had been done but running the program: it is not there, or not to be run.
+    pub fn is_the_programs(&self) -> bool {
+        self.step.strip_prefix(RUNNING).is_some_and(|rest| rest.starts_with(' '))
+    }
+
     /// A step that failed with an error of the system.
     pub fn new(step: impl Into<String>, error: impl Into<io::Error>) -> Self {
         let error = error.into();

@@ -228,7 +228,9 @@ fn very_many_matches_leave_nothing_behind() {
     let words = [&words[..], &["--journal", "j", "--replays", "none", "-q", "--json"]].concat();
     let mut agon = command(at.path(), &words);
     let begun = Instant::now();
-    agon.env("TMPDIR", &own).stdout(Stdio::piped()).stderr(Stdio::null());
+    let said = at.path().join("said");
+    let errors = std::fs::File::create(&said).expect("a file");
+    agon.env("TMPDIR", &own).stdout(Stdio::piped()).stderr(errors);
     let mut agon = agon.spawn().expect("agon starts");
     // What agon and its spawner hold open, early and late.
     let (mut first, mut most) = (0, 0);
@@ -246,7 +248,8 @@ fn very_many_matches_leave_nothing_behind() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let done = agon.wait_with_output().expect("its output");
-    assert!(done.status.success(), "{}", out(&done));
+    let said = std::fs::read_to_string(&said).expect("what it said");
+    assert!(done.status.success(), "{}: {said}{}", done.status, out(&done));
     let took = begun.elapsed().as_secs_f64();
     let path = at.path().display().to_string();
     let after = (mounts(), namespaces(), running(&path).len(), groups_of(pid), entries(&own));

@@ -95,7 +95,10 @@ pub fn run(
     sandbox.run(&order, [input.as_fd(), output.as_fd(), output.as_fd()]).map_err(|refusal| match refusal
         .errno
     {
-        libc::ENOENT | libc::EACCES => io::Error::other(not_shown(&order.program, &confinement)),
+        _ if !refusal.is_the_programs() => machine(refusal),
+        libc::ENOENT | libc::EACCES => {
+            io::Error::other(not_shown(&order.program, &confinement, &refusal.why))
+        }
         libc::ENOEXEC => io::Error::from_raw_os_error(libc::ENOEXEC),
         _ => machine(refusal),
     })?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use agon_contest::origin::{Ending, Share};
+use agon_contest::origin::{Ending, Gifts, Share};
 use agon_contest::{Header, Kind, Mean, Origin};
 use maud::{Markup, html};
 
@@ -108,24 +108,21 @@ fn by_bot(origin: &Origin, header: &Header) -> ByBot {
 
 /// Whether results rest on what others did wrong, a sentence for each bot; of many bots those with the most such matches.
 fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
-    let mut given: Vec<(usize, (u64, u64, Option<f64>))> =
+    let mut given: Vec<(usize, Gifts)> =
         origin.bots.iter().filter_map(|(&bot, share)| Some((bot, share.gifts()?))).collect();
-    given.sort_by_key(|(bot, (gifts, ..))| (std::cmp::Reverse(*gifts), *bot));
+    given.sort_by_key(|(bot, gifts)| (std::cmp::Reverse(gifts.given), *bot));
     let one = header.kind != Kind::Tournament;
-    let sentence = |&(bot, (gifts, all, by_rules)): &(usize, (u64, u64, Option<f64>))| {
-        let label = screen::harmless(&header.bots[bot].label);
-        let rest = match by_rules {
+    let sentence = |(bot, gifts): &(usize, Gifts)| {
+        let label = screen::harmless(&header.bots[*bot].label);
+        let rest = match gifts.by_rules {
             Some(score) => {
                 format!("in those that went by the rules alone {label} scores {:.1} %", score * 100.0)
             }
             None => "no match went by the rules alone".to_owned(),
         };
         let whose = if one { "This result".to_owned() } else { format!("The result of {label}") };
-        format!(
-            "{whose} rests on others' faults in {} of {} matches; {rest}.",
-            thousands(gifts),
-            thousands(all)
-        )
+        let (given, all) = (thousands(gifts.given), thousands(gifts.all));
+        format!("{whose} rests on others' faults in {given} of {all} matches; {rest}.")
     };
     given.iter().take(LISTED).map(sentence).collect()
 }
