@@ -11,14 +11,18 @@
 // In reading order.
 pub mod admission;
 pub mod choice;
+pub mod shares;
 pub mod shown;
+pub mod verdict;
 
 mod table;
 
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
+pub use shares::{Lane, Shares};
 pub use shown::{Line, Standing, shown};
 pub use table::{Place, Table};
+pub use verdict::Verdict;
 
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use agon_ladder::Contender;
+use agon_ladder::{Contender, Ladder, Lane};
 use agon_store::acts::{
-    Abort, Beat, Building, Built, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Start, Void,
+    Abort, Beat, Building, Built, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Release, Start, Void,
 };
 use agon_store::{
     Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
@@ -54,7 +54,8 @@ impl Server {
         self.told(granted).await
     }
 
-    /// Plans blocks of the ladder until `most` matches wait, as far as somebody needs them: how many were planned.
+    /// Plans what comes next until `most` matches wait, as far as somebody needs them: how many were planned. Each kind of work
+    /// has its share.
     async fn plan(&self, most: usize, now: Time) -> Result<usize, ServerError> {
         // One at a time: who plays next depends on what was planned just now.
         let mut learnt = self.learnt.lock().await;
@@ -67,34 +68,60 @@ impl Server {
         if contest.paused || unchecked > MOST_UNCHECKED {
             return Ok(0);
         }
+        let learnt = &mut *learnt;
+        let (mut planned, mut idle) = (0, Vec::new());
+        while planned < most {
+            let Some(lane) = learnt.shares.next(|lane| !idle.contains(&lane)) else { break };
+            let versions = self.store.versions(self.contest).await?;
+            let ladder = &mut learnt.facts.ladder;
+            let matches = match lane {
+                Lane::Ladder => self.plan_block(ladder, &versions, now).await?,
+                Lane::Promotion => self.plan_trial(ladder, &versions, now).await?,
+                Lane::Asked => self.store.act(Release { contest: self.contest, now }).await?,
+            };
+            match matches {
+                0 => idle.push(lane),
+                matches => learnt.shares.count(lane, matches),
+            }
+            planned += matches;
+        }
+        Ok(planned)
+    }
+
+    /// Plans a block of the ladder: how many matches.
+    async fn plan_block(
+        &self,
+        ladder: &mut Ladder,
+        versions: &[Version],
+        now: Time,
+    ) -> Result<usize, ServerError> {
         let flying = self.store.in_flight(self.contest).await?;
-        let versions = self.store.versions(self.contest).await?;
         let live = versions.iter().filter(|version| version.state == VersionState::Live);
-        let mut contenders: Vec<Contender> = live
+        let contenders: Vec<Contender> = live
             .map(|version| Contender {
                 version: number(version.id),
                 in_flight: flying.get(&version.id).copied().unwrap_or(0),
             })
             .collect();
-        let (mut planned, mut blocks) = (0, contest.blocks);
-        while planned < most {
-            let Some(lineup) = learnt.facts.ladder.next(&contenders, &self.policy, blocks + 1) else { break };
-            let rotations = lineup.len();
-            let plan = Plan {
-                contest: self.contest,
-                kind: Kind::Ladder,
-                map: self.map(blocks),
-                lineup: lineup.iter().map(|version| VersionId(*version)).collect(),
-                rotations,
-                now,
-            };
-            blocks = self.store.act(plan).await?.n;
-            planned += rotations;
-            for contender in contenders.iter_mut().filter(|contender| lineup.contains(&contender.version)) {
-                contender.in_flight += rotations as u32;
-            }
-        }
-        Ok(planned)
+        let blocks = self.blocks().await?;
+        let Some(lineup) = ladder.next(&contenders, &self.policy, blocks + 1) else { return Ok(0) };
+        let rotations = lineup.len();
+        let plan = Plan {
+            contest: self.contest,
+            kind: Kind::Ladder,
+            map: self.map(blocks),
+            lineup: lineup.into_iter().map(VersionId).collect(),
+            rotations,
+            now,
+        };
+        self.store.act(plan).await?;
+        Ok(rotations)
+    }
+
+    /// The number of the last block.
+    async fn blocks(&self) -> Result<i64, ServerError> {
+        let contests = self.store.contests().await?;
+        Ok(contests.iter().find(|contest| contest.id == self.contest).map_or(0, |contest| contest.blocks))
     }
 
     /// The maps come in turn.
@@ -257,6 +284,14 @@ pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> R
         map: usize::try_from(leased.map).unwrap_or(usize::MAX),
         seed: leased.seed,
         seats: seats.collect::<Result<_, ServerError>>()?,
-        check: leased.kind == Kind::Check,
+        tried: match leased.kind {
+            Kind::Check => Some(0),
+            Kind::Draft => {
+                let draft =
+                    |id| versions.get(id).is_some_and(|own: &Version| own.state == VersionState::Draft);
+                leased.seats.iter().position(draft)
+            }
+            _ => None,
+        },
     })
 }

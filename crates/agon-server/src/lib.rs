@@ -14,6 +14,8 @@ pub mod tick;
 pub mod inside;
 pub mod sight;
 pub mod status;
+pub mod trials;
+pub mod uploads;
 
 pub mod recomputed;
 
@@ -23,7 +25,7 @@ mod facts;
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_ladder::Policy;
+use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, Found, Promote};
 use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, VersionId, seeds};
@@ -37,6 +39,7 @@ pub use inside::Inside;
 pub use sight::Board;
 pub use status::Status;
 pub use tick::Ticked;
+pub use uploads::{Upload, Uploaded, Wish};
 
 /// Why the server cannot do something.
 #[derive(Debug, Error)]
@@ -80,6 +83,10 @@ struct Learnt {
     board: (i64, Time),
     /// That table.
     table: Arc<agon_ladder::Table>,
+    /// What each kind of work had.
+    shares: Shares,
+    /// When drafts were forgotten last.
+    forgot: Time,
 }
 
 impl Server {
@@ -111,7 +118,13 @@ impl Server {
             policy: setting.policy,
             table,
             key: key(&setting.terms),
-            learnt: Mutex::new(Learnt { facts: Facts::new(), board: (0, Time(0)), table: Arc::default() }),
+            learnt: Mutex::new(Learnt {
+                facts: Facts::new(),
+                board: (0, Time(0)),
+                table: Arc::default(),
+                shares: Shares::default(),
+                forgot: Time(0),
+            }),
         };
         server.seat_bosses(&setting.bosses, now).await?;
         server.learnt.lock().await.facts.read(&server.store, server.contest, i64::MAX).await?;
@@ -130,6 +143,8 @@ impl Server {
                 source: Sha::of(format!("{boss}\n{}", agon_replay::data::PROGRAM)),
                 received: now,
                 only_if_better: false,
+                bytes: 0,
+                counts: false,
                 actor: "server".to_owned(),
             };
             if let Added::New(version, _) | Added::Same(version, ..) = self.store.act(add).await? {
@@ -186,6 +201,8 @@ pub async fn hand_in(
         source,
         received: now,
         only_if_better: false,
+        bytes: archive.len() as i64,
+        counts: false,
         actor: actor.to_owned(),
     };
     Ok(store.act(add).await?)

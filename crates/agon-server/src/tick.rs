@@ -27,6 +27,8 @@ pub struct Ticked {
 
 /// A table is kept no more often than this, in milliseconds.
 const BOARD_MS: i64 = 5_000;
+/// What is old is looked for this often, in milliseconds.
+const TIDY_MS: i64 = 60_000;
 
 impl Server {
     /// Does all that is to be done now.
@@ -39,6 +41,8 @@ impl Server {
         self.recompute(now, &mut ticked).await?;
         self.seal(&mut ticked).await?;
         self.admit(now, &mut ticked).await?;
+        self.judge_trials(now).await?;
+        self.tidy(now).await?;
         self.keep_board(now, false).await?;
         Ok(ticked)
     }
@@ -73,6 +77,17 @@ impl Server {
             // In the order of the log, once: this is the only sealer.
             sealed.into_iter().for_each(|row| learnt.facts.feed(row));
         }
+    }
+
+    /// What is kept for a while only goes.
+    async fn tidy(&self, now: Time) -> Result<(), ServerError> {
+        let mut learnt = self.learnt.lock().await;
+        if now.0 - learnt.forgot.0 < TIDY_MS {
+            return Ok(());
+        }
+        learnt.forgot = now;
+        drop(learnt);
+        self.forget_drafts(now).await
     }
 
     async fn admit(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {

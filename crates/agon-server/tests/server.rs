@@ -321,7 +321,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         world.tick().await;
         let worker = world.worker("one").await;
         let (_, job) = world.one(worker, "1").await.expect("there is work");
-        assert!(job.check && job.seats[0].label == "Ann v1", "{job:?}");
+        assert!(job.tried == Some(0) && job.seats[0].label == "Ann v1", "{job:?}");
         let seats = Seat::first(job.seats.len() as u8).count();
         assert_eq!(seats, world.setting.policy.seats);
         let state = async |world: &World| {

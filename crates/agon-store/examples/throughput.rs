@@ -33,6 +33,8 @@ async fn found(store: &Store) -> (ContestId, Vec<VersionId>) {
             source,
             received: now,
             only_if_better: false,
+            bytes: 1,
+            counts: false,
             actor: "t".into(),
         };
         let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };

@@ -6,6 +6,7 @@ use std::future::Future;
 use crate::StoreError;
 use crate::backend::Conn;
 
+pub mod asked;
 pub mod contest;
 pub mod lease;
 pub mod people;
@@ -13,15 +14,18 @@ pub mod plan;
 pub mod result;
 pub mod seal;
 pub mod teams;
+pub mod trial;
 pub mod version;
 
+pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
 pub use contest::{Found, KeepBoard, Pause, Tell};
 pub use lease::{Abort, Beat, Expire, Granted, Lease, Meet, Reclaim, Start};
 pub use people::{Begin, End, Invite, Offer, Seen, SetPassword, SignUp, SignedUp, Take, Which};
-pub use plan::{Plan, Planned};
+pub use plan::{Plan, PlanTrial, Planned};
 pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
 pub use seal::Seal;
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
+pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Building, Built, Demote, Promote, Return};
 
 /// Something that changes the database.

@@ -77,7 +77,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         holds: "a match of the ladder has all its rotations beside it",
-        breaks: "SELECT 'block', b.id FROM blocks b WHERE b.kind = 'ladder' AND \
+        breaks: "SELECT 'block', b.id FROM blocks b WHERE b.kind IN ('ladder', 'promotion') AND \
                  (SELECT count(*) FROM matches m WHERE m.block_id = b.id) <> (SELECT count(*) FROM seats s \
                  JOIN matches m ON m.id = s.match_id WHERE m.block_id = b.id AND m.rotation = 0) LIMIT 20",
     },
@@ -91,8 +91,8 @@ const RULES: &[Rule] = &[
     Rule {
         holds: "blocks of a contest are numbered without gaps",
         breaks: "SELECT 'contest', c.id FROM contests c WHERE c.blocks <> (SELECT count(*) FROM blocks b \
-                 WHERE b.contest_id = c.id) OR c.blocks <> (SELECT coalesce(max(n), 0) FROM blocks b \
-                 WHERE b.contest_id = c.id)",
+                 WHERE b.contest_id = c.id AND b.n > 0) OR c.blocks <> (SELECT coalesce(max(n), 0) FROM blocks b \
+                 WHERE b.contest_id = c.id AND b.n > 0)",
     },
     Rule {
         holds: "what stands in the log is valid, and knows its place",
@@ -102,7 +102,28 @@ const RULES: &[Rule] = &[
     Rule {
         holds: "a match that knows a place in the log stands there",
         breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN log l ON l.match_id = m.id \
-                 WHERE m.log_seq IS NOT NULL AND l.seq IS NULL LIMIT 20",
+                 WHERE m.log_seq > 0 AND l.seq IS NULL LIMIT 20",
+    },
+    Rule {
+        holds: "drafts have no place in the log, and only they",
+        breaks: "SELECT 'match', m.id FROM matches m JOIN blocks b ON b.id = m.block_id WHERE (m.log_seq IS NOT NULL \
+                 AND m.log_seq = 0) <> (b.kind = 'draft' AND m.state = 'valid') LIMIT 20",
+    },
+    Rule {
+        holds: "challenges and drafts are asked for, with numbers below 0, and nothing else is",
+        breaks: "SELECT 'block', id FROM blocks WHERE (asked_by IS NOT NULL) <> (kind IN ('challenge', 'draft')) \
+                 OR (asked_by IS NOT NULL) <> (n < 0) LIMIT 20",
+    },
+    Rule {
+        holds: "promotion blocks are of a trial, and nothing else is",
+        breaks: "SELECT 'block', b.id FROM blocks b LEFT JOIN trials t ON t.version_id = b.trial_id \
+                 WHERE (b.trial_id IS NOT NULL) <> (b.kind = 'promotion') OR (b.trial_id IS NOT NULL AND t.version_id IS NULL) \
+                 LIMIT 20",
+    },
+    Rule {
+        holds: "who is in its trial has one that goes on",
+        breaks: "SELECT 'version', v.id FROM versions v LEFT JOIN trials t ON t.version_id = v.id AND t.ended_ms IS NULL \
+                 WHERE v.state = 'trial' AND t.version_id IS NULL LIMIT 20",
     },
     Rule {
         holds: "the log has no gaps",
@@ -264,13 +285,16 @@ impl Store {
         secret: &str,
         found: &mut Vec<Finding>,
     ) -> Result<(), StoreError> {
-        let rows: Vec<(i64, i64)> =
-            sqlx::query_as("SELECT n, seed FROM blocks WHERE contest_id = $1 ORDER BY n")
-                .bind(contest.0)
-                .fetch_all(&self.reader)
-                .await?;
-        let wrong = rows.into_iter().filter(|(n, seed)| crate::seeds::seed(secret, *n) != *seed).take(TOLD);
-        found.extend(wrong.map(|(n, _)| Finding {
+        // Twins share the seed of the first of them.
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT n, coalesce(twin_of, n), seed FROM blocks WHERE contest_id = $1 AND n > 0 ORDER BY n",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let wrong =
+            rows.into_iter().filter(|(_, of, seed)| crate::seeds::seed(secret, *of) != *seed).take(TOLD);
+        found.extend(wrong.map(|(n, ..)| Finding {
             rule: "the seed of a block follows from the secret",
             what: format!("block {n}"),
         }));

@@ -141,7 +141,7 @@ impl Objects {
         Ok(bytes)
     }
 
-    /// Removes it: who it belonged to was deleted. Nothing in the database may name it any more.
+    /// Removes it: who it belonged to was deleted, or it was kept for a while only. Nothing in the database may name it any more.
     ///
     /// # Errors
     /// Those of the folder; that it is gone already is none.

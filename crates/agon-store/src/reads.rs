@@ -2,6 +2,7 @@
 
 mod matches;
 mod people;
+mod pipeline;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use crate::{
 };
 
 pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated, Working};
+pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,6 +26,8 @@ async fn contest(folder: &std::path::Path) {
             source,
             received: now,
             only_if_better: false,
+            bytes: 1,
+            counts: false,
             actor: "t".into(),
         };
         let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
@@ -63,7 +65,7 @@ async fn contest(folder: &std::path::Path) {
 
 #[tokio::test]
 async fn every_kind_of_damage_is_found_and_named() {
-    let damages: [(&str, &str); 19] = [
+    let damages: [(&str, &str); 22] = [
         ("DELETE FROM jobs", "a job is there exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
         (
@@ -86,6 +88,9 @@ async fn every_kind_of_damage_is_found_and_named() {
         ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
         ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
+        ("UPDATE blocks SET asked_by = 1", "challenges and drafts are asked for"),
+        ("UPDATE blocks SET trial_id = 1", "promotion blocks are of a trial"),
+        ("UPDATE versions SET state = 'trial' WHERE id = 1", "who is in its trial has one"),
         ("DELETE FROM steps", "a version has been received, and was once"),
         ("UPDATE versions SET cause = '{}'", "only what failed says why"),
         (
@@ -133,7 +138,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 3)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 4)"), "{error}");
 }
 
 #[tokio::test]
@@ -155,6 +160,8 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
             source,
             received: Time(now),
             only_if_better: false,
+            bytes: 1,
+            counts: false,
             actor,
         };
         store.act(add).await.expect("added")

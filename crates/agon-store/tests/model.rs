@@ -194,6 +194,8 @@ impl World {
                 source: Sha::of(entrant),
                 received: now,
                 only_if_better: false,
+                bytes: 1,
+                counts: false,
                 actor: "test".into(),
             };
             let Added::New(id, 1) = store.act(add).await.expect("added") else { panic!("it is new") };

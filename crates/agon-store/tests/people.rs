@@ -82,6 +82,8 @@ impl World {
             source,
             received: Time(5),
             only_if_better: false,
+            bytes: 1,
+            counts: false,
             actor: name.into(),
         };
         let Added::New(version, _) = self.store.act(add).await.expect("added") else { panic!("new") };

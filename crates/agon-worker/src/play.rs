@@ -121,8 +121,9 @@ impl Table {
         let mut players = match seat_all(session, bots, self.clock, self.ponder, cpus) {
             Ok(players) => players,
             // Nobody else's name is tried for the first time here.
-            Err(SeatError::Name(why)) if job.check => {
-                let what = bots.first().map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
+            Err(SeatError::Name(why)) if job.tried.is_some() => {
+                let tried = job.tried.and_then(|seat| bots.get(seat));
+                let what = tried.map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
                 return Ok(Played::Unfit(Unfit { stage: Stage::Starting, what, fix: None }));
             }
             Err(error) => return Err(error.to_string()),

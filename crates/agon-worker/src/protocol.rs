@@ -100,8 +100,8 @@ pub struct Job {
     pub seed: i64,
     /// Who sits where.
     pub seats: Vec<Sitting>,
-    /// Whether this is the match that decides whether a version may play at all.
-    pub check: bool,
+    /// The seat, from 0, of a bot that is tried out here: that it cannot play at all is its author's to hear.
+    pub tried: Option<usize>,
 }
 
 /// Who sits in a seat.

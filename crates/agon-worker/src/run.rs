@@ -275,9 +275,9 @@ impl Shared<'_> {
     fn ready(&self, job: &Job) -> Option<Result<Vec<BotName>, Unready>> {
         let mut bots = Vec::new();
         for (seat, sitting) in job.seats.iter().enumerate() {
-            // The version that is being checked comes first: what is wrong with others is not its author's.
+            // What is wrong with others is not the author's who tries something out.
             let checked = match &sitting.program {
-                Program::Source(sha) if job.check && seat == 0 => Some(sha),
+                Program::Source(sha) if job.tried == Some(seat) => Some(sha),
                 _ => None,
             };
             if checked.is_some() && !self.persist(|| self.hall.building(job.attempt))? {

@@ -169,6 +169,7 @@ async fn take(ask: &Ask, mut field: Field<'_>) -> Result<Response, Problem> {
             Err(Problem::new(StatusCode::CONFLICT, format!("You handed this in before: it is v{n}"), text)
                 .then(&format!("v{n}"), &format!("/version/{version}")))
         }
+        Added::TooMany(_) => again("The team has handed in enough for now."),
         Added::Taken(other) => again(&format!("The team's name looks like `{other}`, which is another one.")),
     }
 }

@@ -214,7 +214,9 @@ impl Act for Judge {
 async fn valid(conn: &mut Conn, id: MatchId, outcome: &Outcome, now: Time) -> Result<(), StoreError> {
     let json = serde_json::to_string(outcome).map_err(|error| StoreError::Damaged(error.to_string()))?;
     sqlx::query(
-        "UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL WHERE id = $1",
+        // A draft has no place in the log, which is 0.
+        "UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL, log_seq = (SELECT 0 FROM blocks b \
+         WHERE b.id = matches.block_id AND b.kind = 'draft') WHERE id = $1",
     )
     .bind(id.0)
     .bind(json)

@@ -1,5 +1,6 @@
 //! Teams: who plays for which entrant. And what is left of somebody who is deleted.
 
+use crate::acts::asked::unnamed;
 use crate::acts::version::{likeness, step_down};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
@@ -349,23 +350,7 @@ async fn withdraw_team(
     }
     let mut gone: Vec<String> = versions.into_iter().map(|(_, _, source)| source).collect();
     gone.extend(forget(conn, team).await?);
-    gone.sort();
-    gone.dedup();
-    let mut unnamed = Vec::new();
-    for sha in gone {
-        let others: i64 = sqlx::query_scalar(
-            "SELECT (SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL) + (SELECT count(*) FROM versions WHERE log_sha = $1) \
-             + (SELECT count(*) FROM seats WHERE own_sha = $1)",
-        )
-        .bind(&sha)
-        .fetch_one(&mut *conn)
-        .await?;
-        if others == 0 {
-            unnamed.push(sha.parse().map_err(StoreError::Damaged)?);
-        }
-    }
-    Ok(unnamed)
+    unnamed(conn, gone).await
 }
 
 /// What only the team knew of its builds and matches goes: the objects that held it.

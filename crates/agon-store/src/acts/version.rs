@@ -1,8 +1,12 @@
 //! Versions: handed in, promoted, demoted. What a version is made of never changes.
 
-use crate::acts::{Act, note};
+use crate::acts::asked::HOUR_MS;
+use crate::acts::{Act, note, trial};
 use crate::backend::Conn;
-use crate::{Attempt, Cause, ContestId, Sha, StoreError, Time, VersionId, VersionState, WorkerId};
+use crate::reads::read;
+use crate::{
+    Attempt, Cause, ContestId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose, WorkerId,
+};
 
 /// Takes in a version. The entrant and its bot are made with the first one.
 #[derive(Clone, Debug)]
@@ -21,9 +25,22 @@ pub struct Add {
     pub received: Time,
     /// Whether it takes the place of the one before only when it is better.
     pub only_if_better: bool,
+    /// How many bytes it has.
+    pub bytes: i64,
+    /// Whether the entrant's quota is looked at; an organiser has none.
+    pub counts: bool,
     /// Who brings it.
     pub actor: String,
 }
+
+/// So many versions an entrant may hand in within an hour.
+pub const MOST_AN_HOUR: i64 = 10;
+/// And within a day.
+pub const MOST_A_DAY: i64 = 40;
+/// So many bytes all its versions may have together.
+pub const MOST_BYTES: i64 = 2 << 30;
+/// A day, in milliseconds.
+pub const DAY_MS: i64 = 86_400_000;
 
 /// What came of [`Add`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +51,9 @@ pub enum Added {
     Same(VersionId, i64, VersionState),
     /// The name looks like that of another entrant, or of a boss.
     Taken(String),
+    /// The entrant has handed in enough; from then on it may again. Without a time nothing more is taken: its versions have
+    /// [`MOST_BYTES`] together.
+    TooMany(Option<Time>),
 }
 
 /// How names are compared: no two may look alike.
@@ -95,8 +115,22 @@ impl Act for Add {
         if let Some((id, n, state)) = same {
             match VersionState::of(&state)? {
                 VersionState::Draft => draft = Some(id),
+                // What failed by our doing is looked at again.
+                VersionState::Failed if failed_by_us(conn, id).await? => {
+                    sqlx::query("UPDATE versions SET cause = NULL, reason = NULL WHERE id = $1")
+                        .bind(id)
+                        .execute(&mut *conn)
+                        .await?;
+                    enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
+                    return Ok(Added::New(VersionId(id), n));
+                }
                 state => return Ok(Added::Same(VersionId(id), n, state)),
             }
+        }
+        if self.counts
+            && let Some(full) = full(conn, bot, self.bytes, self.received).await?
+        {
+            return Ok(Added::TooMany(full));
         }
         // Drafts have numbers below 1.
         let n: i64 =
@@ -108,19 +142,20 @@ impl Act for Add {
             // What was tried out is handed in as it is.
             Some(id) => {
                 sqlx::query_scalar(
-                    "UPDATE versions SET n = $2, received_ms = $3, only_if_better = $4 WHERE id = $1 RETURNING id",
+                    "UPDATE versions SET n = $2, received_ms = $3, only_if_better = $4, bytes = $5 WHERE id = $1 RETURNING id",
                 )
                 .bind(id)
                 .bind(n)
                 .bind(self.received.0)
                 .bind(self.only_if_better)
+                .bind(self.bytes)
                 .fetch_one(&mut *conn)
                 .await?
             }
             None => {
                 sqlx::query_scalar(
-                    "INSERT INTO versions (bot_id, n, builtin, source_sha, received_ms, state, only_if_better) \
-                     VALUES ($1, $2, $3, $4, $5, 'received', $6) RETURNING id",
+                    "INSERT INTO versions (bot_id, n, builtin, source_sha, received_ms, state, only_if_better, bytes) \
+                     VALUES ($1, $2, $3, $4, $5, 'received', $6, $7) RETURNING id",
                 )
                 .bind(bot)
                 .bind(n)
@@ -128,16 +163,82 @@ impl Act for Add {
                 .bind(self.source.to_string())
                 .bind(self.received.0)
                 .bind(self.only_if_better)
+                .bind(self.bytes)
                 .fetch_one(&mut *conn)
                 .await?
             }
         };
         enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
+        replace_waiting(conn, bot, VersionId(id), n, self.received).await?;
         let object = format!("{} v{n}", self.entrant);
         note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()])
             .await?;
         Ok(Added::New(VersionId(id), n))
     }
+}
+
+/// Whether a version failed by our doing.
+async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError> {
+    let cause: Option<String> =
+        sqlx::query_scalar("SELECT cause FROM versions WHERE id = $1").bind(version).fetch_one(conn).await?;
+    let cause: Option<Cause> = cause.as_deref().map(read).transpose()?;
+    Ok(cause.is_some_and(|cause| cause.whose == Whose::Ours))
+}
+
+/// Whether a bot has handed in enough, and from when on it may again.
+async fn full(conn: &mut Conn, bot: i64, bytes: i64, now: Time) -> Result<Option<Option<Time>>, StoreError> {
+    let held: i64 = sqlx::query_scalar("SELECT coalesce(sum(bytes), 0) FROM versions WHERE bot_id = $1")
+        .bind(bot)
+        .fetch_one(&mut *conn)
+        .await?;
+    if held + bytes > MOST_BYTES {
+        return Ok(Some(None));
+    }
+    let times: Vec<i64> = sqlx::query_scalar(
+        "SELECT received_ms FROM versions WHERE bot_id = $1 AND n > 0 AND received_ms > $2 ORDER BY received_ms DESC LIMIT 40",
+    )
+    .bind(bot)
+    .bind(now.0 - DAY_MS)
+    .fetch_all(conn)
+    .await?;
+    let again = |most: i64, within: i64| {
+        times.get(most as usize - 1).map(|oldest| Time(oldest + within)).filter(|until| *until > now)
+    };
+    Ok(again(MOST_A_DAY, DAY_MS).max(again(MOST_AN_HOUR, HOUR_MS)).map(Some))
+}
+
+/// Versions of a bot whose turn has not come give way to a newer one, with the check match that was planned for them.
+async fn replace_waiting(
+    conn: &mut Conn,
+    bot: i64,
+    newer: VersionId,
+    n: i64,
+    now: Time,
+) -> Result<(), StoreError> {
+    let waiting: Vec<i64> = sqlx::query_scalar(
+        "SELECT v.id FROM versions v WHERE v.bot_id = $1 AND v.id <> $2 AND v.state = 'received' AND NOT EXISTS \
+         (SELECT 1 FROM seats s JOIN attempts a ON a.match_id = s.match_id WHERE s.version_id = v.id)",
+    )
+    .bind(bot)
+    .bind(newer.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    for older in waiting {
+        sqlx::query("UPDATE seats SET version_id = $2 WHERE version_id = $1")
+            .bind(older)
+            .bind(newer.0)
+            .execute(&mut *conn)
+            .await?;
+        let cause = Cause {
+            whose: Whose::Ours,
+            stage: Stage::Unpacking,
+            what: format!("v{n} came before its turn, and took its place."),
+            fix: Some("Hand it in again to have it looked at.".to_owned()),
+        };
+        let demote = Demote { version: VersionId(older), cause, now };
+        demote.run(conn).await?;
+    }
+    Ok(())
 }
 
 /// A version stands for its bot from now on, unless a later one does already.
@@ -209,6 +310,14 @@ impl Act for Promote {
                 .bind(bot)
                 .fetch_optional(&mut *conn)
                 .await?;
+        if let Some((against, before)) = live
+            && before < n
+            && trial::begin(conn, self.version, VersionId(against), self.now).await? == trial::Begun::First
+        {
+            enter_state(conn, self.version, VersionState::Trial, self.now).await?;
+            note(conn, contest, self.now, ["ladder", "try", &name, "it goes live when it is better"]).await?;
+            return Ok(false);
+        }
         let (own, overtaken) = match live {
             // A later upload was ready first.
             Some((_, later)) if later > n => (VersionState::Former, None),
@@ -335,7 +444,7 @@ pub struct Building {
     pub now: Time,
 }
 
-/// The version that a check match is about sits in its first seat.
+/// The version that a check match is about sits in its first seat; a draft is known by its state.
 async fn checked(
     conn: &mut Conn,
     worker: WorkerId,
@@ -343,8 +452,9 @@ async fn checked(
 ) -> Result<Option<VersionId>, StoreError> {
     let row: Option<i64> = sqlx::query_scalar(
         "SELECT s.version_id FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-         JOIN seats s ON s.match_id = m.id AND s.seat = 0 WHERE a.match_id = $1 AND a.n = $2 AND a.worker_id = $3 \
-         AND a.ended_ms IS NULL AND b.kind = 'check'",
+         JOIN seats s ON s.match_id = m.id JOIN versions v ON v.id = s.version_id WHERE a.match_id = $1 AND a.n = $2 \
+         AND a.worker_id = $3 AND a.ended_ms IS NULL AND (b.kind = 'check' AND s.seat = 0 \
+         OR b.kind = 'draft' AND v.state = 'draft') ORDER BY s.seat LIMIT 1",
     )
     .bind(attempt.game.0)
     .bind(attempt.n)
@@ -359,17 +469,20 @@ impl Act for Building {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some(version) = checked(conn, self.worker, self.attempt).await? else { return Ok(false) };
-        sqlx::query(
-            "UPDATE attempts SET started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2",
+        let marked = sqlx::query(
+            "UPDATE attempts SET started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2 \
+             AND worker_id = $4 AND ended_ms IS NULL",
         )
         .bind(self.attempt.game.0)
         .bind(self.attempt.n)
         .bind(self.now.0)
+        .bind(self.worker.0)
         .execute(&mut *conn)
         .await?;
-        rise(conn, version, VersionState::Building, self.now).await?;
-        Ok(true)
+        if let Some(version) = checked(conn, self.worker, self.attempt).await? {
+            rise(conn, version, VersionState::Building, self.now).await?;
+        }
+        Ok(marked.rows_affected() > 0)
     }
 }
 

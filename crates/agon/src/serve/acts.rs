@@ -64,6 +64,9 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
                 ""
             }
         )?,
+        Added::TooMany(_) => {
+            return Err(Failure::own("an organiser's upload was counted; please report it".to_owned()));
+        }
         Added::Taken(other) => {
             return Err(Failure::usage(format!(
                 "--team {team}: that looks like `{}`, which is there already; write it the same way, or take another name",

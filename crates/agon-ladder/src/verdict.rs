@@ -1,0 +1,361 @@
+//! Is a version better than the one that it follows?
+//!
+//! Half of the blocks are the two against each other, mirrored; the other half are twin matches, in which each of them plays the
+//! same seed in the same seats against the same field of the nearest opponents. Strength against one's own past alone misleads
+//! where bots beat each other in a circle. In games of more than two seats all blocks are twins.
+//!
+//! Both count on one scale, that of twins ([`Shape::twins`]). A game of the two against each other tells half as much of it as it
+//! could: who wins it is ahead by ½ of an expected score, where a twin can be ahead by 1.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use agon_stats::twin::half_opponents_beaten;
+use agon_stats::{Block, Estimate, Repeats, Shape, Tally, Twin, elo_of_score};
+use serde::{Deserialize, Serialize};
+
+use crate::{Ladder, Row, table};
+
+/// So many blocks are played at most.
+pub const BLOCKS: u32 = 50;
+/// It takes no longer, in milliseconds.
+pub const PATIENCE_MS: i64 = 600_000;
+/// From so many opponents the fields of twins are taken.
+pub const OPPONENTS: usize = 5;
+/// A map is spoken of when so many blocks were played on it.
+const ENOUGH: u64 = 4;
+/// How sure the verdict is.
+const CONFIDENCE: f64 = 0.95;
+/// How sure it is of a single map: there are several of them to be wrong about.
+const OF_A_MAP: f64 = 0.99;
+
+/// What is played next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The two against each other.
+    Mirrored,
+    /// Each of them against this field.
+    Twin(Vec<i64>),
+}
+
+/// What comes after so many blocks, with these opponents, the nearest first; none when there is nobody to play with.
+pub fn next(planned: u32, seats: usize, opponents: &[i64]) -> Option<Next> {
+    let turn = planned as usize;
+    let field = |from: usize| {
+        let nearest =
+            opponents.iter().take(OPPONENTS).cycle().skip(from % opponents.len().clamp(1, OPPONENTS));
+        nearest.take(seats - 1).copied().collect()
+    };
+    match (seats, opponents) {
+        (2, []) => Some(Next::Mirrored),
+        (2, _) if turn % 2 == 0 => Some(Next::Mirrored),
+        (2, _) => Some(Next::Twin(field(turn / 2))),
+        (_, []) => None,
+        _ => Some(Next::Twin(field(turn))),
+    }
+}
+
+/// A block that is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The map, from 0.
+    pub map: i64,
+    /// The matches of the new version.
+    pub new: Vec<Row>,
+    /// Those of its twin; empty where the two met.
+    pub old: Vec<Row>,
+}
+
+/// What is known of the difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+pub struct Verdict {
+    /// What that comes to.
+    pub says: Says,
+    /// Blocks that were played.
+    pub blocks: u32,
+    /// Those that count: the same match again proves nothing.
+    pub counted: u32,
+    /// The difference in Elo; none where no finite one fits.
+    pub elo: Option<f64>,
+    /// The ends of its interval of 95 %; none where that is open.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// Maps on which it is worse, from 0, where there are several.
+    pub worse_on: Vec<i64>,
+    /// Maps on which it is better.
+    pub better_on: Vec<i64>,
+}
+
+/// What a verdict comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "lowercase")]
+pub enum Says {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// It is not known yet.
+    Unknown,
+}
+
+/// What these blocks say about `new` against `old`.
+pub fn verdict(trials: &[Trial], seats: usize, new: i64, old: i64) -> Verdict {
+    let shape = Shape::twins(seats as u32);
+    let whole: Vec<(i64, Block)> =
+        trials.iter().filter_map(|trial| Some((trial.map, block(trial, seats, new, old)?))).collect();
+    let all = tally(whole.iter().map(|(_, block)| block), shape);
+    let (says, estimate) = judge(&all, CONFIDENCE);
+    let mut maps: BTreeMap<i64, Vec<&Block>> = BTreeMap::new();
+    whole.iter().for_each(|(map, block)| maps.entry(*map).or_default().push(block));
+    let on = |wanted: Says| {
+        let judged = maps.iter().filter(|_| maps.len() > 1).filter(|(_, blocks)| {
+            let tally = tally(blocks.iter().copied(), shape);
+            tally.blocks() >= ENOUGH && judge(&tally, OF_A_MAP).0 == wanted
+        });
+        judged.map(|(map, _)| *map).collect()
+    };
+    Verdict {
+        says,
+        blocks: whole.len() as u32,
+        counted: all.blocks() as u32,
+        elo: elo(estimate.score),
+        low: elo(estimate.score_low),
+        high: elo(estimate.score_high),
+        worse_on: on(Says::Worse),
+        better_on: on(Says::Better),
+    }
+}
+
+/// A score of twins is even at ½ and moves half as fast as the expected score of a game.
+fn elo(score: f64) -> Option<f64> {
+    elo_of_score(2.0 * score - 0.5)
+}
+
+fn judge(tally: &Tally, confidence: f64) -> (Says, Estimate) {
+    let estimate = Estimate::new(tally, confidence);
+    let says = match tally.blocks() {
+        0 => Says::Unknown,
+        _ if estimate.score_low > 0.5 => Says::Better,
+        _ if estimate.score_high < 0.5 => Says::Worse,
+        _ => Says::Unknown,
+    };
+    (says, estimate)
+}
+
+/// The blocks that count.
+fn tally<'a>(blocks: impl Iterator<Item = &'a Block>, shape: Shape) -> Tally {
+    let mut tally = Tally::new(shape).expect("a match has two seats at least");
+    let mut repeats = Repeats::default();
+    for block in blocks {
+        for counts in repeats.add(block.start, block.fingerprint, block.clone()) {
+            // All of them have this shape.
+            let _ = tally.add(&counts);
+        }
+    }
+    tally
+}
+
+/// The points of a block; none when a match of it is missing.
+fn block(trial: &Trial, seats: usize, new: i64, old: i64) -> Option<Block> {
+    let rows = |rows: &[Row]| {
+        let mut rows = rows.to_vec();
+        rows.sort_by_key(|row| row.rotation);
+        (rows.len() == seats).then_some(rows)
+    };
+    let seat = |row: &Row, version| row.versions.iter().position(|own| *own == version);
+    let (own, twins) = (rows(&trial.new)?, if trial.old.is_empty() { Vec::new() } else { rows(&trial.old)? });
+    let points = match twins.is_empty() {
+        true => own
+            .iter()
+            .map(|row| Some(seats as u32 - 1 + half_opponents_beaten(&row.ranks, seat(row, new)?)))
+            .collect::<Option<Vec<u32>>>()?,
+        false => own
+            .iter()
+            .zip(&twins)
+            .map(|(one, other)| {
+                let seat = seat(one, new).filter(|own| seat(other, old) == Some(*own))?;
+                Twin { seat, new: one.ranks.clone(), old: other.ranks.clone() }.points()
+            })
+            .collect::<Option<Vec<u32>>>()?,
+    };
+    let both = [own, twins].concat();
+    Some(Block { start: table::start(&both), fingerprint: table::fingerprint(&both), points })
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.blocks == 0 {
+            return f.write_str("not known yet: no block was played");
+        }
+        if self.says == Says::Unknown {
+            f.write_str("not known yet: ")?;
+        }
+        let signed = |elo: f64| format!("{elo:+.0}").replace('-', "−");
+        match (self.elo, self.low, self.high) {
+            (Some(elo), Some(low), Some(high)) => {
+                write!(f, "{} ± {:.0} Elo", signed(elo), (high - low) / 2.0)?;
+            }
+            (Some(elo), _, _) => write!(f, "about {} Elo", signed(elo))?,
+            (None, Some(low), _) => write!(f, "more than {} Elo", signed(low))?,
+            (None, _, Some(high)) => write!(f, "less than {} Elo", signed(high))?,
+            (None, None, None) => f.write_str("no figure yet")?,
+        }
+        if self.says == Says::Unknown {
+            write!(f, " after {} {}", self.blocks, if self.blocks == 1 { "block" } else { "blocks" })?;
+        }
+        for (word, maps) in [("worse", &self.worse_on), ("better", &self.better_on)] {
+            let maps: Vec<String> = maps.iter().map(|map| (map + 1).to_string()).collect();
+            match &maps[..] {
+                [] => {}
+                [one] => write!(f, ", {word} on map {one}")?,
+                more => write!(f, ", {word} on maps {}", more.join(", "))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ladder {
+    /// Those of `among` whose rating is nearest to that of `version`, the nearest first.
+    pub fn nearest(&mut self, version: i64, among: &[i64], count: usize) -> Vec<i64> {
+        let number = self.number(version);
+        let own = self.known.elo(number);
+        let mut others: Vec<(f64, i64)> = Vec::new();
+        for &other in among.iter().filter(|other| **other != version) {
+            let number = self.number(other);
+            others.push(((self.known.elo(number) - own).abs(), other));
+        }
+        others.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        others.into_iter().take(count).map(|(_, other)| other).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_game::Seeded;
+
+    use super::*;
+
+    const NEW: i64 = 7;
+    const OLD: i64 = 6;
+
+    fn row(block: i64, rotation: i64, versions: &[i64], ranks: &[u8]) -> Row {
+        Row {
+            block,
+            rotation,
+            versions: versions.to_vec(),
+            ranks: ranks.to_vec(),
+            start: block.to_string(),
+            answers: format!("{block} {rotation} {ranks:?}"),
+        }
+    }
+
+    /// Two seats; who wins each game.
+    fn met(number: i64, map: i64, wins: [bool; 2]) -> Trial {
+        let ranks = |new_wins: bool| if new_wins { [1, 2] } else { [2, 1] };
+        let [first, second] = wins.map(ranks);
+        let second = [second[1], second[0]];
+        let new = vec![row(number, 0, &[NEW, OLD], &first), row(number, 1, &[OLD, NEW], &second)];
+        Trial { map, new, old: Vec::new() }
+    }
+
+    fn twins(number: i64, map: i64, new: [bool; 2], old: [bool; 2]) -> Trial {
+        let rows = |version: i64, wins: [bool; 2]| {
+            let [first, second] = wins.map(|wins| if wins { [1, 2] } else { [2, 1] });
+            vec![
+                row(number, 0, &[version, 1], &first),
+                row(number, 1, &[1, version], &[second[1], second[0]]),
+            ]
+        };
+        Trial { map, new: rows(NEW, new), old: rows(OLD, old) }
+    }
+
+    #[test]
+    fn half_of_the_blocks_are_twins_against_the_five_nearest_in_turn() {
+        let opponents = [1, 2, 3, 4, 5, 9];
+        let plan: Vec<Next> = (0..12).filter_map(|block| next(block, 2, &opponents)).collect();
+        assert!(plan.iter().step_by(2).all(|next| *next == Next::Mirrored));
+        let fields: Vec<&Next> = plan.iter().skip(1).step_by(2).collect();
+        let wanted: Vec<Next> = [1, 2, 3, 4, 5, 1].map(|one| Next::Twin(vec![one])).into();
+        assert_eq!(fields, wanted.iter().collect::<Vec<_>>());
+        assert_eq!(next(1, 2, &[]), Some(Next::Mirrored));
+        assert_eq!(next(1, 4, &[]), None);
+        assert_eq!(next(3, 4, &[1, 2]), Some(Next::Twin(vec![2, 1, 2])));
+    }
+
+    #[test]
+    fn nothing_is_known_of_little_and_of_the_same_match_again() {
+        assert_eq!(verdict(&[], 2, NEW, OLD).to_string(), "not known yet: no block was played");
+        let one = verdict(&[met(1, 0, [true, true])], 2, NEW, OLD);
+        assert_eq!((one.says, one.blocks, one.counted), (Says::Unknown, 1, 1));
+        let same = vec![met(1, 0, [true, true]); 50];
+        let same = verdict(&same, 2, NEW, OLD);
+        assert_eq!((same.says, same.blocks, same.counted), (Says::Unknown, 50, 1));
+        // A block of which a match is missing is none.
+        let mut cut = met(1, 0, [true, true]);
+        cut.new.pop();
+        assert_eq!(verdict(&[cut], 2, NEW, OLD).blocks, 0);
+    }
+
+    #[test]
+    fn better_everywhere_but_on_one_map_is_said_so() {
+        let trials: Vec<Trial> = (0..50)
+            .map(|block| {
+                let map = block % 5;
+                let good = map != 2;
+                match block % 2 {
+                    0 => met(block, map, [good, block % 4 == 0]),
+                    _ => twins(block, map, [good, true], [!good, block % 3 == 0]),
+                }
+            })
+            .collect();
+        let verdict = verdict(&trials, 2, NEW, OLD);
+        assert_eq!((verdict.says, verdict.blocks), (Says::Better, 50));
+        assert!(verdict.low.is_some_and(|low| low > 0.0), "{verdict:?}");
+        let said = verdict.to_string();
+        assert!(said.starts_with('+') && said.contains(" ± ") && said.contains(" Elo"), "{said}");
+    }
+
+    /// Of verdicts on equal versions one in twenty says that they differ; a difference of 150 Elo is seen.
+    #[test]
+    fn verdicts_are_as_sure_as_they_say() {
+        let mut chance = Seeded::stream(3, "verdicts");
+        let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
+        let mut play = |elo: f64| random() < agon_stats::score_of_elo(elo);
+        let mut run = |difference: f64| {
+            let trials: Vec<Trial> = (0..50)
+                .map(|block| match block % 2 {
+                    0 => met(block, 0, [play(difference), play(difference)]),
+                    _ => twins(block, 0, [play(difference), play(difference)], [play(0.0), play(0.0)]),
+                })
+                .collect();
+            verdict(&trials, 2, NEW, OLD)
+        };
+        let even: Vec<Verdict> = (0..400).map(|_| run(0.0)).collect();
+        let wrong = even.iter().filter(|verdict| verdict.says != Says::Unknown).count();
+        assert!((6..=36).contains(&wrong), "{wrong} of 400");
+        let better: Vec<Verdict> = (0..200).map(|_| run(150.0)).collect();
+        assert!(better.iter().all(|verdict| verdict.says != Says::Worse));
+        let seen = better.iter().filter(|verdict| verdict.says == Says::Better).count();
+        assert!(seen > 120, "{seen} of 200");
+        let mean = better.iter().filter_map(|verdict| verdict.elo).sum::<f64>() / 200.0;
+        assert!((110.0..190.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn the_nearest_are_those_of_the_nearest_ratings() {
+        let mut ladder = Ladder::new();
+        for block in 1..=40 {
+            for (one, other) in [(1, 2), (2, 3), (3, 4)] {
+                let number = block * 10 + one;
+                let first = [if block % 4 == 0 { 2 } else { 1 }, if block % 4 == 0 { 1 } else { 2 }];
+                ladder.feed(row(number, 0, &[one, other], &first));
+                ladder.feed(row(number, 1, &[other, one], &[first[1], first[0]]));
+            }
+        }
+        ladder.known.refit();
+        assert_eq!(ladder.nearest(1, &[1, 2, 3, 4], 2), [2, 3]);
+        assert_eq!(ladder.nearest(4, &[1, 2, 3], 5), [3, 2, 1]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Trials: each version that follows another one meets it, and gets a verdict.
+
+use std::collections::BTreeMap;
+
+use agon_ladder::verdict::{self, BLOCKS, Next, OPPONENTS, PATIENCE_MS, Says, Trial, Verdict};
+use agon_ladder::{Ladder, Row};
+use agon_store::acts::{Decline, KeepVerdict, PlanTrial, Promote};
+use agon_store::reads::{OpenTrial, TrialMatch};
+use agon_store::{Time, Version, VersionId, VersionState};
+
+use crate::{Server, ServerError, json, number};
+
+/// A trial has no more matches in flight, unless one block is more.
+const IN_FLIGHT: u32 = 4;
+/// A version plays so many rated matches before its trial begins: its place on the ladder is waited for by all.
+const LADDER_FIRST: u32 = 10;
+
+impl Server {
+    /// Plans the next block of the trial that waits longest: how many matches.
+    pub(crate) async fn plan_trial(
+        &self,
+        ladder: &mut Ladder,
+        versions: &[Version],
+        now: Time,
+    ) -> Result<usize, ServerError> {
+        let live: Vec<i64> = versions
+            .iter()
+            .filter(|version| version.state == VersionState::Live)
+            .map(|version| number(version.id))
+            .collect();
+        for trial in self.store.open_trials(self.contest).await? {
+            let is_placed = |id: VersionId| {
+                let alone = versions.iter().any(|own| own.id == id && own.state == VersionState::Trial);
+                alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
+            };
+            let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= BLOCKS;
+            if over || trial.open >= IN_FLIGHT || !is_placed(trial.version) {
+                continue;
+            }
+            let (version, against) = (trial.version, trial.against);
+            let others: Vec<i64> = live.iter().copied().filter(|other| *other != number(version)).collect();
+            let opponents = ladder.nearest(number(against), &others, OPPONENTS);
+            let field = match verdict::next(trial.planned, self.policy.seats, &opponents) {
+                None => continue,
+                Some(Next::Mirrored) => None,
+                Some(Next::Twin(field)) => Some(field.into_iter().map(VersionId).collect()),
+            };
+            let map = self.map(i64::from(trial.planned));
+            let plan = PlanTrial { contest: self.contest, version, against, field, map, now };
+            return Ok(self.store.act(plan).await?);
+        }
+        Ok(0)
+    }
+
+    /// Says what trials have come to, and ends those that are over.
+    pub(crate) async fn judge_trials(&self, now: Time) -> Result<(), ServerError> {
+        let open = self.store.open_trials(self.contest).await?;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let versions = self.store.versions(self.contest).await?;
+        for trial in open {
+            let Some(version) = versions.iter().find(|version| version.id == trial.version) else { continue };
+            let stands = matches!(version.state, VersionState::Live | VersionState::Trial);
+            let late = now.0 - trial.began.0 >= PATIENCE_MS;
+            let over = !stands || late || (trial.planned >= BLOCKS && trial.open == 0);
+            let played = self.store.trial_matches(trial.version).await?;
+            let found = self.verdict_of(&trial, played);
+            if over && version.state == VersionState::Trial {
+                self.decide(&trial, &found, now).await?;
+            }
+            let kept = self.store.trial(trial.version).await?.and_then(|kept| kept.verdict);
+            let verdict = json(&found);
+            if over || kept.as_ref() != Some(&verdict) {
+                let ended = over.then_some(now);
+                self.store.act(KeepVerdict { version: trial.version, verdict, ended }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A version that goes live only when it is better does, or the one before it stays.
+    async fn decide(&self, trial: &OpenTrial, found: &Verdict, now: Time) -> Result<(), ServerError> {
+        let version = trial.version;
+        match found.says {
+            Says::Better => self.store.act(Promote { version, now }).await.map(drop)?,
+            Says::Worse | Says::Unknown => {
+                let reason = format!("the version before it stays: {found}");
+                self.store.act(Decline { version, reason, now }).await.map(drop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the matches of a trial say.
+    fn verdict_of(&self, trial: &OpenTrial, played: Vec<TrialMatch>) -> Verdict {
+        let mut blocks: BTreeMap<i64, Trial> = BTreeMap::new();
+        for game in played {
+            let own = blocks.entry(game.twin_of.unwrap_or(game.block)).or_insert_with(|| Trial {
+                map: game.map,
+                new: Vec::new(),
+                old: Vec::new(),
+            });
+            let rows = if game.twin_of.is_some() { &mut own.old } else { &mut own.new };
+            rows.push(Row {
+                block: game.block,
+                rotation: game.rotation,
+                versions: game.seats.into_iter().map(number).collect(),
+                ranks: game.outcome.ranks,
+                start: game.outcome.start,
+                answers: game.outcome.answers,
+            });
+        }
+        let (new, old, seats) = (number(trial.version), number(trial.against), self.policy.seats);
+        // The new one against others is half a block until its twin has played too.
+        let is_whole = |own: &Trial| {
+            let met = own.new.first().is_some_and(|row| row.versions.contains(&old));
+            own.new.len() == seats && (own.old.len() == seats || met && own.old.is_empty())
+        };
+        let whole: Vec<Trial> = blocks.into_values().filter(is_whole).collect();
+        verdict::verdict(&whole, seats, new, old)
+    }
+}

@@ -1,0 +1,210 @@
+//! What a team hands in, asks for and goes back to.
+
+use agon_ladder::Verdict;
+use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Own, Return};
+use agon_store::{
+    Cause, EntrantId, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose,
+};
+use agon_worker::pack::received;
+use agon_worker::protocol::MOST_PRIVATE;
+use agon_worker::versions::MOST_LOG;
+use agon_worker::{Private, Unfit};
+
+use crate::{Server, ServerError, causes, check_name};
+
+/// Drafts are kept so long, in milliseconds.
+const DRAFTS_MS: i64 = 86_400_000;
+
+/// Something that is handed in.
+#[derive(Clone, Debug)]
+pub struct Upload<'a> {
+    /// Whose it is.
+    pub entrant: &'a str,
+    /// What its file is called.
+    pub name: &'a str,
+    /// Its bytes: an archive, or a single file.
+    pub bytes: Vec<u8>,
+    /// Whether it takes the place of the one before only when it is better.
+    pub only_if_better: bool,
+    /// Who brings it.
+    pub actor: &'a str,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uploaded {
+    /// It is kept, or was before, or is one too many.
+    Added(Added),
+    /// The same was handed in before and stood for the team then: it does so again.
+    Back(VersionId, i64),
+    /// It cannot be a bot: why, and what to do.
+    Refused(Cause),
+}
+
+/// A match that a team asks for.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Who.
+    pub entrant: EntrantId,
+    /// What of theirs plays.
+    pub own: Own,
+    /// Against which version.
+    pub against: VersionId,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// The seed.
+    pub seed: i64,
+    /// The seat that they want, from 0.
+    pub seat: usize,
+}
+
+fn refused(unfit: Unfit) -> Cause {
+    Cause { whose: Whose::Yours, stage: Stage::Unpacking, what: unfit.what, fix: unfit.fix }
+}
+
+impl Server {
+    /// Takes in what a team hands in, within its quota.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<Uploaded, ServerError> {
+        check_name(upload.entrant).map_err(ServerError::Wrong)?;
+        let bytes = match received(upload.name, upload.bytes) {
+            Ok(bytes) => bytes,
+            Err(unfit) => return Ok(Uploaded::Refused(refused(unfit))),
+        };
+        let source = self.keep(&bytes)?;
+        let add = Add {
+            contest: self.contest,
+            entrant: upload.entrant.to_owned(),
+            boss: false,
+            builtin: None,
+            source,
+            received: now,
+            only_if_better: upload.only_if_better,
+            bytes: bytes.len() as i64,
+            counts: true,
+            actor: upload.actor.to_owned(),
+        };
+        let added = self.store.act(add).await?;
+        if let Added::Same(version, n, VersionState::Former) = added
+            && self.go_back(version, upload.actor, now).await?
+        {
+            return Ok(Uploaded::Back(version, n));
+        }
+        Ok(Uploaded::Added(added))
+    }
+
+    /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn go_back(&self, version: VersionId, actor: &str, now: Time) -> Result<bool, ServerError> {
+        Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await?)
+    }
+
+    /// Keeps the bytes of a draft.
+    ///
+    /// # Errors
+    /// When it cannot be kept. A cause, when it cannot be a bot.
+    pub fn draft(&self, name: &str, bytes: Vec<u8>) -> Result<Result<Sha, Cause>, ServerError> {
+        match received(name, bytes) {
+            Ok(bytes) => Ok(Ok(self.keep(&bytes)?)),
+            Err(unfit) => Ok(Err(refused(unfit))),
+        }
+    }
+
+    /// Asks for a match that is not rated.
+    ///
+    /// # Errors
+    /// Those of the store; a sentence, when there is no such map or seat.
+    pub async fn ask(&self, wish: Wish, now: Time) -> Result<Asked, ServerError> {
+        let map = usize::try_from(wish.map).ok().filter(|map| *map < self.table.maps());
+        let Some(map) = map else {
+            let most = self.table.maps();
+            return Err(ServerError::Wrong(format!("there is no map {}; there are {most}", wish.map + 1)));
+        };
+        if wish.seat >= self.table.seats() {
+            let most = self.table.seats();
+            return Err(ServerError::Wrong(format!("there is no seat {}; there are {most}", wish.seat + 1)));
+        }
+        // Whether the seed makes a match is known before anybody waits for it.
+        self.table.open(map, wish.seed).map_err(ServerError::Wrong)?;
+        let ask = Ask {
+            contest: self.contest,
+            entrant: wish.entrant,
+            own: wish.own,
+            against: wish.against,
+            map: wish.map,
+            seed: wish.seed,
+            seat: wish.seat,
+            seats: self.table.seats(),
+            now,
+        };
+        Ok(self.store.act(ask).await?)
+    }
+
+    /// What a build said.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn build_log(&self, version: &OwnVersion) -> Result<String, ServerError> {
+        let Some(sha) = version.log else { return Ok(String::new()) };
+        let log = self.objects.get(&sha, MOST_LOG);
+        let log = log.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+
+    /// What of a match belongs to a team: for each of its seats.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn own_of_match(
+        &self,
+        entrant: EntrantId,
+        game: MatchId,
+    ) -> Result<Vec<(usize, Private)>, ServerError> {
+        let mut own = Vec::new();
+        for (seat, sha) in self.store.own_of_match(entrant, game).await? {
+            let bytes = self.objects.get(&sha, MOST_PRIVATE as u64);
+            let bytes = bytes.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+            let private =
+                serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            own.push((seat, private));
+        }
+        Ok(own)
+    }
+
+    /// The verdict on a version against the one that it followed, with that one's number, and whether it is the last word.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn verdict(&self, version: VersionId) -> Result<Option<(Verdict, i64, bool)>, ServerError> {
+        let Some(trial) = self.store.trial(version).await? else { return Ok(None) };
+        let verdict = trial.verdict.as_deref().map(serde_json::from_str);
+        let verdict = verdict.transpose().map_err(|error| StoreError::Damaged(error.to_string()))?;
+        Ok(verdict.map(|verdict| (verdict, trial.against_n, trial.ended.is_some())))
+    }
+
+    /// Why a match that was asked for came to nothing.
+    pub fn why_not(&self, why: &str, unfit: bool) -> Cause {
+        if unfit { causes::unfit(why) } else { causes::given_up(Some(why)) }
+    }
+
+    /// The bytes of an object, at most so many.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn object(&self, sha: &Sha, most: u64) -> Result<Vec<u8>, ServerError> {
+        Ok(self.objects.get(sha, most).map_err(|error| StoreError::File("objects".to_owned(), error))?)
+    }
+
+    /// Drafts are forgotten after a day.
+    pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
+        let before = Time(now.0 - DRAFTS_MS);
+        for sha in self.store.act(ForgetDrafts { contest: self.contest, before }).await? {
+            self.objects.remove(&sha).map_err(|error| StoreError::File("objects".to_owned(), error))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! What somebody asked for: challenges, and drafts, which make no version. Neither is rated, and whoever asks chooses map,
+//! seed and seat. Such blocks have numbers below 0, as their seeds do not follow from the secret.
+
+use crate::acts::Act;
+use crate::acts::plan::{Block, lay};
+use crate::backend::Conn;
+use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionId, VersionState};
+
+/// So many challenges and drafts together an entrant may ask for within an hour.
+pub const MOST_ASKED: i64 = 20;
+/// An hour, in milliseconds.
+pub const HOUR_MS: i64 = 3_600_000;
+/// A job that waits for its lane's turn waits until then.
+pub(crate) const HELD: Time = Time(i64::MAX / 2);
+
+/// What of one's own is to play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// A version that has passed its check.
+    Version(VersionId),
+    /// Bytes that make none: an object.
+    Draft(Sha),
+}
+
+/// Asks for a match.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub entrant: EntrantId,
+    /// What of theirs plays.
+    pub own: Own,
+    /// Against which version: one that is live, or one of their own.
+    pub against: VersionId,
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// The seed.
+    pub seed: i64,
+    /// The seat that they want, from 0.
+    pub seat: usize,
+    /// How many seats a match has.
+    pub seats: usize,
+    /// Now.
+    pub now: Time,
+}
+
+/// What comes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The match.
+    Planned(MatchId),
+    /// They have asked often enough; from then on they may again.
+    TooMany(Time),
+    /// One of the versions is not there for them, or cannot play.
+    NotThere,
+}
+
+impl Act for Ask {
+    type Reply = Asked;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Asked, StoreError> {
+        if let Some(until) = asked_enough(conn, self.entrant, self.now).await? {
+            return Ok(Asked::TooMany(until));
+        }
+        let other = player(conn, self.contest, self.against).await?;
+        let plays = |state| matches!(state, VersionState::Live | VersionState::Former | VersionState::Trial);
+        let may = |(whose, state)| state == VersionState::Live || whose == self.entrant && plays(state);
+        if !other.is_some_and(may) || self.seat >= self.seats {
+            return Ok(Asked::NotThere);
+        }
+        let (own, kind) = match &self.own {
+            Own::Version(version) => match player(conn, self.contest, *version).await? {
+                Some((whose, state)) if whose == self.entrant && plays(state) => (*version, Kind::Challenge),
+                _ => return Ok(Asked::NotThere),
+            },
+            Own::Draft(source) => (draft(conn, self.entrant, source, self.now).await?, Kind::Draft),
+        };
+        let mut lineup = vec![self.against; self.seats];
+        lineup[self.seat] = own;
+        let n: i64 =
+            sqlx::query_scalar("SELECT coalesce(min(n), 0) - 1 FROM blocks WHERE contest_id = $1 AND n < 0")
+                .bind(self.contest.0)
+                .fetch_one(&mut *conn)
+                .await?;
+        let block = Block {
+            contest: self.contest,
+            n,
+            kind,
+            map: self.map,
+            seed: self.seed,
+            lineup: &lineup,
+            rotations: 1,
+            asked_by: Some(self.entrant),
+            trial: None,
+            twin_of: None,
+            not_before: HELD,
+            now: self.now,
+        };
+        Ok(Asked::Planned(lay(conn, &block).await?[0]))
+    }
+}
+
+/// From when on an entrant may ask again; none when it may now.
+async fn asked_enough(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Option<Time>, StoreError> {
+    let times: Vec<i64> = sqlx::query_scalar(
+        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 20",
+    )
+    .bind(entrant.0)
+    .bind(now.0 - HOUR_MS)
+    .fetch_all(conn)
+    .await?;
+    let oldest = times.get(MOST_ASKED as usize - 1);
+    Ok(oldest.map(|oldest| Time(oldest + HOUR_MS)))
+}
+
+/// Whose a version is, and where it is in its life.
+async fn player(
+    conn: &mut Conn,
+    contest: ContestId,
+    version: VersionId,
+) -> Result<Option<(EntrantId, VersionState)>, StoreError> {
+    let row: Option<(i64, String)> = sqlx::query_as(
+        "SELECT e.id, v.state FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+         WHERE v.id = $1 AND e.contest_id = $2 AND e.withdrawn_ms IS NULL",
+    )
+    .bind(version.0)
+    .bind(contest.0)
+    .fetch_optional(conn)
+    .await?;
+    row.map(|(entrant, state)| Ok((EntrantId(entrant), VersionState::of(&state)?))).transpose()
+}
+
+/// These bytes as something that can sit in a match: the version that was made of them, else a draft.
+async fn draft(
+    conn: &mut Conn,
+    entrant: EntrantId,
+    source: &Sha,
+    now: Time,
+) -> Result<VersionId, StoreError> {
+    let known: Option<i64> = sqlx::query_scalar("SELECT id FROM bots WHERE entrant_id = $1")
+        .bind(entrant.0)
+        .fetch_optional(&mut *conn)
+        .await?;
+    let bot: i64 = match known {
+        Some(bot) => bot,
+        None => sqlx::query_scalar(
+            "INSERT INTO bots (entrant_id, name) SELECT id, name FROM entrants WHERE id = $1 RETURNING id",
+        )
+        .bind(entrant.0)
+        .fetch_one(&mut *conn)
+        .await?,
+    };
+    let same: Option<i64> =
+        sqlx::query_scalar("SELECT id FROM versions WHERE bot_id = $1 AND source_sha = $2")
+            .bind(bot)
+            .bind(source.to_string())
+            .fetch_optional(&mut *conn)
+            .await?;
+    if let Some(same) = same {
+        return Ok(VersionId(same));
+    }
+    let id: i64 = sqlx::query_scalar(
+        "INSERT INTO versions (bot_id, n, source_sha, received_ms, state) \
+         SELECT $1, coalesce(min(n), 0) - 1, $2, $3, 'draft' FROM versions WHERE bot_id = $1 AND n < 0 RETURNING id",
+    )
+    .bind(bot)
+    .bind(source.to_string())
+    .bind(now.0)
+    .fetch_one(conn)
+    .await?;
+    Ok(VersionId(id))
+}
+
+/// The turn of what was asked for has come: the oldest that waits may be played.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Release {
+    /// How many matches may be played now that could not before.
+    type Reply = usize;
+
+    async fn run(&self, conn: &mut Conn) -> Result<usize, StoreError> {
+        let released = sqlx::query(
+            "UPDATE jobs SET not_before_ms = $2 WHERE id IN (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL \
+             AND lane = 1 AND not_before_ms = $3 ORDER BY id LIMIT 1)",
+        )
+        .bind(self.contest.0)
+        .bind(self.now.0)
+        .bind(HELD.0)
+        .execute(conn)
+        .await?;
+        Ok(released.rows_affected() as usize)
+    }
+}
+
+/// Drafts that were asked for before `before` are forgotten, once they are over.
+#[derive(Clone, Debug)]
+pub struct ForgetDrafts {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Those that are older.
+    pub before: Time,
+}
+
+impl Act for ForgetDrafts {
+    /// Objects that nothing names any more.
+    type Reply = Vec<Sha>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<Sha>, StoreError> {
+        let old: Vec<(i64, i64, Option<String>)> = sqlx::query_as(
+            "SELECT b.id, m.id, m.replay_sha FROM blocks b JOIN matches m ON m.block_id = b.id WHERE b.contest_id = $1 \
+             AND b.kind = 'draft' AND b.made_ms < $2 AND m.state IN ('valid', 'dead') LIMIT 200",
+        )
+        .bind(self.contest.0)
+        .bind(self.before.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        let mut gone: Vec<String> = Vec::new();
+        for (block, game, replay) in old {
+            gone.extend(replay);
+            let own: Vec<String> =
+                sqlx::query_scalar("SELECT own_sha FROM seats WHERE match_id = $1 AND own_sha IS NOT NULL")
+                    .bind(game)
+                    .fetch_all(&mut *conn)
+                    .await?;
+            gone.extend(own);
+            for statement in [
+                "DELETE FROM attempts WHERE match_id = $1",
+                "DELETE FROM seats WHERE match_id = $1",
+                "DELETE FROM matches WHERE id = $1",
+            ] {
+                sqlx::query(statement).bind(game).execute(&mut *conn).await?;
+            }
+            sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(&mut *conn).await?;
+        }
+        let drafts: Vec<(i64, String, Option<String>)> = sqlx::query_as(
+            "SELECT v.id, v.source_sha, v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
+             JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 AND v.state = 'draft' AND v.received_ms < $2 \
+             AND NOT EXISTS (SELECT 1 FROM seats s WHERE s.version_id = v.id) LIMIT 200",
+        )
+        .bind(self.contest.0)
+        .bind(self.before.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        for (version, source, log) in drafts {
+            gone.push(source);
+            gone.extend(log);
+            sqlx::query("DELETE FROM versions WHERE id = $1").bind(version).execute(&mut *conn).await?;
+        }
+        unnamed(conn, gone).await
+    }
+}
+
+/// Those of these objects that nothing names.
+pub(crate) async fn unnamed(conn: &mut Conn, mut all: Vec<String>) -> Result<Vec<Sha>, StoreError> {
+    all.sort();
+    all.dedup();
+    let mut unnamed = Vec::new();
+    for sha in all {
+        let names: i64 = sqlx::query_scalar(
+            "SELECT (SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL) + (SELECT count(*) FROM versions WHERE log_sha = $1) \
+             + (SELECT count(*) FROM seats WHERE own_sha = $1) + (SELECT count(*) FROM matches WHERE replay_sha = $1)",
+        )
+        .bind(&sha)
+        .fetch_one(&mut *conn)
+        .await?;
+        if names == 0 {
+            unnamed.push(sha.parse().map_err(StoreError::Damaged)?);
+        }
+    }
+    Ok(unnamed)
+}

@@ -1,0 +1,103 @@
+//! Trials: a version against the one that it follows. What they come to is decided elsewhere and kept here.
+
+use crate::acts::version::{enter_state, named};
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{StoreError, Time, VersionId, VersionState};
+
+/// Whether a version goes live at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// It does; its trial goes on beside the ladder.
+    Beside,
+    /// It does not: first it has to be better.
+    First,
+}
+
+/// A version that passed its check meets the one that is live. Bosses are ours, and have no trial; nor has one a second.
+pub(crate) async fn begin(
+    conn: &mut Conn,
+    version: VersionId,
+    against: VersionId,
+    now: Time,
+) -> Result<Begun, StoreError> {
+    let (state, only_if_better, boss): (String, bool, bool) = sqlx::query_as(
+        "SELECT v.state, v.only_if_better, e.boss FROM versions v JOIN bots b ON b.id = v.bot_id \
+         JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1",
+    )
+    .bind(version.0)
+    .fetch_one(&mut *conn)
+    .await?;
+    if boss {
+        return Ok(Begun::Beside);
+    }
+    sqlx::query(
+        "INSERT INTO trials (version_id, against_id, began_ms) VALUES ($1, $2, $3) ON CONFLICT (version_id) DO NOTHING",
+    )
+    .bind(version.0)
+    .bind(against.0)
+    .bind(now.0)
+    .execute(conn)
+    .await?;
+    let waits = VersionState::of(&state)?.is_waiting();
+    Ok(if only_if_better && waits { Begun::First } else { Begun::Beside })
+}
+
+/// Keeps what a trial has come to so far, or at its end.
+#[derive(Clone, Debug)]
+pub struct KeepVerdict {
+    /// The new version.
+    pub version: VersionId,
+    /// The verdict, as JSON.
+    pub verdict: String,
+    /// When it ended, where it has.
+    pub ended: Option<Time>,
+}
+
+impl Act for KeepVerdict {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE trials SET verdict = $2, ended_ms = $3 WHERE version_id = $1 AND ended_ms IS NULL",
+        )
+        .bind(self.version.0)
+        .bind(&self.verdict)
+        .bind(self.ended.map(|ended| ended.0))
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
+
+/// A version that had to be better is not, or it is not known: the one before it stays.
+#[derive(Clone, Debug)]
+pub struct Decline {
+    /// Which.
+    pub version: VersionId,
+    /// Why, in words for its author.
+    pub reason: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Decline {
+    /// Whether it was in its trial.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let Some((contest, _, _, name)) =
+            named(conn, self.version, |state| state == VersionState::Trial).await?
+        else {
+            return Ok(false);
+        };
+        sqlx::query("UPDATE versions SET reason = $2 WHERE id = $1")
+            .bind(self.version.0)
+            .bind(&self.reason)
+            .execute(&mut *conn)
+            .await?;
+        enter_state(conn, self.version, VersionState::Former, self.now).await?;
+        note(conn, contest, self.now, ["ladder", "decline", &name, ""]).await?;
+        Ok(true)
+    }
+}
