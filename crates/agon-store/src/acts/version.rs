@@ -27,7 +27,7 @@ pub struct Add {
     pub only_if_better: bool,
     /// How many bytes it has.
     pub bytes: i64,
-    /// Whether the entrant's quota is looked at; an organiser has none.
+    /// Whether the entrant's quota is looked at, and what of theirs still waits gives way; an organiser has none.
     pub counts: bool,
     /// Who brings it.
     pub actor: String,
@@ -169,7 +169,9 @@ impl Act for Add {
             }
         };
         enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
-        replace_waiting(conn, bot, VersionId(id), n, self.received).await?;
+        if self.counts {
+            replace_waiting(conn, bot, VersionId(id), n, self.received).await?;
+        }
         let object = format!("{} v{n}", self.entrant);
         note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()])
             .await?;
