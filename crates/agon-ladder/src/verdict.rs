@@ -302,19 +302,24 @@ mod tests {
     fn better_everywhere_but_on_one_map_is_said_so() {
         let trials: Vec<Trial> = (0..50)
             .map(|block| {
-                let map = block % 5;
-                let good = map != 2;
-                match block % 2 {
-                    0 => met(block, map, [good, block % 4 == 0]),
-                    _ => twins(block, map, [good, true], [!good, block % 3 == 0]),
+                let (map, ahead) = (block % 7, block % 3 != 0);
+                match (map == 2, block % 2) {
+                    (true, 0) => met(block, map, [false, false]),
+                    (true, _) => twins(block, map, [false, false], [true, true]),
+                    (false, 0) => met(block, map, [true, ahead]),
+                    (false, _) => twins(block, map, [true, true], [true, !ahead]),
                 }
             })
             .collect();
         let verdict = verdict(&trials, 2, NEW, OLD);
-        assert_eq!((verdict.says, verdict.blocks), (Says::Better, 50));
+        assert_eq!((verdict.says, verdict.blocks, verdict.counted), (Says::Better, 50, 50));
+        assert_eq!(verdict.worse_on, [2], "{verdict:?}");
         assert!(verdict.low.is_some_and(|low| low > 0.0), "{verdict:?}");
         let said = verdict.to_string();
-        assert!(said.starts_with('+') && said.contains(" ± ") && said.contains(" Elo"), "{said}");
+        assert!(
+            said.starts_with('+') && said.contains(" ± ") && said.contains("Elo, worse on map 3"),
+            "{said}"
+        );
     }
 
     /// Of verdicts on equal versions one in twenty says that they differ; a difference of 150 Elo is seen.
