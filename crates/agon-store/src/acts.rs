@@ -7,6 +7,7 @@ use crate::StoreError;
 use crate::backend::Conn;
 
 pub mod asked;
+pub mod building;
 pub mod contest;
 pub mod lease;
 pub mod people;
@@ -18,6 +19,7 @@ pub mod trial;
 pub mod version;
 
 pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
+pub use building::{Building, Built};
 pub use contest::{Found, KeepBoard, Pause, Tell};
 pub use lease::{Abort, Beat, Expire, Granted, Lease, Meet, Reclaim, Start};
 pub use people::{Begin, End, Invite, Offer, Seen, SetPassword, SignUp, SignedUp, Take, Which};
@@ -26,7 +28,7 @@ pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
 pub use seal::Seal;
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
 pub use trial::{Decline, KeepVerdict};
-pub use version::{Add, Added, Building, Built, Demote, Promote, Return};
+pub use version::{Add, Added, Demote, Promote, Return};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + 'static {

@@ -1,6 +1,6 @@
 //! Who plays what: leases, start marks, beats, and what becomes of leases that nobody renews.
 
-use crate::acts::version::check_begins;
+use crate::acts::building::check_begins;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{
