@@ -48,7 +48,7 @@ pub fn next(planned: u32, seats: usize, opponents: &[i64]) -> Option<Next> {
     };
     match (seats, opponents) {
         (2, []) => Some(Next::Mirrored),
-        (2, _) if turn % 2 == 0 => Some(Next::Mirrored),
+        (2, _) if turn.is_multiple_of(2) => Some(Next::Mirrored),
         (2, _) => Some(Next::Twin(field(turn / 2))),
         (_, []) => None,
         _ => Some(Next::Twin(field(turn))),
