@@ -25,10 +25,12 @@ use crate::tree::Excess;
 
 mod cage;
 mod needs;
+mod spares;
 pub mod work;
 
 pub use cage::{Cage, left_behind};
 pub use needs::{Needs, User};
+use spares::Spares;
 
 /// Whether a bot runs in a sandbox, and as whose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,7 +52,7 @@ const MOST_SPARES: usize = 64;
 struct Keeper {
     launcher: Launcher,
     found: Found,
-    spares: Mutex<Vec<(Confinement, Sandbox)>>,
+    spares: Spares<Confinement, Sandbox>,
 }
 
 static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
@@ -71,7 +73,7 @@ fn keeper() -> Result<&'static Keeper, String> {
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         let mut found = probe_with(&launcher, program);
         found.withdraw(&std::env::var(WITHOUT).unwrap_or_default());
-        Ok(Keeper { launcher, found, spares: Mutex::new(Vec::new()) })
+        Ok(Keeper { launcher, found, spares: Spares::new(MOST_SPARES) })
     };
     KEEPER.get_or_init(make).as_ref().map_err(Clone::clone)
 }
@@ -123,7 +125,7 @@ fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, Stri
 pub fn close() {
     if let Some(Ok(keeper)) = KEEPER.get() {
         AHEAD.store(false, Ordering::Relaxed);
-        drop(std::mem::take(&mut *keeper.spares.lock().unwrap_or_else(PoisonError::into_inner)));
+        keeper.spares.clear();
     }
 }
 
@@ -339,22 +341,16 @@ fn excess_of(sandbox: &Sandbox, confinement: &Confinement) -> Option<Excess> {
 }
 
 impl Keeper {
-    fn spares(&self) -> std::sync::MutexGuard<'_, Vec<(Confinement, Sandbox)>> {
-        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A sandbox that was built ahead for this; one that could not be built is forgotten.
     fn take(&self, confinement: &Confinement) -> Option<Sandbox> {
-        let place = self.spares().iter().position(|(own, _)| own == confinement)?;
-        let (_, sandbox) = self.spares().swap_remove(place);
-        sandbox.ready().is_ok().then_some(sandbox)
+        self.spares.take(confinement).filter(|sandbox| sandbox.ready().is_ok())
     }
 
     fn build_ahead(&self, confinement: &Confinement) {
-        if self.spares().len() < MOST_SPARES
+        if !self.spares.is_full()
             && let Ok(sandbox) = self.launcher.prepare(confinement, &self.found.walls)
         {
-            self.spares().push((confinement.clone(), sandbox));
+            self.spares.put(confinement.clone(), sandbox);
         }
     }
 }

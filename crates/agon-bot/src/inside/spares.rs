@@ -1,0 +1,81 @@
+//! What was built ahead, kept for whoever wants just that. Several matches take and put at the same time.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Things by what they were built for, at most so many.
+pub struct Spares<K, T> {
+    kept: Mutex<Vec<(K, T)>>,
+    most: usize,
+}
+
+impl<K: PartialEq, T> Spares<K, T> {
+    /// None yet.
+    pub fn new(most: usize) -> Self {
+        Self { kept: Mutex::new(Vec::new()), most }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<(K, T)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One that was built for this. It is found and taken under one lock: between two another match could take one, and what
+    /// is at its place then is the sandbox of another bot.
+    pub fn take(&self, wanted: &K) -> Option<T> {
+        let mut kept = self.kept();
+        let place = kept.iter().position(|(built_for, _)| built_for == wanted)?;
+        Some(kept.swap_remove(place).1)
+    }
+
+    /// Whether there is no room for more.
+    pub fn is_full(&self) -> bool {
+        self.kept().len() >= self.most
+    }
+
+    /// Keeps one; where others filled up the room meanwhile it goes.
+    pub fn put(&self, built_for: K, spare: T) {
+        let mut kept = self.kept();
+        if kept.len() < self.most {
+            kept.push((built_for, spare));
+        }
+    }
+
+    /// Lets all of them go.
+    pub fn clear(&self) {
+        // Not under the lock: what goes may take its time.
+        let all = std::mem::take(&mut *self.kept());
+        drop(all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_gets_what_was_built_for_somebody_else() {
+        let spares = Spares::new(8);
+        std::thread::scope(|scope| {
+            for own in 0..4 {
+                let spares = &spares;
+                scope.spawn(move || {
+                    for _ in 0..100_000 {
+                        spares.put(own, own);
+                        if let Some(found) = spares.take(&own) {
+                            assert_eq!(found, own);
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn there_is_room_for_so_many() {
+        let spares = Spares::new(2);
+        (0..3).for_each(|number| spares.put("bot", number));
+        assert!(spares.is_full());
+        assert_eq!([spares.take(&"bot"), spares.take(&"other")], [Some(0), None]);
+        spares.clear();
+        assert_eq!(spares.take(&"bot"), None);
+    }
+}
