@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
+use agon_server::{Upload, Uploaded};
 use agon_store::acts::{Added, Made, MakeTeam};
-use agon_store::{EntrantId, VersionState};
+use agon_store::reads::Used;
+use agon_store::{EntrantId, Time, VersionState};
 use axum::extract::Multipart;
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
@@ -25,8 +27,8 @@ static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(8));
 const LONGEST_FIELD: usize = 4096;
 
 /// The form.
-pub async fn form(ask: Ask) -> Markup {
-    page(&ask, None)
+pub async fn form(ask: Ask) -> Result<Markup, Problem> {
+    page(&ask, None).await
 }
 
 /// Why nothing can be handed in now.
@@ -44,22 +46,60 @@ pub fn closed(ask: &Ask) -> Option<String> {
     }
 }
 
-fn page(ask: &Ask, why: Option<&str>) -> Markup {
+/// When there is room again for what a quota keeps out.
+fn until(ask: &Ask, at: Time) -> String {
+    format!("from {}, in {}", ask.settings.told(at, "%H:%M"), words::span(at.0 - ask.now.0))
+}
+
+/// What the team may still hand in, before it meets the limit.
+async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
+    let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(None) };
+    let quota = ask.site.store().quota(team, ask.now).await?;
+    let full = |used: &Used| used.used >= used.most;
+    let uploads = [(&quota.uploads_an_hour, "this hour"), (&quota.uploads_a_day, "this day")];
+    if let Some((used, when)) = uploads.into_iter().find(|(used, _)| full(used)) {
+        let again =
+            used.until.map_or_else(String::new, |at| format!("; the next one can come {}", until(ask, at)));
+        return Ok(Some(format!(
+            "The team has handed in {} times {when}, which is all it may{again}.",
+            used.used
+        )));
+    }
+    let mib = |bytes: i64| bytes.div_euclid(1 << 20);
+    Ok(Some(format!(
+        "Uploads: {} of {} this hour, {} of {} this day, {} of {} MiB in all.",
+        quota.uploads_an_hour.used,
+        quota.uploads_an_hour.most,
+        quota.uploads_a_day.used,
+        quota.uploads_a_day.most,
+        mib(quota.bytes.used),
+        mib(quota.bytes.most)
+    )))
+}
+
+async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     if let Some(closed) = closed(ask).filter(|_| why.is_none()) {
         let content = html! { a.button href="/" { "Home" } };
-        return frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content);
+        return Ok(frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content));
     }
     let alone = ask.person().is_some_and(|person| person.team.is_none());
+    let room = room(ask).await?;
     let content = html! {
         form.card.form method="post" action="/upload" enctype="multipart/form-data" {
             (wrong(why))
             (token(ask))
+            // Before the file, which is read last.
+            label.check {
+                input type="checkbox" name="only_if_better" value="yes";
+                span { "Only if better: it stands for the team when it has beaten the version before it" }
+            }
             label.field {
                 span { "Your bot" }
                 input type="file" name="file" required;
                 small { "A zip or tar.gz of its folder, with " code { "agon.toml" } " at the top, or a single file like " code { "bot.py" } ". Up to 20 MiB." }
             }
             @if alone { p.faint { "You play for no team yet: one of your name is made." } }
+            @if let Some(room) = &room { p.faint { (room) } }
             button.main { "Hand in" }
         }
         section.prose {
@@ -71,13 +111,8 @@ fn page(ask: &Ask, why: Option<&str>) -> Markup {
             }
         }
     };
-    frame::page(
-        ask,
-        Here::Home,
-        "Hand in a version",
-        "It never takes the place of a good one before it has shown that it plays.",
-        content,
-    )
+    let says = "It never takes the place of a good one before it has shown that it plays.";
+    Ok(frame::page(ask, Here::Home, "Hand in a version", says, content))
 }
 
 /// A field in which a form says something short.
@@ -109,7 +144,7 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
         );
     }
     let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let mut is_ours = false;
+    let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {
             Some("form") => {
@@ -117,18 +152,23 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
                 is_ours = true;
             }
             // The token comes first: of somebody else's form nothing more is read.
-            Some("file") if is_ours => return take(&ask, field).await,
+            Some("file") if is_ours => return take(&ask, field, only_if_better).await,
             Some("file") => ask.check_form("")?,
+            Some("only_if_better") => only_if_better = short(field).await? == "yes",
             _ => {
                 short(field).await?;
             }
         }
     }
-    Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&ask, Some("Choose a file first."))).into_response())
+    again(&ask, "Choose a file first.").await
 }
 
-async fn take(ask: &Ask, mut field: Field<'_>) -> Result<Response, Problem> {
-    let again = |why: &str| Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why))).into_response());
+/// The form once more, with what was wrong.
+async fn again(ask: &Ask, why: &str) -> Result<Response, Problem> {
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
+}
+
+async fn take(ask: &Ask, mut field: Field<'_>, only_if_better: bool) -> Result<Response, Problem> {
     let name = field.file_name().unwrap_or("bot").to_owned();
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
@@ -144,42 +184,49 @@ async fn take(ask: &Ask, mut field: Field<'_>) -> Result<Response, Problem> {
         bytes.extend_from_slice(&piece);
     }
     if bytes.is_empty() {
-        return again("The file is empty.");
+        return again(ask, "The file is empty.").await;
     }
-    let archive = match ready(&name, bytes) {
-        Ok(archive) => archive,
-        Err(why) => return again(&why),
-    };
     let team = match team(ask).await? {
         Ok(team) => team,
-        Err(why) => return again(&why),
+        Err(why) => return again(ask, &why).await,
     };
     let team = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
     let actor = &ask.whoever()?.name;
-    match ask.site.server.hand_in(&team.name, &archive, actor, ask.now).await? {
+    let upload = Upload { entrant: &team.name, name: &name, bytes, only_if_better, actor };
+    let added = match ask.site.server.upload(upload, ask.now).await? {
+        Uploaded::Added(added) => added,
+        Uploaded::Back(version, _) => {
+            return Ok(Redirect::to(&format!("/version/{version}")).into_response());
+        }
+        Uploaded::Refused(cause) => {
+            let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
+            return again(ask, &format!("{}{fix}", cause.what)).await;
+        }
+    };
+    match added {
         Added::New(version, _) => Ok(Redirect::to(&format!("/version/{version}")).into_response()),
         Added::Same(version, n, state) => {
             let text = match state {
                 VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
-                VersionState::Former => {
-                    "It is the same, byte for byte, and keeps its matches. To play it again, go back to it on its page."
-                }
                 _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
             };
             Err(Problem::new(StatusCode::CONFLICT, format!("You handed this in before: it is v{n}"), text)
                 .then(&format!("v{n}"), &format!("/version/{version}")))
         }
-        Added::TooMany(_) => again("The team has handed in enough for now."),
-        Added::Taken(other) => again(&format!("The team's name looks like `{other}`, which is another one.")),
+        Added::TooMany(Some(at)) => {
+            let why = format!(
+                "The team has handed in all it may for now; the next one can come {}.",
+                until(ask, at)
+            );
+            again(ask, &why).await
+        }
+        Added::TooMany(None) => {
+            again(ask, "The team's versions take all the room they may. Ask the organiser for more.").await
+        }
+        Added::Taken(other) => {
+            again(ask, &format!("The team's name looks like `{other}`, which is another one.")).await
+        }
     }
-}
-
-/// A single file is put into an archive of its own; an archive is kept as it is.
-fn ready(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    agon_worker::pack::received(name, bytes).map_err(|unfit| match unfit.fix {
-        Some(fix) => format!("{} {fix}", unfit.what),
-        None => unfit.what,
-    })
 }
 
 /// The team for which somebody hands in: who has none plays alone, under their own name.
