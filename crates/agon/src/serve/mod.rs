@@ -56,7 +56,7 @@ pub struct ServeOptions {
     /// Opens the site to private addresses, without encryption: passwords travel readable
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub lan: bool,
-    /// The site's address for the world, of a proxy on this machine that passes requests on: https://contest.example
+    /// The site's address for the world, of a proxy on this machine that passes requests on: `https://contest.example`
     #[arg(long, value_name = "URL", conflicts_with = "no_site")]
     pub behind_proxy: Option<String>,
     /// Prints a link, good once, that makes whoever opens it an organiser; without this only while there is none
