@@ -26,8 +26,10 @@ use crate::{api, pages, secrets};
 pub const SMALL: usize = 64 << 10;
 /// The most bytes of an upload, with what a form adds to it.
 pub const LARGE: usize = (20 << 20) + SMALL;
-/// A request takes no longer, uploads and streams of events apart.
+/// A request takes no longer, uploads apart.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// An upload may take longer on a slow line: so long for 20 MiB are 35 kB a second.
+const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
 /// That a session is used is written down this often, in milliseconds.
 const SEEN_MS: i64 = 5 * 60_000;
 
@@ -413,15 +415,12 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Around everything: nobody waits for ever.
 pub async fn patience(request: Request, next: Next) -> Response {
-    // A file may take longer on a slow line, and events go on; both have bounds of their own.
-    if request.uri().path() == pages::EVENTS || request.uri().path().ends_with("/upload") {
-        return next.run(request).await;
-    }
-    match tokio::time::timeout(PATIENCE, next.run(request)).await {
+    let patience = if request.uri().path().ends_with("/upload") { PATIENCE_OF_UPLOADS } else { PATIENCE };
+    match tokio::time::timeout(patience, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {
-            Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", "The request took longer than a minute.")
-                .into_response()
+            let says = format!("The request took longer than {} s.", patience.as_secs());
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", says).into_response()
         }
     }
 }

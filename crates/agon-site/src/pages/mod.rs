@@ -29,9 +29,6 @@ use crate::site::Site;
 
 use frame::Here;
 
-/// The stream of events.
-pub const EVENTS: &str = "/events";
-
 /// The routes of the pages.
 pub const ROUTES: &[Route] = &[
     get("/", Verb::See, Of::Contest, || asked(home::page)),
