@@ -188,13 +188,9 @@ fn become_program(plan: &Plan, order: &Order, stdio: [OwnedFd; 3], fail: &OwnedF
         Ok(mut command) => {
             let error = command.exec();
             // The system says of a missing loader or interpreter that the program is not there.
-            let is_there = std::fs::symlink_metadata(&order.program);
             let mut refusal = Refusal::running(&order.program, error);
-            match is_there {
-                Ok(_) if refusal.errno == libc::ENOENT => {
-                    refusal.why = "what runs it, its loader or interpreter, is not there".to_owned();
-                }
-                _ => {}
+            if refusal.errno == libc::ENOENT && std::fs::symlink_metadata(&order.program).is_ok() {
+                refusal.why = "what runs it, its loader or interpreter, is not there".to_owned();
             }
             refusal
         }

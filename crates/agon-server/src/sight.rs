@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use agon_ladder::{Line, Policy, Standing, Table, shown};
-use agon_store::{ContestId, Objects, Store, Time, Version, VersionState};
+use agon_ladder::{Line, Policy, Table};
+use agon_store::{ContestId, Objects, Store, Time, Version};
 
-use crate::status::PLACING;
+use crate::status::lines;
 use crate::{Server, ServerError};
 
 /// The board as it was made last.
@@ -59,14 +59,7 @@ impl Server {
             (learnt.table.clone(), learnt.board)
         };
         let versions = self.store.versions(self.contest).await?;
-        let standing = |version: &Version| Standing {
-            version: version.id.0,
-            n: version.n,
-            entrant: version.entrant.clone(),
-            boss: version.boss,
-            live: version.state == VersionState::Live,
-        };
-        let lines = shown(&table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING);
+        let lines = lines(&table, &versions);
         Ok(Board { lines, table, versions, upto, made })
     }
 }

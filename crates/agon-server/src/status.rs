@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_ladder::{Line, Standing, shown};
+use agon_ladder::{Line, Standing, Table, shown};
 use agon_store::reads::Counts;
 use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionState};
 
@@ -58,6 +58,15 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     facts.read(&store, contest.id, i64::MAX).await?;
     let table = facts.ladder.table(&key(&terms_of(&contest)?));
     let versions = store.versions(contest.id).await?;
+    let board = lines(&table, &versions);
+    let counts = store.counts(contest.id).await?;
+    let events = store.events(contest.id, 20).await?;
+    store.close().await;
+    Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
+}
+
+/// The lines of the board that this table makes of these versions.
+pub(crate) fn lines(table: &Table, versions: &[Version]) -> Vec<Line> {
     let standing = |version: &Version| Standing {
         version: version.id.0,
         n: version.n,
@@ -65,11 +74,7 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
         boss: version.boss,
         live: version.state == VersionState::Live,
     };
-    let board = shown(&table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING);
-    let counts = store.counts(contest.id).await?;
-    let events = store.events(contest.id, 20).await?;
-    store.close().await;
-    Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
+    shown(table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING)
 }
 
 /// What is not as it must be in a contest: what [`Store::fsck`] finds, tables that do not follow from the log, and with

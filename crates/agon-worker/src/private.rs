@@ -64,14 +64,14 @@ mod tests {
 
     #[test]
     fn files_are_named_as_their_author_knows_them() {
-        let folder = Path::new("/srv/cup/work/ab12/bot");
+        let folder = Path::new("/srv/cup/bots/ab12/bot");
         let told = |text: &str| without(text, folder);
         assert_eq!(
-            told("File \"/srv/cup/work/ab12/bot/lib/plan.py\", line 3"),
+            told("File \"/srv/cup/bots/ab12/bot/lib/plan.py\", line 3"),
             "File \"lib/plan.py\", line 3"
         );
-        assert_eq!(told("bot `/srv/cup/work/ab12/bot`: the folder holds"), "the folder holds");
-        assert_eq!(told("cd /srv/cup/work/ab12/bot"), "cd .");
+        assert_eq!(told("bot `/srv/cup/bots/ab12/bot`: the folder holds"), "the folder holds");
+        assert_eq!(told("cd /srv/cup/bots/ab12/bot"), "cd .");
         assert_eq!(without("/a/b", Path::new("/")), "/a/b");
     }
 
