@@ -63,6 +63,21 @@ impl Axis {
         }
     }
 
+    /// A difference between its ends, with a dotted line at zero: coloured only when zero lies outside.
+    pub fn difference(&self, value: f64, ends: (Option<f64>, Option<f64>)) -> Markup {
+        let class = match ends {
+            (Some(low), _) if low > 0.0 => "better",
+            (_, Some(high)) if high < 0.0 => "worse",
+            _ => "open",
+        };
+        html! {
+            span.difference {
+                svg.zero width=(self.width) height=(HEIGHT) aria-hidden="true" { path d=(format!("M{} 0v{HEIGHT}", self.x(0.0))) {} }
+                (self.interval(value, ends, class))
+            }
+        }
+    }
+
     /// A value between its ends; an end that is open reaches the edge. `class` says how it is coloured.
     pub fn interval(&self, value: f64, ends: (Option<f64>, Option<f64>), class: &str) -> Markup {
         let (from, to) =

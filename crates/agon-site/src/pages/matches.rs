@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::gate::Ask;
 use crate::pages::draw::chip;
 use crate::pages::frame::{self, Here};
-use crate::pages::words;
+use crate::pages::{own, words};
 use crate::problem::Problem;
 
 /// A replay is no larger.
@@ -162,7 +162,7 @@ fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
                 }
             }
             td.wide { (ask.settings.map(played.map)) }
-            td { a.link href=(address) { (how(played, own)) } " " (marks(played, own)) }
+            td { a.link href=(address) { (how(played)) } " " (marks(played, own)) }
             td.number.time { (words::ago(when, ask.now)) }
         }
     }
@@ -170,7 +170,7 @@ fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
 
 /// Who sat there: the team and the version.
 fn name(seat: &MatchSeat) -> Markup {
-    html! { b { (seat.name) } @if !seat.boss { span.faint { " v" (seat.n) } } }
+    html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
 }
 
 /// Who played, the best first.
@@ -201,14 +201,20 @@ fn result(played: &Played, own: Option<usize>) -> Markup {
     }
 }
 
-fn how(played: &Played, own: Option<usize>) -> String {
-    match (&played.end, played.state) {
-        (Some((reason, steps)), _) => format!("{reason}, step {steps}"),
-        (None, MatchState::Leased) => "being played".to_owned(),
-        (None, MatchState::Posted) => "being computed again".to_owned(),
-        (None, MatchState::Dead) if own.is_some() => "given up".to_owned(),
-        (None, MatchState::Dead) => "given up".to_owned(),
-        _ => "waits".to_owned(),
+fn how(played: &Played) -> String {
+    match &played.end {
+        Some((reason, steps)) => format!("{reason}, step {steps}"),
+        None => state(played).to_owned(),
+    }
+}
+
+/// What becomes of a match that is not over.
+pub fn state(played: &Played) -> &'static str {
+    match played.state {
+        MatchState::Leased => "being played",
+        MatchState::Posted | MatchState::Valid => "being computed again",
+        MatchState::Dead => "given up",
+        MatchState::Planned => "waits",
     }
 }
 
@@ -238,7 +244,8 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-async fn found(ask: &Ask) -> Result<Played, Problem> {
+/// The match that the path names, where whoever asks may see it.
+pub async fn found(ask: &Ask) -> Result<Played, Problem> {
     let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
@@ -247,6 +254,8 @@ async fn found(ask: &Ask) -> Result<Played, Problem> {
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let played = found(&ask).await?;
     let settings = &ask.settings;
+    let own = own::of_match(&ask, &played).await?;
+    let timing = if own.is_empty() { Vec::new() } else { timing(&ask, &played).await? };
     let answer = sentence(&played);
     let lead = match (&played.end, played.settled) {
         (Some((reason, steps)), Some(at)) => format!(
@@ -290,6 +299,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 }
             }
         }
+        @for own in &own { (own.card(&played, timing.get(own.seat).map_or(&[][..], Vec::as_slice), settings.time_limit.as_deref())) }
         dl.facts {
             dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
             dt { "Map" } dd { (settings.map(played.map)) }
@@ -310,10 +320,17 @@ fn score(score: f64) -> String {
     }
 }
 
+/// Who sat there, in a few words: the team and the version.
+pub fn label(seat: &MatchSeat) -> String {
+    match seat.n {
+        _ if seat.boss => seat.name.clone(),
+        n if n < 1 => format!("{}, a draft", seat.name),
+        n => format!("{} v{n}", seat.name),
+    }
+}
+
 /// What happened, in a sentence.
 fn sentence(played: &Played) -> String {
-    let label =
-        |seat: &MatchSeat| if seat.boss { seat.name.clone() } else { format!("{} v{}", seat.name, seat.n) };
     let firsts: Vec<String> = played.seats.iter().filter(|seat| seat.rank == Some(1)).map(label).collect();
     let others: Vec<String> =
         played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
@@ -325,6 +342,18 @@ fn sentence(played: &Played) -> String {
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
         (firsts, _) => format!("{} share the first place", firsts.join(" and ")),
     }
+}
+
+/// How long the answers of each seat took.
+async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Vec<(u32, f64)>>, Problem> {
+    let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
+        return Ok(Vec::new());
+    };
+    let read = tokio::task::spawn_blocking(move || {
+        let replay = Replay::read(&site.server.objects().get(&sha, LARGEST).ok()?).ok()?;
+        Some((0..seats).map(|seat| own::times(&replay, seat)).collect())
+    });
+    Ok(read.await.map_err(|_| Problem::ours())?.unwrap_or_default())
 }
 
 /// The replay without what belongs to single seats.

@@ -9,6 +9,7 @@ mod home;
 mod ladder;
 mod matches;
 mod organise;
+mod own;
 mod people;
 mod rules;
 mod still;
@@ -47,10 +48,12 @@ pub const ROUTES: &[Route] = &[
     get("/matches", Verb::See, Of::Contest, || asked(matches::list)),
     get("/match/{id}", Verb::See, Of::Contest, || asked(matches::page)),
     get("/match/{id}/view", Verb::See, Of::Contest, || asked(matches::view)),
+    get("/match/{id}/output", Verb::See, Of::Contest, || asked(own::output)),
     get("/match/{id}/replay", Verb::See, Of::Contest, || asked(matches::replay)),
     get("/rules", Verb::See, Of::Contest, || asked(rules::page)),
     get("/team/{id}", Verb::See, Of::Team, || asked(team::page)),
     get("/version/{id}", Verb::Look, Of::Version, || asked(version::page)),
+    get("/version/{id}/log", Verb::Look, Of::Version, || asked(version::log)),
     post("/version/{id}/live", Verb::Act, Of::Version, || sent(version::live)),
     get("/upload", Verb::Own, Of::Contest, || asked(upload::form)),
     post("/upload", Verb::Own, Of::Contest, || sent(upload::upload).layer(DefaultBodyLimit::max(LARGE)))

@@ -1,96 +1,152 @@
-//! A version, for whoever it belongs to: does it play, why not, and is there a way back.
+//! A version, for whoever it belongs to: is it better than the one before, does it play, why not, and is there a way back.
 
+use agon_ladder::Verdict;
+use agon_ladder::verdict::{BLOCKS, PATIENCE_MS, Says};
 use agon_store::acts::Return;
-use agon_store::reads::Filter;
-use agon_store::{Stage, Version, VersionId, VersionState, Whose};
+use agon_store::reads::{Filter, KeptTrial, Played};
+use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
-use crate::pages::draw::{chip, icon};
+use crate::pages::draw::{Axis, chip, icon};
 use crate::pages::frame::{self, Here, act};
-use crate::pages::{matches, words};
+use crate::pages::{matches, own, team, words};
 use crate::problem::Problem;
-use crate::rights::{Verb, may};
+use crate::rights::{Object, Verb, may};
+use crate::site::Shown;
 
-async fn found(ask: &Ask) -> Result<Version, Problem> {
-    let versions = ask.site.store().versions(ask.site.contest()).await?;
-    versions.into_iter().find(|version| version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
+/// So many lines of a build log stand on the page; the whole of it is a file.
+const LINES: usize = 60;
+
+/// A version with what only its team may know of it.
+async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
+    let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
+    let versions = ask.site.store().own_versions(team).await?;
+    versions.into_iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
+}
+
+/// What the page says of a trial.
+pub struct Trial {
+    kept: KeptTrial,
+    verdict: Option<Verdict>,
+    /// Blocks that were planned, where it goes on.
+    planned: u32,
+}
+
+impl Trial {
+    /// That of a version, where it has one.
+    pub async fn of(ask: &Ask, version: VersionId) -> Result<Option<Self>, Problem> {
+        let store = ask.site.store();
+        let Some(kept) = store.trial(version).await? else { return Ok(None) };
+        let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);
+        let open = store.open_trials(ask.site.contest()).await?;
+        let planned = open.iter().find(|open| open.version == version).map_or(0, |open| open.planned);
+        Ok(Some(Self { kept, verdict, planned }))
+    }
+
+    /// What it has come to, in a few words behind the version's name: `better than v8`.
+    pub fn words(&self) -> Option<String> {
+        let word = match self.verdict.as_ref()?.says {
+            Says::Better => "better than",
+            Says::Worse => "worse than",
+            Says::Unknown => return None,
+        };
+        Some(format!("{word} v{}", self.kept.against_n))
+    }
+
+    /// The same as a sentence with its figures.
+    pub fn sentence(&self, ask: &Ask) -> String {
+        let n = self.kept.against_n;
+        let Some(verdict) = self.verdict.as_ref().filter(|verdict| verdict.blocks > 0) else {
+            return match self.kept.ended {
+                Some(_) => {
+                    format!("No block was played against v{n}, so nothing is known of the difference.")
+                }
+                None => format!("It meets v{n} soon: mirrored blocks, and both against the same opponents."),
+            };
+        };
+        let blocks = words::many(i64::from(verdict.blocks), "block", "blocks");
+        let mut said = match verdict.says {
+            Says::Unknown => format!("Not known yet against v{n}: {} after {blocks}.", figure(verdict)),
+            _ => format!("{} against v{n}, in {blocks}.", figure(verdict)),
+        };
+        let maps =
+            |maps: &[i64]| maps.iter().map(|map| ask.settings.map(*map)).collect::<Vec<_>>().join(" and ");
+        for (word, on) in [("worse", &verdict.worse_on), ("better", &verdict.better_on)] {
+            if !on.is_empty() {
+                said += &format!(" It is {word} on {}.", maps(on));
+            }
+        }
+        said
+    }
+
+    /// How long it takes at most; none when it is over.
+    fn left(&self, now: Time) -> Option<String> {
+        let left = PATIENCE_MS - (now.0 - self.kept.began.0);
+        self.kept.ended.is_none().then(|| format!("at most {} more", words::span(left)))
+    }
+}
+
+/// The difference with half of its interval.
+fn figure(verdict: &Verdict) -> String {
+    match (verdict.elo, verdict.low, verdict.high) {
+        (Some(elo), Some(low), Some(high)) => {
+            format!("{} ± {:.0} Elo", words::signed(elo), (high - low) / 2.0)
+        }
+        (Some(elo), ..) => format!("about {} Elo", words::signed(elo)),
+        (None, Some(low), _) => format!("more than {} Elo", words::signed(low)),
+        (None, _, Some(high)) => format!("less than {} Elo", words::signed(high)),
+        (None, None, None) => "no figure yet".to_owned(),
+    }
 }
 
 /// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let version = found(&ask).await?;
+    let own = found(&ask).await?;
+    let version = &own.version;
     let shown = ask.site.shown().await?;
     let team = shown.teams.get(&version.entrant).ok_or_else(Problem::nothing)?;
     let (store, contest) = (ask.site.store(), ask.site.contest());
     let filter = Filter { version: Some(version.id), ..Filter::default() };
     let played = store.matches(contest, ask.eyes(), &filter).await?;
-    let live = shown
-        .board
-        .versions
-        .iter()
-        .find(|other| other.entrant == version.entrant && other.state == VersionState::Live);
-    let rated = shown.board.table.places.iter().find(|place| place.version == version.id.0);
-    let n = version.n;
-    let (answer, lead) = match version.state {
-        VersionState::Live => (
-            format!("v{n} is live"),
-            format!(
-                "It stands for {}: {} so far.",
-                version.entrant,
-                words::many(rated.map_or(0, |place| place.matches as i64), "rated match", "rated matches")
-            ),
-        ),
-        VersionState::Former => (
-            format!("v{n} does not play any more"),
-            "A later version stands for the team. This one keeps all its matches.".to_owned(),
-        ),
-        VersionState::Failed => (
-            format!("v{n} cannot play"),
-            live.map_or_else(
-                || {
-                    "Nothing of yours is on the ladder: change what is said below, and hand it in again."
-                        .to_owned()
-                },
-                |live| {
-                    format!(
-                        "v{} goes on playing as before. Change what is said below, and hand it in again.",
-                        live.n
-                    )
-                },
-            ),
-        ),
-        VersionState::Trial => (
-            format!("v{n} plays against the version before"),
-            "It takes that one's place when it is better.".to_owned(),
-        ),
-        VersionState::Draft => return Err(Problem::nothing()),
-        VersionState::Received | VersionState::Building | VersionState::Checking => (
-            format!(
-                "v{n} is being {}",
-                if version.state == VersionState::Building { "built" } else { "checked" }
-            ),
-            "It is made ready and plays one match; when that goes without a fault it is live.".to_owned(),
-        ),
+    let check = match own.check {
+        Some(check) => store.one_match(contest, ask.eyes(), check).await?,
+        None => None,
     };
+    let trial = Trial::of(&ask, version.id).await?;
+    let log = ask.site.server.build_log(&own)?;
+    let all = store.own_versions(team.id).await?;
+    let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
+    let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
+    let (answer, lead) = answer(&ask, &shown, version, trial.as_ref(), live);
     let may_act = may(&ask.actor, Verb::Act, ask.object);
+    let n = version.n;
+    let back = |to: &Version, class: &str| {
+        act(&ask, &format!("/version/{}/live", to.id), class, html! { (icon("back")) "Go back to v" (to.n) })
+    };
     let heading = html! {
         p.crumbs { a href=(format!("/team/{}", team.id)) { (team.name) } " / Versions" }
         div.heading {
             h1 { (answer) }
             div.row {
-                @if may_act && version.state == VersionState::Former {
-                    (act(&ask, &format!("/version/{}/live", version.id), "main", html! { (icon("back")) "Go back to v" (n) }))
-                }
+                @if may_act && version.state == VersionState::Former { (back(version, "main")) }
                 @if may_act && version.state == VersionState::Failed { a.button.main href="/upload" { (icon("up")) "Hand in again" } }
+                @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(&before.version, "")) }
             }
         }
         p.lead { (lead) }
     };
     let content = html! {
-        ol.steps { (steps(&ask, &version)) }
-        (why(&version))
+        ol.steps.five { (steps(&ask, &own, check.as_ref(), trial.as_ref())) }
+        (why(version))
+        @if let Some(trial) = &trial { (verdict_card(&ask, n, trial)) }
+        div.halves {
+            (build_card(version, &log))
+            (check_card(&ask, version, check.as_ref()).await?)
+        }
+        (history(&ask, &shown, &all, version.id).await?)
         section.card {
             header { h2 { "Matches of v" (n) } }
             @if played.is_empty() { p.empty { "No matches yet. Its check match comes first." } }
@@ -99,38 +155,92 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         dl.facts {
             dt { "Handed in" } dd { (ask.settings.told(version.received, "%a %-d %b %Y %H:%M:%S")) " " span.faint { (ask.settings.zone_name()) } }
             dt { "SHA-256" } dd { code { (version.source) } }
+            dt { "Who sees this page" } dd { "Your team, and the organiser." }
         }
     };
     Ok(frame::with_heading(&ask, Here::Home, &answer, heading, content))
+}
+
+/// What its reader came to know.
+fn answer(
+    ask: &Ask,
+    shown: &Shown,
+    version: &Version,
+    trial: Option<&Trial>,
+    live: Option<&Version>,
+) -> (String, String) {
+    let n = version.n;
+    let rated = shown.board.table.places.iter().find(|place| place.version == version.id.0);
+    let rated = rated.map_or(0, |place| place.matches as i64);
+    let told = trial.map(|trial| trial.sentence(ask));
+    match version.state {
+        VersionState::Live => {
+            let counts = format!("{} so far.", words::many(rated, "rated match", "rated matches"));
+            let better = trial.and_then(Trial::words).map_or_else(String::new, |words| format!(" and {words}"));
+            let placing = match rated < agon_server::status::PLACING as i64 && trial.is_some() {
+                true => format!(" v{n} is being placed: until it has 20 the board shows the version before it."),
+                false => String::new(),
+            };
+            (format!("v{n} is live{better}"), format!("{}{counts}{placing}", told.map_or_else(String::new, |told| told + " ")))
+        }
+        VersionState::Former => (
+            format!("v{n} does not play any more"),
+            match (&version.reason, live) {
+                (Some(reason), _) => sentence(reason),
+                (None, Some(live)) => format!("v{} stands for the team. This one keeps all its matches.", live.n),
+                (None, None) => "No version stands for the team. This one keeps all its matches.".to_owned(),
+            },
+        ),
+        VersionState::Failed => (
+            format!("v{n} cannot play"),
+            match live {
+                None => "Nothing of yours is on the ladder: change what is said below, and hand it in again.".to_owned(),
+                Some(live) => format!("v{} goes on playing as before. Change what is said below, and hand it in again.", live.n),
+            },
+        ),
+        VersionState::Trial => (
+            format!("v{n} plays against the version before"),
+            format!("It takes that one's place when it is better. {}", told.unwrap_or_default()),
+        ),
+        VersionState::Draft | VersionState::Received => (
+            format!("v{n} is being checked"),
+            "It waits for its turn: then it is made ready and plays one match; when that goes without a fault it is live.".to_owned(),
+        ),
+        VersionState::Building | VersionState::Checking => (
+            format!("v{n} is being {}", if version.state == VersionState::Building { "built" } else { "checked" }),
+            "It is made ready and plays one match; when that goes without a fault it is live.".to_owned(),
+        ),
+    }
+}
+
+/// A text as a sentence: with a big letter, and a full stop.
+fn sentence(text: &str) -> String {
+    let mut signs = text.chars();
+    let first: String = signs.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", signs.as_str())
 }
 
 /// Why it failed: whose doing it is comes first.
 fn why(version: &Version) -> Markup {
     let Some(cause) = &version.cause else {
         return html! {
-            @if let Some(reason) = &version.reason {
+            @if let Some(reason) = version.reason.as_ref().filter(|_| version.state == VersionState::Failed) {
                 section.card { header { h2 { "What happened" } } div.in { pre.said { (reason) } } }
             }
         };
     };
-    let whose = match cause.whose {
-        Whose::Yours => chip("warn", "warn", "yours"),
-        Whose::Ours => chip("bad", "warn", "ours"),
-    };
-    html! {
-        section.card {
-            header { div.row { h2 { "What happened" } (whose) } span.faint { (stage(cause.stage)) } }
-            div.in {
-                pre.said { (cause.what) }
-                @if let Some(fix) = &cause.fix { p.fix { b { "What to do: " } (fix) } }
-                @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with what you handed in. Hand it in again; if it stays so, tell an organiser." } }
-            }
-        }
-    }
+    own::cause(
+        cause,
+        stage(cause.stage),
+        html! {
+            @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with what you handed in. Hand it in again; if it stays so, tell an organiser." } }
+        },
+    )
 }
 
 /// At which step.
-fn stage(stage: Stage) -> &'static str {
+pub fn stage(stage: Stage) -> &'static str {
     match stage {
         Stage::Unpacking => "while it was unpacked",
         Stage::Building => "in its build",
@@ -151,35 +261,220 @@ fn progress(version: &Version) -> (usize, bool) {
     }
 }
 
-/// The steps from upload to ladder.
-fn steps(ask: &Ask, version: &Version) -> Markup {
+/// The steps from upload to ladder, each with when it was or how long it took.
+fn steps(ask: &Ask, own: &OwnVersion, check: Option<&Played>, trial: Option<&Trial>) -> Markup {
+    let version = &own.version;
     let (over, failed) = progress(version);
-    let received = format!(
-        "{}, {} ago",
-        ask.settings.told(version.received, "%H:%M:%S"),
-        words::ago(version.received, ask.now)
-    );
-    let last = match version.only_if_better {
-        true => "when it is better than the one before",
-        false => "as soon as it passed",
+    let when = |state| own.steps.iter().find(|(own, _)| *own == state).map(|(_, at)| *at);
+    let clock = |at: Time| ask.settings.told(at, "%H:%M:%S");
+    let took = |from: VersionState, to: &[VersionState]| {
+        let begun = when(from)?;
+        let ended = to.iter().filter_map(|state| when(*state)).filter(|at| *at >= begun).min()?;
+        Some(words::span(ended.0 - begun.0))
     };
-    let texts = [
-        ("Handed in", received.as_str()),
-        ("Built", "unpacked and made ready, without a network"),
-        ("Check match", "one match without a fault"),
-        ("Live", last),
+    use VersionState::{Building, Checking, Failed, Live, Received, Trial as Tried};
+    let built = took(Building, &[Checking, Failed]);
+    let checked = took(Checking, &[Tried, Live, Failed]);
+    let how =
+        check.and_then(|played| played.end.as_ref()).map(|(reason, steps)| format!("{reason}, step {steps}"));
+    let live = when(Live);
+    let verdict = trial.map(|trial| match (trial.left(ask.now), &trial.verdict) {
+        (Some(left), _) => format!("{} of at most {BLOCKS} blocks, {left}", trial.planned),
+        (None, Some(verdict)) => figure(verdict),
+        (None, None) => "no block was played".to_owned(),
+    });
+    let texts: [(&str, Option<String>, &str); 5] = [
+        ("Handed in", when(Received).or(Some(version.received)).map(clock), "an archive or a single file"),
+        ("Built", built, "unpacked and made ready, without a network"),
+        (
+            "Check match",
+            checked.map(|took| how.map_or(took.clone(), |how| format!("{took}: {how}"))),
+            "one match without a fault",
+        ),
+        (
+            "Live",
+            live.map(|at| format!("since {}", clock(at))).filter(|_| version.state == Live),
+            match version.only_if_better {
+                true => "when it is better than the one before",
+                false => "as soon as it passed",
+            },
+        ),
+        ("Verdict", verdict, "against the version before it, where there is one"),
     ];
+    let goes_on = trial.is_some_and(|trial| trial.kept.ended.is_none());
     html! {
-        @for (number, (title, text)) in texts.into_iter().enumerate() {
+        @for (number, (title, known, usual)) in texts.into_iter().enumerate() {
+            @let is_verdict = number == 4;
             @let (class, name) = match number {
+                _ if is_verdict && goes_on => ("now", "clock"),
+                _ if is_verdict && trial.is_some() => ("done-step", "check"),
+                _ if is_verdict => ("", "clock"),
                 _ if number < over => ("done-step", "check"),
                 _ if number == over && failed => ("failed", "cross"),
                 _ if number == over => ("now", "clock"),
                 _ => ("", "clock"),
             };
-            li.(class) { h3 { (icon(name)) (title) } p { (text) } }
+            li.(class) { h3 { (icon(name)) (title) } p { (known.as_deref().unwrap_or(usual)) } }
         }
     }
+}
+
+/// Is it better than the one before?
+fn verdict_card(ask: &Ask, n: i64, trial: &Trial) -> Markup {
+    let against = trial.kept.against_n;
+    let state = match (&trial.verdict, trial.kept.ended) {
+        (_, None) => chip("live", "clock", "still playing"),
+        (Some(Verdict { says: Says::Better, .. }), _) => chip("good", "check", "better"),
+        (Some(Verdict { says: Says::Worse, .. }), _) => chip("bad", "cross", "worse"),
+        _ => chip("", "clock", "not known"),
+    };
+    let known = trial.verdict.as_ref().filter(|verdict| verdict.blocks > 0);
+    let ends = known.map_or([None; 3], |verdict| [verdict.elo, verdict.low, verdict.high]);
+    let axis = Axis::of(ends.into_iter().flatten().chain([-100.0, 100.0]), 320.0);
+    html! {
+        section.card {
+            header { div.row { h2 { "v" (n) " against v" (against) } (state) } span.faint { "left of the line: v" (against) " is better · right: v" (n) } }
+            @match known {
+                None => p.empty { (trial.sentence(ask)) @if let Some(left) = trial.left(ask.now) { " It takes " (left) ", and at most " (BLOCKS) " blocks." } },
+                Some(verdict) => {
+                    table {
+                        thead { tr { th scope="col" { "Measured on" } th.wide scope="col" { (axis.head(words::signed)) } th.number scope="col" { "Elo" } th.number scope="col" { "Blocks" } th scope="col" { "" } } }
+                        tbody {
+                            tr {
+                                td { b { "Against v" (against) " and both against the nearest" } }
+                                td.wide { @if let Some(elo) = verdict.elo { (axis.difference(elo, (verdict.low, verdict.high))) } }
+                                td.number { b { (figure(verdict).replace(" Elo", "")) } }
+                                td.number.faint { (verdict.blocks) }
+                                td { @match verdict.says {
+                                    Says::Better => span.good-text { "enough to say: better" },
+                                    Says::Worse => span.bad-text { "enough to say: worse" },
+                                    Says::Unknown => span.faint { "not known yet" },
+                                } }
+                            }
+                            @for (map, word, class) in verdict.worse_on.iter().map(|map| (map, "worse", "bad-text")).chain(verdict.better_on.iter().map(|map| (map, "better", "good-text"))) {
+                                tr { td { "on " (ask.settings.map(*map)) } td.wide {} td.number {} td.number {} td { span.(class) { (word) } } }
+                            }
+                        }
+                    }
+                    div.in { p.faint {
+                        @if let Some(left) = trial.left(ask.now) { "Now: block " (trial.planned) " of at most " (BLOCKS) ", " (left) ". " }
+                        @if verdict.counted < verdict.blocks { (verdict.blocks - verdict.counted) " were the same match again and prove nothing. " }
+                        "About 200 matches leave ± 49 Elo; nothing is said before zero lies outside."
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// The end of what the build said, in which mistakes stand.
+fn build_card(version: &Version, log: &str) -> Markup {
+    let lines: Vec<&str> = log.lines().collect();
+    let from = lines.len().saturating_sub(LINES);
+    html! {
+        section.card {
+            header { h2 { "Build log" } @if !log.is_empty() { a href=(format!("/version/{}/log", version.id)) { "Whole log" } } }
+            @if log.trim().is_empty() {
+                p.empty { @match version.state {
+                    VersionState::Received => "It waits for its build.",
+                    VersionState::Building => "It is being built.",
+                    _ => "The build said nothing: there was nothing to build, or it went well.",
+                } }
+            } @else {
+                div.in {
+                    @if from > 0 { p.faint { (from) " lines before these are left out." } }
+                    pre.said.log tabindex="0" aria-label="Build log" { (lines[from..].join("\n")) }
+                }
+            }
+        }
+    }
+}
+
+/// How the check match went.
+async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Result<Markup, Problem> {
+    let Some(played) = check else {
+        return Ok(
+            html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot where there is one." } } },
+        );
+    };
+    let seat = played.seats.iter().position(|seat| seat.version == version.id);
+    let own = match seat {
+        Some(seat) => own::of_seat(ask, played, seat).await?,
+        None => None,
+    };
+    let fault = seat.and_then(|seat| played.seats[seat].fault.as_deref());
+    let against: Vec<&str> = played
+        .seats
+        .iter()
+        .filter(|other| other.version != version.id)
+        .map(|other| other.name.as_str())
+        .collect();
+    Ok(html! {
+        section.card {
+            header {
+                div.row { h2 { "Check match" } @match (fault, &played.end) {
+                    (Some(_), _) => (chip("bad", "cross", "it broke")),
+                    (None, Some(_)) => (chip("good", "check", "no fault")),
+                    (None, None) => (chip("live", "clock", matches::state(played))),
+                } }
+                a href=(format!("/match/{}", played.id)) { "Open the match" }
+            }
+            div.in {
+                dl.facts {
+                    dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.settings.map(played.map)) }
+                    @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", step " (steps) } }
+                    @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(limit) = &ask.settings.time_limit { " of " (limit) } } }
+                    @if let Some(fault) = fault { dt { "Fault" } dd.bad-text { (fault) } }
+                }
+                @if let Some(own) = &own { (own.last_words()) }
+            }
+        }
+    })
+}
+
+/// All versions of the team: what each came to, and which one the board shows.
+async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) -> Result<Markup, Problem> {
+    let mut rows = Vec::new();
+    for own in all.iter().take(30) {
+        let trial = Trial::of(ask, own.version.id).await?;
+        rows.push((&own.version, trial));
+    }
+    let line =
+        shown.board.lines.iter().find(|line| all.iter().any(|own| own.version.entrant == line.entrant));
+    let place = |id: VersionId| shown.board.table.places.iter().find(|place| place.version == id.0);
+    Ok(html! {
+        section.card {
+            header { h2 { "All versions" } span.faint { (words::many(all.len() as i64, "version", "versions")) } }
+            table.dense {
+                thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th scope="col" { "State" } th.number scope="col" { "Rating" } th.number.wide scope="col" { "Matches" } th.wide scope="col" { "Against the one before" } } }
+                tbody { @for (version, trial) in &rows {
+                    @let place = place(version.id);
+                    tr.(if version.id == here { "own" } else { "" }) {
+                        td { a.link href=(format!("/version/{}", version.id)) { b { "v" (version.n) } } }
+                        td.time { (words::ago(version.received, ask.now)) }
+                        td {
+                            (team::state_chip(version))
+                            @if line.is_some_and(|line| line.n == version.n && line.place.is_some()) { " " (chip("", "flag", "on the board")) }
+                            @if line.is_some_and(|line| line.placing == Some(version.n)) { " " (chip("live", "clock", "being placed")) }
+                        }
+                        td.number { @match place.and_then(|place| place.elo) { Some(elo) => b { (words::signed(elo)) }, None => span.faint { "–" } } }
+                        td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
+                        td.wide { @match trial { Some(trial) => (trial.words().unwrap_or_else(|| "not known".to_owned())), None => span.faint { "–" } } }
+                    }
+                } }
+            }
+        }
+    })
+}
+
+/// What its build said, whole.
+pub async fn log(ask: Ask) -> Result<Response, Problem> {
+    let own = found(&ask).await?;
+    let log = ask.site.server.build_log(&own)?;
+    let name = format!("attachment; filename=\"build-v{}.log\"", own.version.n);
+    let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], log).into_response())
 }
 
 /// A version that stood for its team before does so again.

@@ -1,0 +1,203 @@
+//! What of a match belongs to a team alone: what its program wrote, how long its answers took, and what it did wrong. The rows of
+//! others are never read here: whose a seat is stands in the query.
+
+use agon_replay::{Note, Replay};
+use agon_store::reads::Played;
+use agon_store::{Cause, EntrantId, Whose};
+use agon_worker::Private;
+use axum::extract::Query;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::fmt::Write as _;
+
+use crate::gate::Ask;
+use crate::pages::draw::{chip, icon};
+use crate::pages::matches;
+use crate::problem::Problem;
+use crate::rights::{Object, Verb, may};
+
+/// So many bytes of output stand on a page; the whole of it is a file.
+const SHOWN: usize = 12_000;
+/// So many of the slowest answers are told.
+const SLOWEST: usize = 5;
+
+/// What belongs to a team of one of its seats.
+pub struct Own {
+    /// The seat, from 0.
+    pub seat: usize,
+    private: Private,
+}
+
+/// Of the seats that whoever asks may look into, what is kept of each.
+pub async fn of_match(ask: &Ask, played: &Played) -> Result<Vec<Own>, Problem> {
+    let mut teams: Vec<EntrantId> =
+        played.seats.iter().filter(|seat| !seat.boss).map(|seat| seat.team).collect();
+    teams.sort();
+    teams.dedup();
+    let mut all = Vec::new();
+    for team in teams.into_iter().filter(|team| may(&ask.actor, Verb::Look, Object::Team(*team))) {
+        let own = ask.site.server.own_of_match(team, played.id).await?;
+        all.extend(own.into_iter().map(|(seat, private)| Own { seat, private }));
+    }
+    all.sort_by_key(|own| own.seat);
+    Ok(all)
+}
+
+/// The same of one seat.
+pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<Own>, Problem> {
+    Ok(of_match(ask, played).await?.into_iter().find(|own| own.seat == seat))
+}
+
+/// How long a seat's answers took, in milliseconds, each with its step from 1.
+pub fn times(replay: &Replay, seat: usize) -> Vec<(u32, f64)> {
+    let own = replay.timing.iter().filter(|((_, of), _)| usize::from(of.index()) == seat);
+    own.map(|((step, _), timing)| (step + 1, timing.wall_us as f64 / 1000.0)).collect()
+}
+
+impl Own {
+    /// What was written on standard error and the like, whole, as text: each piece under its step.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if self.private.left_out > 0 {
+            let _ = writeln!(text, "({} earlier pieces were not kept)", self.private.left_out);
+        }
+        let mut last = None;
+        for note in &self.private.notes {
+            if last != Some(note.step) {
+                let _ = writeln!(text, "--- step {}", note.step + 1);
+                last = Some(note.step);
+            }
+            let _ = writeln!(text, "{}{}", kind(note), note.text.trim_end_matches('\n'));
+        }
+        text
+    }
+
+    /// The last of it, for a card of another page.
+    pub fn last_words(&self) -> Markup {
+        let text: Vec<&str> = self
+            .private
+            .notes
+            .iter()
+            .filter(|note| note.kind == agon_replay::data::note::STDERR)
+            .map(|note| note.text.as_str())
+            .collect();
+        let whole = text.concat();
+        let lines: Vec<&str> = whole.lines().collect();
+        let end = &lines[lines.len().saturating_sub(12)..];
+        html! {
+            @if !end.is_empty() {
+                p.fix.faint { "The last it wrote on standard error:" }
+                pre.said.log tabindex="0" aria-label="Standard error" { (end.join("\n").chars().take(4_000).collect::<String>()) }
+            }
+        }
+    }
+
+    /// A card with all of it.
+    pub fn card(&self, played: &Played, times: &[(u32, f64)], limit: Option<&str>) -> Markup {
+        let name = played.seats.get(self.seat).map(matches::label).unwrap_or_default();
+        let view = |step: u32| format!("/match/{}/view#turn={step}", played.id);
+        let mut slowest: Vec<&(u32, f64)> = times.iter().collect();
+        slowest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        slowest.truncate(SLOWEST);
+        let text = self.text();
+        let from = text.ceil_char_boundary(text.len().saturating_sub(SHOWN));
+        html! {
+            section.card {
+                header { div.row { h2 { (name) ", seat " (self.seat + 1) } (chip("", "people", "your team and the organiser only")) } }
+                @if !self.private.faults.is_empty() {
+                    ul.items { @for fault in self.private.faults.iter().take(20) { li { (icon("warn")) div {
+                        h3 { (fault.kind) ", " a href=(view(fault.step + 1)) { (fault.turn) } @if fault.breaks { " " (chip("bad", "cross", "no answer came of it")) } }
+                        p.told { (fault.what) }
+                        @if let Some(fix) = &fault.fix { p { b { "What to do: " } (fix) } }
+                    } } } }
+                }
+                @if !slowest.is_empty() {
+                    div.in {
+                        h3 { "Time of each answer" }
+                        (bars(times))
+                        p.faint {
+                            "Slowest: "
+                            @for (number, (step, ms)) in slowest.iter().enumerate() { @if number > 0 { ", " } a href=(view(*step)) { (format!("{ms:.1} ms")) } " in step " (step) }
+                            @if let Some(limit) = limit { ". The limit is " (limit) }
+                            "."
+                        }
+                    }
+                }
+                div.in {
+                    h3 { "What it wrote" }
+                    @if text.is_empty() { p.faint { "Nothing on standard error, and nothing that was no answer. What it writes there stands here, step by step." } }
+                    @else {
+                        @if from > 0 { p.faint { "The end of it; " a href=(format!("/match/{}/output?seat={}", played.id, self.seat + 1)) { "the whole" } " is a file of " (text.len() / 1000 + 1) " kB." } }
+                        pre.said.log tabindex="0" aria-label="Output" { (text[from..]) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Said before what is no standard error.
+fn kind(note: &Note) -> &'static str {
+    use agon_replay::data::note::{EARLY, FIRST, RAW, SAID, STDERR};
+    match note.kind.as_str() {
+        STDERR => "",
+        RAW => "(answered) ",
+        FIRST | EARLY | SAID => "(said) ",
+        _ => "(else) ",
+    }
+}
+
+/// A bar for each answer, as high as it was slow.
+fn bars(times: &[(u32, f64)]) -> Markup {
+    let most = times.iter().map(|(_, ms)| *ms).fold(0.001, f64::max);
+    let last = times.last().map_or(1, |(step, _)| *step).max(1);
+    let mut path = String::new();
+    // Of very many answers the slowest of neighbours is drawn.
+    let mut columns = [0.0f64; 300];
+    for (step, ms) in times {
+        let column = (*step as usize * (columns.len() - 1)) / last as usize;
+        columns[column] = columns[column].max(*ms);
+    }
+    for (x, ms) in columns.iter().enumerate().filter(|(_, ms)| **ms > 0.0) {
+        let _ = write!(path, "M{x} 40V{:.1}", 40.0 - ms / most * 38.0);
+    }
+    html! { svg.bars viewBox="0 0 300 40" preserveAspectRatio="none" role="img" aria-label=(format!("{} answers, the slowest took {most:.1} ms", times.len())) { path d=(path) {} } }
+}
+
+/// A cause: whose doing it is comes first.
+pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
+    let whose = match cause.whose {
+        Whose::Yours => chip("warn", "warn", "yours"),
+        Whose::Ours => chip("bad", "warn", "ours"),
+    };
+    html! {
+        section.card {
+            header { div.row { h2 { "What happened" } (whose) } span.faint { (stage) } }
+            div.in {
+                pre.said { (cause.what) }
+                @if let Some(fix) = &cause.fix { p.fix { b { "What to do: " } (fix) } }
+                (more)
+            }
+        }
+    }
+}
+
+/// Which seat, from 1.
+#[derive(Deserialize)]
+pub struct Which {
+    #[serde(default)]
+    seat: usize,
+}
+
+/// What a program wrote in a match, whole, as a file.
+pub async fn output(ask: Ask, Query(which): Query<Which>) -> Result<Response, Problem> {
+    let played = matches::found(&ask).await?;
+    let seat = which.seat.checked_sub(1).ok_or_else(Problem::nothing)?;
+    let own = of_seat(&ask, &played, seat).await?.ok_or_else(Problem::nothing)?;
+    let name = format!("attachment; filename=\"match-{}-seat-{}.txt\"", played.id, which.seat);
+    let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], own.text()).into_response())
+}
