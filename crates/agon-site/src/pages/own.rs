@@ -52,7 +52,7 @@ pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<O
 
 /// How long a seat's answers took, in milliseconds, each with its step from 1.
 pub fn times(replay: &Replay, seat: usize) -> Vec<(u32, f64)> {
-    let own = replay.timing.iter().filter(|((_, of), _)| usize::from(of.index()) == seat);
+    let own = replay.timing.iter().filter(|((_, of), _)| of.index() == seat);
     own.map(|((step, _), timing)| (step + 1, timing.wall_us as f64 / 1000.0)).collect()
 }
 
