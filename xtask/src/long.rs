@@ -43,6 +43,21 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "launcher",
+        about: "5,000 descriptions and orders of all kinds: refused, or held, and nothing is left; 5 minutes",
+        command: &[
+            "--config",
+            "env.AGON_SANDBOXES='5000'",
+            "test",
+            "-p",
+            "agon-sandbox",
+            "--test",
+            "launcher",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "charging",
         about: "C and Java that use 20 ms of their own thread are charged within 10 %, idle and beside compilers; a minute",
         command: &[

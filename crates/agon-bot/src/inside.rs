@@ -186,9 +186,8 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         }
     }
     let (mut before, mut copied) = (Vec::new(), false);
-    let home = user.home.as_deref();
-    let is_home = home.is_some_and(|home| home.starts_with(&folder)) || folder.parent().is_none();
-    if is_home {
+    let is_shared = user.shares(&folder);
+    if is_shared {
         remarks.push(format!(
             "{} is shown to no bot as a whole, only the files that its command names; put the bot into a folder of its own",
             folder.display()
@@ -210,9 +209,9 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
             )),
         }
     }
-    if copied || foreign && !is_home && is_closed(&folder, keeper) {
+    if copied || foreign && !is_shared && is_closed(&folder, keeper) {
         confinement.copied.push(Place::same(&folder));
-    } else if !is_home && !needs::is_systems(&folder) {
+    } else if !is_shared && !needs::is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
@@ -222,7 +221,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     // Outer places first: an inner one is shown within.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
-    confinement.folder = if is_home && confinement.readable.is_empty() { "/tmp".into() } else { folder };
+    confinement.folder = if is_shared && confinement.readable.is_empty() { "/tmp".into() } else { folder };
     confinement.network = launch.dials_at.map_or(Network::None, Network::Port);
     variables.insert("AGON_SEAT".to_owned(), seat.to_string());
     variables.insert("PYTHONUNBUFFERED".to_owned(), "1".to_owned());

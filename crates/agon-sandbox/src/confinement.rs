@@ -161,7 +161,8 @@ impl Confinement {
             ("memory", self.memory, 4 << 20, 1 << 44),
             ("processes", u64::from(self.processes), 1, 1 << 20),
             ("CPU time", self.cpu, 1, 1 << 30),
-            ("disk", self.disk, 0, 1 << 44),
+            // Nothing would mean no limit at all to a file system in memory.
+            ("disk", self.disk, 4 << 10, 1 << 44),
             ("open files", self.descriptors, 8, 1 << 20),
             ("files", u64::from(self.files), 8, 1 << 28),
         ];

@@ -168,11 +168,35 @@ impl Launcher {
     /// # Errors
     /// The step that failed.
     pub fn prepare(&self, confinement: &Confinement, walls: &BTreeSet<Wall>) -> Result<Sandbox, Refusal> {
+        confinement.check().map_err(|wrong| Refusal {
+            step: "the description".into(),
+            why: wrong.to_string(),
+            errno: libc::EINVAL,
+        })?;
         let free = lock(&self.0.free).pop();
         let slot = match free {
             Some(slot) => slot,
             None => Slot::claim(&self.0.means, &self.0.prefix)?,
         };
+        match self.prepare_in(&slot, confinement, walls) {
+            Ok(mut begun) => {
+                begun.slot = Some(slot);
+                Ok(begun)
+            }
+            Err(refusal) => {
+                lock(&self.0.free).push(slot);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// The same in a place that is free. What is returned does not hold the place yet.
+    fn prepare_in(
+        &self,
+        slot: &Slot,
+        confinement: &Confinement,
+        walls: &BTreeSet<Wall>,
+    ) -> Result<Sandbox, Refusal> {
         let mut before = Charge::default();
         if let Some(group) = slot.group.as_ref().filter(|_| walls.contains(&Wall::Group)) {
             group.limit(confinement).step("limits of the cgroup")?;
@@ -197,35 +221,38 @@ impl Launcher {
             home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
         };
         let (control, there) = pair().step("a connection")?;
-        let connection = lock(&self.0.connection);
+        let (pid, handle) = self.born(&plan, &there)?;
+        Ok(Sandbox {
+            launcher: self.clone(),
+            slot: None,
+            plan,
+            before,
+            control: Some(control),
+            pid,
+            handle,
+            home,
+            given: OnceLock::new(),
+        })
+    }
+
+    /// Has the spawner begin a sandbox, whose first process gets `control`.
+    fn born(&self, plan: &Plan, control: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
         let gone = || Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 };
-        message::send(&*connection, &plan, &[there.as_fd()]).map_err(|_| gone())?;
-        drop(there);
+        let mut connection = lock(&self.0.connection);
+        match message::send(&*connection, plan, &[control.as_fd()]) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(Refusal::new("the description", error));
+            }
+            sent => sent.map_err(|_| gone())?,
+        }
         if !readable(&*connection, PATIENCE) {
+            // An answer that comes late would be taken for that to the next question: there will be none.
+            *connection = pair().step("a connection")?.0;
             return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
         }
-        let answer = message::receive::<Born>(&*connection).step("the spawner")?;
-        drop(connection);
-        match answer {
-            Some((Born::Yes { pid }, mut with)) => {
-                let (pid, handle) = (Pid::from_raw(pid), with.pop());
-                let (Some(pid), Some(handle)) = (pid, handle) else { return Err(gone()) };
-                Ok(Sandbox {
-                    launcher: self.clone(),
-                    slot: Some(slot),
-                    plan,
-                    before,
-                    control: Some(control),
-                    pid,
-                    handle,
-                    home,
-                    given: OnceLock::new(),
-                })
-            }
-            Some((Born::No(refusal), _)) => {
-                lock(&self.0.free).push(slot);
-                Err(refusal)
-            }
+        match message::receive::<Born>(&*connection).step("the spawner")? {
+            Some((Born::Yes { pid }, mut with)) => Pid::from_raw(pid).zip(with.pop()).ok_or_else(gone),
+            Some((Born::No(refusal), _)) => Err(refusal),
             None => Err(gone()),
         }
     }

@@ -145,9 +145,11 @@ impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
 /// Sends a message and descriptors.
 ///
 /// # Errors
-/// The system's: the other side is gone. A message that is too long is `InvalidInput`.
+/// The system's: the other side is gone. A message that is too long, or cannot be written down as paths and names that
+/// are no UTF-8, is `InvalidInput`.
 pub fn send(to: impl AsFd, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let bytes = serde_json::to_vec(message).map_err(io::Error::other)?;
+    let wrong = |why: serde_json::Error| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let bytes = serde_json::to_vec(message).map_err(wrong)?;
     if bytes.len() > LONGEST || descriptors.len() > MOST {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the message is too long"));
     }

@@ -157,7 +157,7 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
         }
     }
     // Folders that would be made with the rights of nobody in particular.
-    for folder in ["proc", "dev", "etc", "tmp", "old"] {
+    for folder in ["proc", "dev", "etc", "tmp"] {
         fs::create_dir(root.join(folder)).step("folders")?;
     }
     let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
@@ -179,9 +179,10 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     let hidden = c"subset=pid,hidepid=2";
     let options = plain | MountFlags::NOEXEC;
     mount("proc", root.join("proc"), "proc", options, hidden).step("a /proc of its own")?;
-    rustix::process::pivot_root(root, root.join("old")).step("the change of the root")?;
+    // The old root is put on top of the new one, so that it needs no folder there, and taken away.
+    rustix::process::chdir(root).step("the way to the root")?;
+    rustix::process::pivot_root(".", ".").step("the change of the root")?;
+    unmount(".", UnmountFlags::DETACH).step("leaving the old root")?;
     rustix::process::chdir("/").step("the way to the root")?;
-    unmount("/old", UnmountFlags::DETACH).step("leaving the old root")?;
-    fs::remove_dir("/old").step("leaving the old root")?;
     mount_remount("/", plain | MountFlags::RDONLY, c"").step("a root that cannot be changed")
 }

@@ -113,6 +113,41 @@ fn what_is_stopped_stands_and_can_be_ended() {
     sandbox.end().expect("nothing is left");
 }
 
+/// All that computes at once has stopped when `freeze` returns, takes nothing until it is let go, and dies frozen.
+#[test]
+fn what_is_frozen_computes_nothing() {
+    let (launcher, found) = launcher();
+    if found.level > Level::A {
+        println!("skipped: no cgroup here: {:?}", found.missing);
+        return;
+    }
+    let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
+    sandbox.ready().expect("it is built");
+    let nothing = File::options().read(true).write(true).open("/dev/null").expect("nothing");
+    let spin = "for i in 1 2 3; do (while :; do :; done) & done; while :; do :; done";
+    let order = Order { program: "sh".into(), arguments: vec!["-c".into(), spin.into()], ..Order::default() };
+    sandbox.run(&order, [nothing.as_fd(); 3]).expect("it runs");
+    let used = || sandbox.charge().expect("a cgroup").cpu;
+    let grows = |from: Duration| {
+        let begun = std::time::Instant::now();
+        while used() <= from {
+            assert!(begun.elapsed() < PATIENCE, "it computes nothing");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    for _ in 0..5 {
+        grows(used());
+        sandbox.freeze(true).expect("a freezer");
+        let frozen = used();
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(used(), frozen, "it went on");
+        sandbox.freeze(false).expect("a freezer");
+        grows(frozen);
+    }
+    sandbox.freeze(true).expect("a freezer");
+    sandbox.end().expect("nothing is left");
+}
+
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let (launcher, found) = launcher();

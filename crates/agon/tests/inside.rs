@@ -232,6 +232,26 @@ fn files_that_only_their_owner_reads_play() {
     assert_ne!(seat["sandbox"], "off");
 }
 
+/// Of a download that is a single file, the others that lie beside it are not shown.
+#[test]
+fn a_single_download_does_not_see_the_others() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let looks = WAITER.replacen('\n', "\nls >&2; cat letter.txt >&2\n", 1);
+    write(at.path(), "home/Downloads/bot.sh", &looks);
+    write(at.path(), "home/Downloads/letter.txt", "not for bots");
+    mode(&at.path().join("home/Downloads/bot.sh"), 0o755);
+    let bot = at.path().join("home/Downloads/bot.sh").display().to_string();
+    let words = ["play", "cultist-wars", &bot, "builtin:idle", "--json", "--replay", "seen.agrp"];
+    common::played_well(&agon(at.path(), &words), "a single download");
+    let said = agon(at.path(), &["replay", "show", "seen.agrp", "--stderr", "1"]);
+    let said = out(&said) + &err(&said);
+    assert!(said.contains("bot.sh") && said.contains("letter.txt: No such file"), "{said}");
+    assert!(!said.contains("not for bots"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_shown_is_wrong_and_says_why() {
     let at = folder();
@@ -254,6 +274,38 @@ fn what_cannot_be_shown_is_wrong_and_says_why() {
         assert_eq!(played.status.code(), Some(2), "{read}: {}", err(&played));
         assert!(err(&played).contains(wanted), "{read}: {}", err(&played));
     }
+}
+
+/// A process that a bot leaves computing in its opponent's turns is frozen with it, and its opponent is not.
+#[test]
+fn what_computes_in_the_opponents_turns_is_frozen() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    let spins = WAITER.replacen('\n', "\n(while :; do :; done) </dev/null >/dev/null 2>&1 &\n", 1);
+    let count = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo WAIT";
+    write(at.path(), "spins/bot", &spins);
+    write(at.path(), "thinks/bot", &WAITER.replace("echo WAIT", count));
+    for bot in ["spins", "thinks"] {
+        write(at.path(), &format!("{bot}/agon.toml"), "run = './bot'\n");
+        mode(&at.path().join(bot).join("bot"), 0o755);
+    }
+    let words = ["play", "cultist-wars", "spins", "thinks", "--no-replay", "--json", "--sandbox", "on"];
+    // On a machine with much else to do we may come late once to see that it computes.
+    let frozen = (0..3).any(|_| {
+        let played = agon(at.path(), &[&words[..], &["--time-scale", "20"]].concat());
+        let result: Value =
+            serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)));
+        let [spinner, thinker] = [0, 1].map(|seat| &result["seats"][seat]);
+        assert!(result["notes"].to_string().contains("seat 1 used"), "{result:#}");
+        assert_eq!(thinker["faults"].as_array().map(Vec::len), Some(0), "{result:#}");
+        let stolen = spinner["time"]["between_ms"].as_f64().expect("known");
+        let thought = thinker["time"]["cpu_ms"].as_f64().expect("known");
+        println!("{stolen} ms of {thought} ms");
+        stolen < 0.2 * thought
+    });
+    assert!(frozen, "it went on");
 }
 
 /// Every starter whose language is installed: built inside, and played inside and outside with the same end.

@@ -50,6 +50,8 @@ pub struct User {
     pub path: Vec<PathBuf>,
     /// The home, which is never shown as a whole.
     pub home: Option<PathBuf>,
+    /// Where browsers put what comes from others: as little shown as a whole.
+    pub downloads: Vec<PathBuf>,
 }
 
 impl User {
@@ -57,7 +59,19 @@ impl User {
     pub fn own() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-        Self { path, home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) }
+        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let home = set("HOME");
+        let usual = home.as_ref().map(|home| home.join("Downloads"));
+        let downloads = [set("XDG_DOWNLOAD_DIR"), usual].into_iter().flatten().collect();
+        Self { path, home, downloads }
+    }
+
+    /// Whether a folder holds more than a bot: the home and what is above it, all downloads together, the root.
+    pub fn shares(&self, folder: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let downloads = self.downloads.iter().any(|place| real(place) == real(folder));
+        let home = self.home.as_ref().is_some_and(|home| home.starts_with(folder));
+        downloads || home || folder.parent().is_none()
     }
 }
 

@@ -93,9 +93,6 @@ pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> St
 /// Whether a file or folder came from somewhere else: what was unpacked from an archive, and downloads.
 fn is_strangers(path: &Path) -> bool {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let downloads =
-        [set("XDG_DOWNLOAD_DIR"), set("HOME").map(|home| home.join("Downloads"))].into_iter().flatten();
-    let places = downloads.chain([cache().join("unpacked")]);
+    let places = agon_bot::inside::User::own().downloads.into_iter().chain([cache().join("unpacked")]);
     places.filter_map(|place| place.canonicalize().ok()).any(|place| full.starts_with(place))
 }
