@@ -13,6 +13,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use axum_extra::headers::authorization::{Authorization, Bearer};
+use axum_extra::headers::{HeaderMapExt as _, Host};
 use tokio_stream::StreamExt as _;
 
 use crate::problem::Problem;
@@ -144,6 +147,7 @@ async fn admit(
     let headers = request.headers();
     let from = address(&site, &request);
     let secret = if route.is_api() { bearer(headers) } else { cookie(&site, headers) };
+    let secret = secret.as_deref();
     let kind = if route.is_api() { LoginKind::Token } else { LoginKind::Session };
     let actor = match secret {
         Some(secret) => known(&site, secret, kind, now).await.map_err(refuse)?,
@@ -365,7 +369,7 @@ fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
 fn own_address(site: &Site, headers: &HeaderMap) -> String {
     match &site.way {
         Way::Proxy(address) => address.clone(),
-        _ => format!("http://{}", text(headers, &header::HOST).unwrap_or_default()),
+        _ => format!("http://{}", headers.typed_get::<Host>().map_or(String::new(), |host| host.to_string())),
     }
 }
 
@@ -385,32 +389,36 @@ fn address(site: &Site, request: &Request) -> IpAddr {
 }
 
 /// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.
-pub fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
+fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
     if site.is_secure() {
         return "__Host-agon".to_owned();
     }
-    let host = text(headers, &header::HOST).unwrap_or_default();
-    let port = host.rsplit_once(':').map_or("80", |(_, port)| port);
-    format!("agon-{}", port.chars().filter(char::is_ascii_digit).take(5).collect::<String>())
+    let port = headers.typed_get::<Host>().and_then(|host| host.port()).unwrap_or(80);
+    format!("agon-{port}")
 }
 
-fn cookie<'a>(site: &Site, headers: &'a HeaderMap) -> Option<&'a str> {
-    let name = cookie_name(site, headers);
-    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(own, value)| *own == name && value.len() == 43).map(|(_, value)| value)
+/// The secret of a session. Of two cookies with the name the last counts: a browser sends those for a single path first,
+/// and ours is for all of them.
+fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
+    let jar = CookieJar::from_headers(headers);
+    jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
 }
 
 /// The cookie that begins a session, or without a secret ends it.
-pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> HeaderValue {
-    let (name, secure) = (cookie_name(site, headers), if site.is_secure() { "; Secure" } else { "" });
-    let (value, age) = secret.map_or(("", 0), |secret| (secret, seconds));
-    let text = format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}");
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
+    let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
+    let cookie = Cookie::build((cookie_name(site, headers), value.to_owned()))
+        .path("/")
+        .max_age(cookie::time::Duration::seconds(seconds))
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(site.is_secure());
+    CookieJar::new().add(cookie)
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ").map(str::trim)
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
+    Some(bearer.token().trim().to_owned())
 }
 
 /// Around everything: nobody waits for ever.
@@ -470,8 +478,7 @@ fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
     if site.way != Way::Loopback {
         return true;
     }
-    let host = text(headers, &header::HOST).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let name = name.trim_start_matches('[').trim_end_matches(']');
+    let Some(host) = headers.typed_get::<Host>() else { return false };
+    let name = host.hostname().trim_start_matches('[').trim_end_matches(']');
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }

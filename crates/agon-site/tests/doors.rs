@@ -177,7 +177,12 @@ async fn behind_a_proxy_cookies_are_for_the_world_outside() {
         vec![("Origin".into(), "https://cup.example".into()), ("X-Forwarded-For".into(), "1.2.3.4".into())];
     let answer = ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await;
     let cookie = answer.header("set-cookie").expect("a session");
-    assert!(cookie.starts_with("__Host-agon=") && cookie.ends_with("; Secure"), "{cookie}");
+    let (pair, mut attributes) = (cookie.split("; ").next(), cookie.split("; ").skip(1).collect::<Vec<_>>());
+    assert!(pair.is_some_and(|pair| pair.starts_with("__Host-agon=")), "{cookie}");
+    attributes.sort_unstable();
+    let [http_only, age, path, same_site, secure] = attributes[..] else { panic!("{cookie}") };
+    assert_eq!([http_only, path, same_site, secure], ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]);
+    assert!(age.starts_with("Max-Age="), "{cookie}");
     assert!(answer.header("strict-transport-security").is_some());
     assert!(ann.get("/").await.text().contains(">Ann<"));
 }

@@ -36,7 +36,7 @@ fn wins(first: (&str, &[(&str, &str)]), second: (&str, &[(&str, &str)]), seeds: 
     (0..seeds).map(|seed| won(seed, false) + won(seed, true)).sum()
 }
 
-/// With its default budget it is stronger still: see `examples/strength.rs`.
+/// With its default budget it is stronger still: see `examples/cultist_wars_strength.rs`.
 #[test]
 fn greedy_beats_random_and_hunter_beats_greedy() {
     let hunter = ("hunter", &[("nodes", "1000")][..]);

@@ -8,7 +8,7 @@ use agon_store::acts::{
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -197,7 +197,7 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
     let act = SetPassword { contest: ask.site.contest(), account: known.id, password, now: ask.now };
     ask.site.store().act(act).await?;
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/sign-in")).into_response())
+    Ok((cookie, Redirect::to("/sign-in")).into_response())
 }
 
 /// Deletes the account.
@@ -212,7 +212,7 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
         }
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+    Ok((cookie, Redirect::to("/")).into_response())
 }
 
 /// What somebody sees who opens a link that sets a password.

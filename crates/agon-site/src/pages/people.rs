@@ -6,8 +6,9 @@ use agon_store::acts::{Begin, End, SignUp, SignedUp, Take, Which};
 use agon_store::{AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use axum_extra::headers::{HeaderMapExt as _, UserAgent};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -188,7 +189,8 @@ async fn begin(
 ) -> Result<Response, Problem> {
     let secret = secrets::fresh();
     let lasts = if organiser { ORGANISER } else { LONGEST };
-    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("a browser");
+    let agent = headers.typed_get::<UserAgent>();
+    let agent = agent.as_ref().map_or("a browser", UserAgent::as_str);
     let act = Begin {
         account,
         sha: secrets::sha(&secret),
@@ -206,7 +208,7 @@ async fn begin(
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response())
+    Ok((cookie, Redirect::to(next)).into_response())
 }
 
 /// A browser in a few words.
@@ -278,7 +280,7 @@ pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem>
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+    Ok((cookie, Redirect::to("/")).into_response())
 }
 
 /// What somebody sees who opens the link that makes an organiser. Opening it uses nothing up: programs look at links

@@ -1,5 +1,5 @@
 //! Plays built-in bots against each other:
-//! `cargo run --release -p terminal --example strength -- planner rush 100 [PRESET]`.
+//! `cargo run --release -p terminal --example terminal_strength -- planner rush 100 [PRESET]`.
 
 use agon_game::{Answer, Builtin, Game as _, Ignored, RulesChoice, Seat, Seeded, Setup};
 use terminal::Terminal;

@@ -1,7 +1,7 @@
 //! How strong are the built-in bots? Plays two of them against each other, each seed in both seats.
 //!
-//! `cargo run --release -p cultist-wars --example strength -- hunter greedy 50`
-//! `cargo run --release -p cultist-wars --example strength -- hunter:nodes=2000 greedy 50`
+//! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter greedy 50`
+//! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter:nodes=2000 greedy 50`
 
 use agon_game::session::Table;
 use agon_game::{Answer, Builtin, Game, Seat, Setup};
