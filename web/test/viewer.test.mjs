@@ -195,6 +195,26 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
   })
 }
 
+test('a turn becomes a section of a spec file, as the command line makes it', async () => {
+  const page = await open('replay=cultist-wars.replay&turn=5', { acceptDownloads: true })
+  await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 5)
+  await page.getByRole('button', { name: 'Make this a spec test' }).click()
+  const dialog = page.getByRole('dialog', { name: 'A test of the rules' })
+  await dialog.getByText('name the rule that it shows').waitFor()
+  await dialog.getByLabel('The rule it is about').fill('CW-SHOOT')
+  await dialog.getByText('is no id of a rule').waitFor()
+  await dialog.getByLabel('The rule it is about').fill('CW-TURN-1')
+  await dialog.getByText('## CW-TURN-1').waitFor()
+  assert.deepEqual(await serious(page), [])
+  const downloading = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Download' }).click()
+  const made = await downloading
+  assert.equal(made.suggestedFilename(), 'cw-turn-1-1-5.md')
+  const same = stage.agon('replay', 'export', 'cultist-wars.replay', '--format', 'spec', '--turn', '5', '--rule', 'CW-TURN-1')
+  assert.equal(readFileSync(await made.path(), 'utf8'), same)
+  await close(page)
+})
+
 test('a step is computed when it is looked at, and nothing else', async () => {
   const page = await stage.browse()
   const asked = []

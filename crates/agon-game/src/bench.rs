@@ -4,6 +4,7 @@ use crate::session::random_answers;
 use crate::{Game, Ignored, Seeded, Setup, SetupError};
 
 /// A game's workloads.
+#[derive(Default)]
 pub struct Bench {
     /// Size of a state in bytes.
     pub state_bytes: usize,

@@ -40,6 +40,17 @@ impl Seeded {
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
+
+    /// How often a stream that began as `start` has been drawn from, when that is less than `most` times.
+    pub fn drawn_since(&self, mut start: Self, most: u32) -> Option<u32> {
+        for drawn in 0..most {
+            if start.0 == self.0 {
+                return Some(drawn);
+            }
+            start.bits();
+        }
+        None
+    }
 }
 
 impl Chance for Seeded {

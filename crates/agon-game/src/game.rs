@@ -211,6 +211,15 @@ pub trait Reason: Clone + Debug + Display + Send {
     }
 }
 
+/// Whether `text` has the form of a rule's id: capital words and a number, joined by `-`.
+pub fn is_rule_id(text: &str) -> bool {
+    let Some((words, number)) = text.rsplit_once('-') else { return false };
+    let word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    words.contains('-') && words.split('-').all(word) && number.parse::<u32>().is_ok()
+}
+
 /// Takes what [`Game::play`] tells. Search and playouts use [`Ignored`], which costs nothing.
 pub trait Sink<G: Game> {
     /// Something happened.

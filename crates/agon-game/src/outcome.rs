@@ -40,6 +40,16 @@ impl Outcome {
         recorded.is_none_or(|recorded| own.is_some_and(|own| same(own, recorded)))
     }
 
+    /// What a test can say of it, one line of text each.
+    pub fn facts(&self) -> [String; 3] {
+        let list = |numbers: Vec<String>| numbers.join(" ");
+        [
+            format!("outcome: {}", self.reason),
+            format!("scores: {}", list(self.scores.iter().map(f64::to_string).collect())),
+            format!("ranks: {}", list(self.ranks.iter().map(u8::to_string).collect())),
+        ]
+    }
+
     /// The seat that alone has rank 1; none for a draw.
     pub fn winner(&self) -> Option<Seat> {
         let mut first = self.ranks.iter().enumerate().filter(|&(_, &rank)| rank == 1);

@@ -56,6 +56,24 @@ impl Position {
     pub fn steps(&self) -> u32 {
         self.steps
     }
+
+    /// The canonical bytes of the state.
+    pub fn state(&self) -> &[u8] {
+        &self.state
+    }
+
+    /// How often the rules have drawn in the match of `seed`; none when that is too often to count.
+    pub fn drawn(&self, seed: i64) -> Option<u32> {
+        self.chance.drawn_since(play_stream(seed), MOST_DRAWN)
+    }
+}
+
+/// So many draws of a match are counted at most.
+const MOST_DRAWN: u32 = 10_000_000;
+
+/// What the rules of the match of `seed` draw from.
+pub fn play_stream(seed: i64) -> Seeded {
+    Seeded::stream(seed, "play")
 }
 
 /// One running match of some game. Who wraps one forwards every function: none has a default.
@@ -115,7 +133,8 @@ pub trait Session: Send {
     fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String>;
     /// The orders the last step rejected.
     fn rejections(&self) -> &[Rejection];
-    /// The events of the last step; empty unless [`keep_events`](Session::keep_events) was called.
+    /// The events of the last step; empty unless [`keep_events`](Session::keep_events) was called, and in a module of
+    /// WebAssembly, where they are told as text ([`events_json`](Session::events_json)).
     fn events(&self) -> Vec<Value>;
     /// Keeps the events of each step from now on.
     fn keep_events(&mut self);
@@ -193,7 +212,8 @@ pub trait AnyGame: Send + Sync {
     fn check_map(&self, _name: &str, _content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
         None
     }
-    /// The workloads every game has, and its own; in a module of WebAssembly random matches alone.
+    /// The workloads every game has, and its own; in a module of WebAssembly none, or random matches alone where it is
+    /// built to be measured (the feature `playouts`).
     ///
     /// # Errors
     /// When the setup cannot be played.
@@ -286,7 +306,11 @@ impl<G: Game> AnyGame for Face<G> {
     }
 
     fn bench(&self, setup: &Setup) -> Result<Bench, SetupError> {
-        if BARE { Bench::bare::<G>(setup) } else { Bench::new::<G>(setup) }
+        match (BARE, cfg!(feature = "playouts")) {
+            (false, _) => Bench::new::<G>(setup),
+            (true, true) => Bench::bare::<G>(setup),
+            (true, false) => Ok(Bench::default()),
+        }
     }
 }
 
@@ -310,7 +334,7 @@ impl<G: Game> Table<G> {
     /// A match of `game` before its first answer.
     pub fn new(game: G) -> Self {
         let recipe = game.recipe();
-        let chance = Seeded::stream(recipe.seed, "play");
+        let chance = play_stream(recipe.seed);
         let bots = (0..recipe.seats).map(|_| None).collect();
         let state = game.start();
         let dialect = G::Dialect::new(&game);
@@ -538,6 +562,9 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn events(&self) -> Vec<Value> {
+        if BARE {
+            return Vec::new();
+        }
         self.log.events.iter().map(|event| serde_json::to_value(event).unwrap_or(Value::Null)).collect()
     }
 

@@ -15,6 +15,7 @@ pub mod file;
 #[cfg(unix)]
 pub mod record;
 pub mod redact;
+pub mod section;
 
 mod chunk;
 mod packing;

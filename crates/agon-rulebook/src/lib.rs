@@ -10,18 +10,10 @@ mod code;
 mod page;
 
 use agon_game::GameInfo;
+pub use agon_game::is_rule_id as is_id;
 
 pub use code::{Place, places};
 pub use page::{Rule, rules, sections};
-
-/// Whether `text` has the form of a rule id: capital words and a number, joined by `-`.
-pub fn is_id(text: &str) -> bool {
-    let Some((words, number)) = text.rsplit_once('-') else { return false };
-    let word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-    };
-    words.contains('-') && words.split('-').all(word) && number.parse::<u32>().is_ok()
-}
 
 /// The ids that stand in `text`, each once, in order.
 pub fn ids(text: &str) -> Vec<&str> {

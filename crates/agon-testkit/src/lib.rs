@@ -2,6 +2,7 @@
 //!
 //! - [`conformance`]: the contract of `agon-game`, with random and hostile input.
 //! - [`spec`]: the readable rule tests in a game's `spec/` folder.
+//! - [`recorded`]: such tests, made from recorded matches.
 //! - [`rulebook`]: every rule has an id, one place in the code and a spec section.
 //! - [`golden`]: finding the recorded matches of the originals.
 //! - [`mod@generated`]: TypeScript types made from Rust types.
@@ -12,5 +13,6 @@ mod choices;
 pub mod conformance;
 pub mod generated;
 pub mod golden;
+pub mod recorded;
 pub use agon_rulebook as rulebook;
 pub mod spec;

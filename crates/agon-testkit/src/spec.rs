@@ -24,7 +24,19 @@
 //! ```
 //! ````
 //!
-//! A section without `board` goes on from the blocks before it in the same section; blocks of
+//! Instead of a board a section can begin in a position of a recorded match, as `agon replay export --format spec` and
+//! the viewer write it: a block `position` with names of rules, map and seed and the bytes of the state, before it blocks
+//! `rules` and `map` where these are none of the game's own. What came of a step can then be expected by what spectators
+//! are told, in every game alike:
+//!
+//! ````text
+//! ```expect
+//! event {"event":"shot",...}    (an event of the last step, as the viewer reads it)
+//! scene units.4.hp = 3          (a value of the scene after it, as the viewer reads it)
+//! ```
+//! ````
+//!
+//! A section without either goes on from the blocks before it in the same section; blocks of
 //! different sections share nothing. What facts there are is each game's matter: one line of
 //! text each, made by [`Adapter::facts`] from the state and the events of the last step.
 
@@ -32,7 +44,12 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use agon_game::{Absence, Answer, Chance, Dialect, Game, Heard, Outcome, Reason as _, Seat, Seeded, Sink};
+use agon_game::leaves::leaves;
+use agon_game::session::play_stream;
+use agon_game::{
+    Absence, Answer, Chance, Dialect, Game, Heard, MapChoice, Reason as _, RulesChoice, Seat, Seeded, Setup,
+    Sink,
+};
 
 /// How a game's spec files are read.
 pub trait Adapter {
@@ -124,15 +141,26 @@ pub fn check<A: Adapter>(folder: &Path, overrides: &[(String, String)]) -> Summa
     let mut summary = Summary::default();
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("a readable spec file");
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for section in sections(&text) {
-            summary.sections += 1;
-            if let Err(why) = run_section::<A>(&section, overrides) {
-                summary.failures.push(format!("{name}:{why}\n  in: {}", section.title));
-            }
-        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        run_text::<A>(&name, &text, overrides, &mut summary);
     }
     summary
+}
+
+/// Runs the sections of one text.
+pub fn check_text<A: Adapter>(text: &str) -> Summary {
+    let mut summary = Summary::default();
+    run_text::<A>("text", text, &[], &mut summary);
+    summary
+}
+
+fn run_text<A: Adapter>(name: &str, text: &str, overrides: &[(String, String)], summary: &mut Summary) {
+    for section in sections(text) {
+        summary.sections += 1;
+        if let Err(why) = run_section::<A>(&section, overrides) {
+            summary.failures.push(format!("{name}:{why}\n  in: {}", section.title));
+        }
+    }
 }
 
 struct Section<'a> {
@@ -185,14 +213,22 @@ struct Running<G: Game> {
 
 fn run_section<A: Adapter>(section: &Section<'_>, overrides: &[(String, String)]) -> Result<(), String> {
     let mut running: Option<Running<A::Game>> = None;
+    let mut own = Own::default();
     let mut expectations = 0;
     for block in &section.blocks {
         let at = |why: String| format!("{}: {why}", block.line);
         match block.kind {
             "board" => running = Some(set_up::<A>(block, overrides).map_err(at)?),
+            "rules" => own.rules = Some(block.lines.join("\n")),
+            "map" => own.map = Some(block.lines.join("\n")),
+            "position" => {
+                let position = position(block, std::mem::take(&mut own), overrides).map_err(at)?;
+                running = Some(position);
+            }
             "orders" | "expect" => {
-                let running =
-                    running.as_mut().ok_or_else(|| at("a board block must come first".to_owned()))?;
+                let running = running
+                    .as_mut()
+                    .ok_or_else(|| at("a board block or a position must come first".to_owned()))?;
                 if block.kind == "orders" {
                     give::<A>(running, block).map_err(at)?;
                 } else {
@@ -201,7 +237,11 @@ fn run_section<A: Adapter>(section: &Section<'_>, overrides: &[(String, String)]
                 }
             }
             "" | "text" => {}
-            other => return Err(at(format!("`{other}` is no kind of block (board, orders, expect)"))),
+            other => {
+                return Err(at(format!(
+                    "`{other}` is no kind of block (board, position, rules, map, orders, expect)"
+                )));
+            }
         }
     }
     if expectations == 0 {
@@ -233,8 +273,68 @@ fn set_up<A: Adapter>(block: &Block<'_>, overrides: &[(String, String)]) -> Resu
     settings.extend(overrides.iter().cloned());
     let (game, state) = A::set_up(&board, &settings, seed)?;
     let dialect = <A::Game as Game>::Dialect::new(&game);
-    let draws = Draws { tape: draws, seeded: Seeded::stream(seed, "play"), empty: false };
+    let draws = Draws { tape: draws, seeded: play_stream(seed), empty: false };
     Ok(Running { game, state, dialect, work: Default::default(), draws, told: Told::default() })
+}
+
+/// Rules and map of a position that are none of the game's own.
+#[derive(Default)]
+struct Own {
+    rules: Option<String>,
+    map: Option<String>,
+}
+
+/// A position of a recorded match.
+fn position<G: Game>(
+    block: &Block<'_>,
+    own: Own,
+    overrides: &[(String, String)],
+) -> Result<Running<G>, String> {
+    let mut setup = Setup {
+        rules: RulesChoice {
+            file: own.rules.map(|text| ("rules".to_owned(), text)),
+            ..RulesChoice::default()
+        },
+        map: own.map.map_or(MapChoice::Default, |text| MapChoice::File("map".to_owned(), text.into_bytes())),
+        ..Setup::default()
+    };
+    let (mut drawn, mut state) = (0, Vec::new());
+    for line in block.lines.iter().filter(|line| !line.trim().is_empty()) {
+        let (name, value) = line.split_once(':').ok_or_else(|| format!("`{line}` is not `NAME: VALUE`"))?;
+        let value = value.trim();
+        let wrong = || format!("`{line}`: `{value}` is none of what `{name}` can be");
+        match name {
+            "rules" => setup.rules.preset = value.to_owned(),
+            "map" if value == "generate" => setup.map = MapChoice::Generated,
+            "map" => setup.map = MapChoice::Named(value.to_owned()),
+            "seats" => setup.seats = value.parse().map_err(|_| wrong())?,
+            "seed" => setup.seed = value.parse().map_err(|_| wrong())?,
+            "drawn" => drawn = value.parse::<u32>().map_err(|_| wrong())?,
+            "state" => state.extend(bytes(value).ok_or_else(wrong)?),
+            _ => match name.strip_prefix("set ") {
+                Some(rule) => setup.rules.sets.push((rule.to_owned(), value.to_owned())),
+                None => {
+                    return Err(format!("`{name}` is none of rules, map, seats, seed, drawn, set, state"));
+                }
+            },
+        }
+    }
+    setup.rules.sets.extend(overrides.iter().cloned());
+    let game = G::set_up(&setup).map_err(|error| error.to_string())?;
+    let state = game.load(&state).ok_or("`state` is no state of this match")?;
+    let mut seeded = play_stream(setup.seed);
+    for _ in 0..drawn {
+        seeded.bits();
+    }
+    let draws = Draws { tape: None, seeded, empty: false };
+    let dialect = G::Dialect::new(&game);
+    Ok(Running { game, state, dialect, work: Default::default(), draws, told: Told::default() })
+}
+
+/// Bytes that were written as pairs of hexadecimal digits.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let pair = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).map(pair).collect()
 }
 
 fn give<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result<(), String> {
@@ -259,11 +359,29 @@ fn give<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result
             .map(|seat| {
                 dialect.ask(game, seat, &game.view(state, seat), &mut Vec::new());
                 let mut own = lines.iter().filter(|(other, _)| *other == seat);
-                let answer = match (own.next().map(|line| line.1), own.next()) {
+                let line = own.next().map(|line| line.1);
+                let (text, think_ms) = line.map_or((None, 0), |line| {
+                    let (text, think_ms) = timed(line);
+                    (Some(text), think_ms)
+                });
+                let answer = match (text, own.next()) {
                     (Some("(gone)"), None) => Answer::Missing(Absence::Gone),
                     (Some("(never started)"), None) => Answer::Missing(Absence::NeverStarted),
                     (Some("(timeout)"), None) => Answer::Missing(Absence::TimedOut),
-                    (Some(text), None) => A::answer(game, dialect, seat, text),
+                    (Some("(malformed)"), None) => {
+                        Answer::Malformed { why: "malformed".to_owned(), think_ms }
+                    }
+                    (Some(text), None) => match packed(text) {
+                        Some(order) => {
+                            let order = bytes(order).and_then(|order| game.unpack(&order));
+                            let order = order.ok_or_else(|| format!("`{text}` is no order"))?;
+                            Answer::Given { order, think_ms }
+                        }
+                        None => match A::answer(game, dialect, seat, text) {
+                            Answer::Given { order, .. } if think_ms > 0 => Answer::Given { order, think_ms },
+                            answer => answer,
+                        },
+                    },
                     (None, _) => return Err(format!("seat {seat} must answer too")),
                     (_, Some(_)) => return Err(format!("seat {seat} answers twice")),
                 };
@@ -284,17 +402,36 @@ fn give<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result
     Ok(())
 }
 
+/// A line of orders with the time the answer took: `(after 6500 ms) WAIT`.
+fn timed(line: &str) -> (&str, u32) {
+    let told = line.strip_prefix("(after ").and_then(|rest| rest.split_once(" ms) "));
+    told.and_then(|(ms, text)| Some((text, ms.parse().ok()?))).unwrap_or((line, 0))
+}
+
+/// The digits of an order that is told by its bytes: `(packed 0a1b)`.
+fn packed(text: &str) -> Option<&str> {
+    text.strip_prefix("(packed ")?.strip_suffix(')')
+}
+
 fn expect<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result<(), String> {
     let mut facts = running.told.facts.clone();
     facts.extend(A::facts(&running.game, &running.state, &running.told.events));
     facts.extend(A::asked(&running.game, &running.state, &mut running.dialect));
-    if let Some(Outcome { scores, ranks, reason }) = running.game.outcome(&running.state) {
-        let list = |numbers: Vec<String>| numbers.join(" ");
-        facts.push(format!("outcome: {reason}"));
-        facts.push(format!("scores: {}", list(scores.iter().map(f64::to_string).collect())));
-        facts.push(format!("ranks: {}", list(ranks.iter().map(u8::to_string).collect())));
-    } else {
-        facts.push("goes on".to_owned());
+    match running.game.outcome(&running.state) {
+        Some(outcome) => facts.extend(outcome.facts()),
+        None => facts.push("goes on".to_owned()),
+    }
+    // What every game tells alike is much, and seldom asked for.
+    let asks_for =
+        |word: &str| block.lines.iter().any(|line| line.trim().trim_start_matches("not ").starts_with(word));
+    if asks_for("event ") {
+        let written = |event| serde_json::to_string(event).map(|event| format!("event {event}"));
+        facts.extend(running.told.events.iter().filter_map(|event| written(event).ok()));
+    }
+    if asks_for("scene ") {
+        let scene =
+            serde_json::to_value(running.game.scene(&running.state)).map_err(|error| error.to_string())?;
+        facts.extend(leaves(&scene).into_iter().map(|line| format!("scene {line}")));
     }
     for (offset, line) in block.lines.iter().enumerate() {
         let wanted = line.trim();

@@ -22,4 +22,4 @@ pub mod record;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};
 pub use play::{Play, Sitter, Turn, Wanted};
-pub use view::{View, message};
+pub use view::{View, message, section};

@@ -163,3 +163,13 @@ pub fn message(replay: &Replay, step: usize, seat: Seat) -> Result<Option<Vec<u8
         }
     }
 }
+
+/// Step `step` of a replay, from 1, as a section of a spec file ([`agon_replay::section`]).
+///
+/// # Errors
+/// A sentence for people: no such step, no rule, or a match that cannot be computed again.
+pub fn section(replay: &Replay, step: u32, rule: Option<&str>) -> Result<String, String> {
+    let game = game_of(&replay.header).map_err(|error| error.to_string())?;
+    let mut session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
+    agon_replay::section::section(replay, session.as_mut(), step, rule)
+}

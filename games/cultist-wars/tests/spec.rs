@@ -122,3 +122,9 @@ fn orders_are_written_as_they_are_read() {
         assert_eq!(order.to_string(), text);
     }
 }
+
+#[test]
+fn a_turn_of_a_recorded_match_is_a_section() {
+    let setup = Setup { seats: 2, seed: 3, ..Setup::default() };
+    agon_testkit::recorded::check::<CultistWarsSpec>(&setup, "CW-SHOOT-1");
+}

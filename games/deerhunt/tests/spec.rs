@@ -279,3 +279,9 @@ fn without_effect(preset: &str, name: &str) -> bool {
         _ => false,
     }
 }
+
+#[test]
+fn a_turn_of_a_recorded_match_is_a_section() {
+    let setup = Setup { seats: 2, seed: 3, ..Setup::default() };
+    agon_testkit::recorded::check::<Spec>(&setup, "DH-ATTACK-1");
+}

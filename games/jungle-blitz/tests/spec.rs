@@ -279,3 +279,9 @@ fn the_rules_are_as_described() {
 fn every_rule_can_be_found() {
     rulebook::check(&INFO);
 }
+
+#[test]
+fn a_turn_of_a_recorded_match_is_a_section() {
+    let setup = Setup { seats: 3, seed: 3, ..Setup::default() };
+    agon_testkit::recorded::check::<JungleSpec>(&setup, "JB-ATTACK-1");
+}

@@ -394,3 +394,9 @@ fn assert_every_rule_is_among(changes: &[(String, String)], game: &Ostibot) {
         }
     }
 }
+
+#[test]
+fn a_turn_of_a_recorded_match_is_a_section() {
+    let setup = Setup { seats: 3, seed: 3, ..Setup::default() };
+    agon_testkit::recorded::check::<Spec>(&setup, "OB-HIT-1");
+}

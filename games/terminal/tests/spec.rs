@@ -404,3 +404,9 @@ fn changed_numbers_are_noticed() {
         assert!(!summary.failures.is_empty(), "nothing notices {name}={value}");
     }
 }
+
+#[test]
+fn a_turn_of_a_recorded_match_is_a_section() {
+    let setup = Setup { seats: 2, seed: 3, ..Setup::default() };
+    agon_testkit::recorded::check::<Spec>(&setup, "TM-ATTACK-1");
+}

@@ -17,6 +17,8 @@ export interface StepSource {
   lines(from: number, to: number): Promise<string[]>
   /** The exact message that asked a seat at a step, both from 1; none when it was not asked there. */
   message?(step: number, seat: Seat): Promise<string | undefined>
+  /** A step, from 1, as a section of a spec file about a rule; about that of its first rejected order when none is named. */
+  section?(step: number, rule: string): Promise<string>
   /** Nobody looks at it any more. */
   close?(): void
 }

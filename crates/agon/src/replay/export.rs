@@ -19,12 +19,18 @@ use crate::replay::{import, json, open, read};
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form: json, html, or the name of a game for its original's own format
-    #[arg(long, value_name = "json|html|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
+    /// The form: json, html, spec, or the name of a game for its original's own format
+    #[arg(long, value_name = "json|html|spec|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// For html: keeps the output of the bots, and how they were started
     #[arg(long, requires = "format")]
     pub private: bool,
+    /// For spec: the turn that becomes a section of a spec file, from 1
+    #[arg(long, short, value_name = "T", conflicts_with = "input")]
+    pub turn: Option<u32>,
+    /// For spec: the rule it is about [default: that of the first order it rejected]
+    #[arg(long, value_name = "ID", requires = "turn")]
+    pub rule: Option<String>,
     /// The exact bytes that the bot of --seat read
     #[arg(long, requires = "seat")]
     pub input: bool,
@@ -45,6 +51,8 @@ pub enum ExportFormat {
     Json,
     /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
     Html,
+    /// One turn as a section of a spec file: a test of the rules, to be put into a game's `spec/` folder.
+    Spec,
     /// As the original of this game records it.
     Original(&'static str),
 }
@@ -52,21 +60,26 @@ fn export_format(text: &str) -> Result<ExportFormat, String> {
     match (text, agon_games::find(text)) {
         ("json", _) => Ok(ExportFormat::Json),
         ("html", _) => Ok(ExportFormat::Html),
+        ("spec", _) => Ok(ExportFormat::Spec),
         (_, Some(game)) => Ok(ExportFormat::Original(game.info().name)),
-        _ => Err("write json, html, or the name of the replay's game".to_owned()),
+        _ => Err("write json, html, spec, or the name of the replay's game".to_owned()),
     }
 }
 /// Runs `agon replay export`.
 pub fn export(options: &ExportOptions) -> Done {
     let replay = read(&options.file)?;
-    let original = match options.format {
+    let ready = match options.format {
         Some(ExportFormat::Original(game)) if game != replay.header.game => {
             let title = game_of(&replay.header)?.info().title;
             return Err(Failure::usage(format!("--format {game}: this is a replay of {title}")));
         }
         Some(ExportFormat::Original(_)) => Some(import::export(&replay)?),
+        Some(ExportFormat::Spec) => Some(section(&replay, options)?.into_bytes()),
         _ => None,
     };
+    if options.turn.is_some() && options.format != Some(ExportFormat::Spec) {
+        return Err(Failure::usage("--turn: only --format spec takes one turn out of a match"));
+    }
     let mut out: Box<dyn Write> = match &options.output {
         None => Box::new(io::stdout().lock()),
         Some(path) => {
@@ -78,11 +91,17 @@ pub fn export(options: &ExportOptions) -> Done {
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
         Some(ExportFormat::Html) => crate::viewer::page(replay, options.private, &mut out)?,
-        Some(ExportFormat::Original(_)) => out.write_all(&original.unwrap_or_default())?,
+        Some(ExportFormat::Original(_) | ExportFormat::Spec) => out.write_all(&ready.unwrap_or_default())?,
         None => export_input(&replay, options, &mut out)?,
     }
     out.flush()?;
     Ok(())
+}
+
+/// One turn as a section of a spec file.
+fn section(replay: &Replay, options: &ExportOptions) -> Result<String, Failure> {
+    let turn = options.turn.ok_or_else(|| Failure::usage("--format spec: name the turn with --turn T"))?;
+    agon_view::section(replay, turn, options.rule.as_deref()).map_err(Failure::Usage)
 }
 
 /// The exact bytes a seat read, with line feeds behind its messages.

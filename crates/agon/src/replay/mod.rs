@@ -48,6 +48,7 @@ pub enum ReplayCommand {
   agon replay export FILE --format json              every turn: state, answers, events
   agon replay export FILE --format html -o match.html one page that shows the match anywhere
   agon replay export FILE --format terminal -o F     the original's own format, in the games that have one
+  agon replay export FILE --format spec --turn 12 --rule CW-SHOOT-2   a turn as a test of the rules, for the game's spec/
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
