@@ -22,7 +22,7 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that is never there: look again next time, Node may have come.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["app.js", "app.css"] {
+        for file in ["app.js", "app.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }
@@ -31,9 +31,15 @@ fn main() {
 
 /// Names the sources to cargo.
 fn watch(root: &Path) {
-    for source in
-        ["src", "index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json"]
-    {
+    for source in [
+        "src",
+        "index.html",
+        "package.json",
+        "package-lock.json",
+        "vite.config.ts",
+        "vite.editor.config.ts",
+        "tsconfig.json",
+    ] {
         println!("cargo:rerun-if-changed={}", root.join("web").join(source).display());
     }
     for game in fs::read_dir(root.join("games")).into_iter().flatten().flatten() {
@@ -41,6 +47,10 @@ fn watch(root: &Path) {
         if viewer.is_dir() {
             println!("cargo:rerun-if-changed={}", viewer.display());
         }
+    }
+    // The world of a script, and the script that one begins with.
+    for script in ["crates/agon-bot/src/script/host.js", "games/ostibot/bots/javascript/bot.js"] {
+        println!("cargo:rerun-if-changed={}", root.join(script).display());
     }
     // A new game is a new line there.
     println!("cargo:rerun-if-changed={}", root.join("crates/agon-games/src/lib.rs").display());
@@ -73,8 +83,12 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     }
     let out = out.display().to_string();
     // Sources that do not build are a mistake in them, not a missing tool.
-    run(web, "node", &["node_modules/vite/bin/vite.js", "build", "--outDir", &out, "--logLevel", "error"])
-        .unwrap_or_else(|error| panic!("`vite build` failed:\n{error}"));
+    let vite = "node_modules/vite/bin/vite.js";
+    // The editor is a script of its own, loaded when somebody wants to write one.
+    for more in [&[][..], &["--config", "vite.editor.config.ts"]] {
+        let arguments = [&[vite, "build", "--outDir", &out, "--logLevel", "error"], more].concat();
+        run(web, "node", &arguments).unwrap_or_else(|error| panic!("`vite build` failed:\n{error}"));
+    }
     Ok(())
 }
 

@@ -360,14 +360,20 @@ test('against a process the server holds the match, and no byte about hidden uni
     await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
     await page.waitForFunction((turns) => window.agon.playing.turn.end || window.agon.playing.turn.steps > 2 * turns + 1, turns)
   }
-  await page.getByText('this link has ended with the match').waitFor()
+  // The link ends with the match; what everybody may see then is in the page already.
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download the replay' }).click()
+  await (await downloading).saveAs(stage.path('from-the-seat.replay'))
   // Another token, or the token of a seat where the key of the viewer is wanted, gives nothing.
   const origin = new URL(link).origin
   const token = new URL(link).hash.slice('#seat='.length)
   assert.equal((await fetch(`${origin}/seat/begun`, { headers: { 'x-agon-seat': token.replace(/.$/, 'x') } })).status, 403)
   assert.equal((await fetch(`${origin}/api/start`, { headers: { 'x-agon-key': token } })).status, 403)
   await child.ended()
-  assert.match(stage.agon('replay', 'verify', 'fog.replay'), /./)
+  assert.match(stage.agon('replay', 'verify', 'fog.replay', 'from-the-seat.replay'), /./)
+  const info = (name) => JSON.parse(stage.agon('replay', 'info', name, '--json'))
+  assert.deepEqual(info('from-the-seat.replay').outcome, info('fog.replay').outcome)
+  assert.doesNotMatch(JSON.stringify(info('from-the-seat.replay')), /lines:python3/, 'how the other bot is started is not in it')
   // The two armies never met: what was sent names no unit of the other, though the replay is full of them.
   const told = (await Promise.all(heard)).join('\n')
   assert.ok(told.includes('"owner":"p1"'), 'its own units are told')

@@ -27,7 +27,27 @@ const ALLOWED: &[&str] = &[
 ];
 
 /// npm packages of which something is in the pages, with what they bring.
-const IN_PAGES: &[&str] = &["clsx", "esm-env", "svelte", "uplot"];
+const IN_PAGES: &[&str] = &[
+    "@codemirror/autocomplete",
+    "@codemirror/commands",
+    "@codemirror/lang-javascript",
+    "@codemirror/language",
+    "@codemirror/lint",
+    "@codemirror/state",
+    "@codemirror/streamparser",
+    "@codemirror/view",
+    "@lezer/common",
+    "@lezer/highlight",
+    "@lezer/javascript",
+    "@lezer/lr",
+    "@marijn/find-cluster-break",
+    "clsx",
+    "crelt",
+    "esm-env",
+    "style-mod",
+    "svelte",
+    "w3c-keyname",
+];
 
 /// A package and what it says of its licence.
 struct Package {
@@ -223,7 +243,10 @@ mod tests {
             read += 1;
             for import in fs::read_to_string(&path).expect("a text").split(" from '").skip(1) {
                 let from = import.split('\'').next().unwrap_or_default();
-                let package = from.split('/').next().unwrap_or_default();
+                // `@scope/name`, or `name`.
+                let parts = if from.starts_with('@') { 2 } else { 1 };
+                let end = from.match_indices('/').nth(parts - 1).map_or(from.len(), |(at, _)| at);
+                let package = &from[..end];
                 if !from.starts_with('.') && package != "agon-viewer" && !IN_PAGES.contains(&package) {
                     strange.insert(from.to_owned());
                 }

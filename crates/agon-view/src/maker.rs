@@ -249,5 +249,6 @@ fn deciding(session: &dyn Session) -> Vec<u8> {
 
 /// Rules as JSON, whether a game writes them as TOML or as JSON.
 fn rules(text: &str) -> Value {
-    serde_json::from_str(text).or_else(|_| toml::from_str(text)).unwrap_or(Value::Null)
+    let toml = || serde_json::to_value(text.parse::<toml::Table>().ok()?).ok();
+    serde_json::from_str(text).ok().or_else(toml).unwrap_or(Value::Null)
 }

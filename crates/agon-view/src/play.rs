@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use agon_game::{Answer, MapChoice, PackedAnswer, Prospect, RulesChoice, Seat, Session, Setup};
+use agon_game::{
+    Absence, Answer, Heard, MapChoice, PackedAnswer, Prospect, RulesChoice, Seat, Session, Setup,
+};
 use agon_replay::{End as ReplayEnd, Header, Replay, SeatInfo, Writer};
 use agon_spec::Clock;
 use serde::{Deserialize, Serialize};
@@ -72,7 +74,7 @@ pub struct Turn<L = Line> {
 /// What is asked of a match that is played by hand.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
-#[serde(tag = "ask", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum PlayAsk {
     /// A new match; gives [`Begun`].
     Begin {
@@ -128,6 +130,22 @@ pub enum PlayAsk {
         /// How often.
         times: u32,
     },
+    /// The message that asks a seat, for a program that plays by messages; gives its bytes.
+    Question {
+        /// The match.
+        id: u32,
+        /// Whose, from 1.
+        seat: u8,
+    },
+    /// What such a program answers; gives a turn.
+    Say {
+        /// The match.
+        id: u32,
+        /// Whose, from 1.
+        seat: u8,
+        /// The message.
+        message: String,
+    },
     /// Lets the bots play on where a turn stopped early; gives a turn.
     Go {
         /// The match.
@@ -165,6 +183,10 @@ pub struct Begun<'a, L = Line> {
 /// No more steps are played at a time; who wants the rest asks again.
 const MOST_STEPS: usize = 400;
 
+fn given(order: Vec<u8>) -> PackedAnswer {
+    Answer::Given { order, think_ms: 0 }
+}
+
 /// A match that is played by hand.
 pub struct Play {
     header: Header,
@@ -173,7 +195,7 @@ pub struct Play {
     sitters: Vec<Sitter>,
     steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
     /// What people chose, where others still have to.
-    chosen: BTreeMap<Seat, Vec<u8>>,
+    chosen: BTreeMap<Seat, PackedAnswer>,
     /// The bot whose advice was asked for, by seat.
     advisers: BTreeMap<Seat, String>,
 }
@@ -299,8 +321,8 @@ impl Play {
             }
             let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
             for seat in deciding.iter() {
-                let order = self.chosen.remove(&seat).unwrap_or_else(|| self.maker.session.think(seat));
-                answers.push((seat, Answer::Given { order, think_ms: 0 }));
+                let chosen = self.chosen.remove(&seat);
+                answers.push((seat, chosen.unwrap_or_else(|| given(self.maker.session.think(seat)))));
             }
             lines.push(self.maker.step(&answers, |_| Notes::default(), Vec::new())?);
             let hash = self.maker.session.hash();
@@ -338,8 +360,47 @@ impl Play {
     pub fn answer(&mut self, seat: Seat, chosen: &Value) -> Result<Turn, String> {
         self.of_a_person(seat)?;
         let order = self.maker.session.by_hand().order_of(seat, chosen)?;
-        self.chosen.insert(seat, order);
+        self.chosen.insert(seat, given(order));
         self.go()
+    }
+
+    /// The message that asks a seat which a program plays. Once in a step.
+    ///
+    /// # Errors
+    /// When the seat has nothing to decide.
+    pub fn question(&mut self, seat: Seat) -> Result<Vec<u8>, String> {
+        self.of_who_decides(seat)?;
+        let mut message = Vec::new();
+        self.maker.session.ask(seat, &mut message);
+        Ok(message)
+    }
+
+    /// Answers for a seat by a message, and lets everybody else play. What is no answer is judged as the rules do.
+    ///
+    /// # Errors
+    /// When the seat has nothing to decide, or the protocol wants more than one message for an answer.
+    pub fn say(&mut self, seat: Seat, message: &str) -> Result<Turn, String> {
+        self.of_who_decides(seat)?;
+        let answer = match self.maker.session.hear(seat, message.as_bytes()) {
+            Heard::Answer(order) | Heard::Failed { order: Some(order), .. } => given(order),
+            Heard::Malformed(why) | Heard::Failed { order: None, why } => {
+                Answer::Malformed { why, think_ms: 0 }
+            }
+            Heard::Close(_) => Answer::Missing(Absence::Gone),
+            Heard::More | Heard::Ignore(_) => {
+                return Err("this message is not the whole of an answer".to_owned());
+            }
+        };
+        self.chosen.insert(seat, answer);
+        self.go()
+    }
+
+    fn of_who_decides(&self, seat: Seat) -> Result<(), String> {
+        self.of_a_person(seat)?;
+        match self.maker.session.deciding().contains(seat) {
+            true => Ok(()),
+            false => Err(format!("seat {seat} has nothing to decide now")),
+        }
     }
 
     /// What a built-in bot would choose.
@@ -362,17 +423,14 @@ impl Play {
                 break;
             }
             let order = self.advice(seat, bot)?;
-            self.chosen.insert(seat, order);
+            self.chosen.insert(seat, given(order));
             lines.extend(self.go()?.lines);
         }
         Ok(self.turn(lines))
     }
 
     fn advice(&mut self, seat: Seat, bot: &str) -> Result<Vec<u8>, String> {
-        self.of_a_person(seat)?;
-        if !self.maker.session.deciding().contains(seat) {
-            return Err(format!("seat {seat} has nothing to decide now"));
-        }
+        self.of_who_decides(seat)?;
         if self.advisers.get(&seat).is_none_or(|known| known != bot) {
             let options: [(String, String); 0] = [];
             self.maker.session.seat_builtin(seat, bot, &options, u64::from(seat.number()))?;

@@ -99,6 +99,16 @@ impl Engines {
         agon_view::message(replay, step as usize, Seat::new(seat as u8 - 1)).map_err(Refusal::new)
     }
 
+    /// Step `step` of a replay, from 1, as a section of a spec file; `rule` is the id it is about, empty for that of the
+    /// first order it rejected.
+    ///
+    /// # Errors
+    /// When the replay has been put away, or has no such step, or no rule is known.
+    pub fn section(&self, id: u32, step: u32, rule: &str) -> Result<Vec<u8>, Refusal> {
+        let replay = self.views.get(&id).ok_or_else(gone)?.replay();
+        agon_view::section(replay, step, Some(rule)).map(String::into_bytes).map_err(Refusal::new)
+    }
+
     /// The record of a match of an original, as a replay of ours.
     ///
     /// # Errors
@@ -147,6 +157,8 @@ impl Engines {
             | PlayAsk::Answer { id, .. }
             | PlayAsk::Hint { id, .. }
             | PlayAsk::Lend { id, .. }
+            | PlayAsk::Question { id, .. }
+            | PlayAsk::Say { id, .. }
             | PlayAsk::Go { id }
             | PlayAsk::Back { id }
             | PlayAsk::Replay { id } => (*id, play(&mut self.plays, *id)?),
@@ -203,6 +215,8 @@ fn answer(play: &mut Play, ask: &PlayAsk) -> Result<Vec<u8>, String> {
         PlayAsk::Answer { seat, chosen, .. } => json(&play.answer(of(*seat)?, chosen)?),
         PlayAsk::Hint { seat, bot, .. } => json(&play.hint(of(*seat)?, bot)?),
         PlayAsk::Lend { seat, bot, times, .. } => json(&play.lend(of(*seat)?, bot, *times)?),
+        PlayAsk::Question { seat, .. } => play.question(of(*seat)?),
+        PlayAsk::Say { seat, message, .. } => json(&play.say(of(*seat)?, message)?),
         PlayAsk::Go { .. } => json(&play.go()?),
         PlayAsk::Back { .. } => json(&play.back()?),
         PlayAsk::Replay { .. } => play.replay(),

@@ -75,6 +75,12 @@ extern "C" fn agon_message(id: u32, step: u32, seat: u32) -> u32 {
     answer(|engines| engines.message(id, step, seat))
 }
 
+/// [`Engines::section`] about the rule whose id went in.
+#[unsafe(no_mangle)]
+extern "C" fn agon_section(id: u32, step: u32) -> u32 {
+    answer(|engines| engines.section(id, step, &String::from_utf8_lossy(&taken())).map(Some))
+}
+
 /// [`Engines::import`] with the bytes that went in.
 #[unsafe(no_mangle)]
 extern "C" fn agon_import() -> u32 {

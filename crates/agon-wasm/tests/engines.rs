@@ -114,33 +114,32 @@ fn by_hand(engines: &mut Engines, game: &str) -> Vec<u8> {
         let answer = engines.play(&serde_json::to_vec(&ask).unwrap()).unwrap().unwrap();
         serde_json::from_slice(&answer).unwrap()
     };
-    let begun = ask(serde_json::json!({ "ask": "begin", "wanted": wanted }));
+    let begun = ask(serde_json::json!({ "begin": { "wanted": wanted } }));
     let (id, mut turn) = (begun["id"].clone(), begun["turn"].clone());
     let mut asked = 0;
     while turn["end"].is_null() {
         assert!(asked < 5_000, "{game} does not end");
         turn = if turn["choosing"] == serde_json::json!([1]) {
-            let nothing = ask(serde_json::json!({ "ask": "prospect", "id": id, "seat": 1, "chosen": [] }));
+            let nothing = ask(serde_json::json!({ "prospect": { "id": id, "seat": 1, "chosen": [] } }));
             let all = nothing["choices"].as_array().unwrap();
             let chosen: Vec<Value> = all.get(asked * 7 % all.len().max(1)).cloned().into_iter().collect();
-            let prospect =
-                ask(serde_json::json!({ "ask": "prospect", "id": id, "seat": 1, "chosen": chosen }));
+            let prospect = ask(serde_json::json!({ "prospect": { "id": id, "seat": 1, "chosen": chosen } }));
             assert_eq!(prospect["refused"], serde_json::json!([]), "{game}: {chosen:?}");
             if asked == 3 {
-                let hint = ask(serde_json::json!({ "ask": "hint", "id": id, "seat": 1, "bot": "random" }));
+                let hint = ask(serde_json::json!({ "hint": { "id": id, "seat": 1, "bot": "random" } }));
                 assert!(hint.is_array());
                 let before = turn.clone();
-                ask(serde_json::json!({ "ask": "answer", "id": id, "seat": 1, "chosen": chosen }));
-                let again = ask(serde_json::json!({ "ask": "back", "id": id }));
+                ask(serde_json::json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }));
+                let again = ask(serde_json::json!({ "back": { "id": id } }));
                 assert_eq!(again["steps"], before["steps"], "{game}");
             }
-            ask(serde_json::json!({ "ask": "answer", "id": id, "seat": 1, "chosen": chosen }))
+            ask(serde_json::json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }))
         } else {
-            ask(serde_json::json!({ "ask": "go", "id": id }))
+            ask(serde_json::json!({ "go": { "id": id } }))
         };
         asked += 1;
     }
-    let replay = serde_json::json!({ "ask": "replay", "id": id });
+    let replay = serde_json::json!({ "replay": { "id": id } });
     engines.play(&serde_json::to_vec(&replay).unwrap()).unwrap().unwrap()
 }
 
@@ -157,7 +156,7 @@ fn a_match_by_hand_is_an_ordinary_replay() {
         let seats = opened["head"]["seats"].as_array().unwrap().len();
         let mut who = vec![serde_json::json!({ "builtin": "random" }); seats];
         who[seats - 1] = serde_json::json!({ "builtin": null });
-        let resume = serde_json::json!({ "ask": "resume", "replay": opened["id"], "steps": 5, "seats": who });
+        let resume = serde_json::json!({ "resume": { "replay": opened["id"], "steps": 5, "seats": who } });
         let begun = engines.play(&serde_json::to_vec(&resume).unwrap()).unwrap().unwrap();
         let begun: Value = serde_json::from_slice(&begun).unwrap();
         assert!(begun["turn"]["lines"].as_array().unwrap().len() >= 5);
@@ -169,14 +168,14 @@ fn wrong_questions_of_a_match_by_hand_are_refused_in_a_sentence() {
     let mut engines = Engines::default();
     let mut refused = |ask: &str| engines.play(ask.as_bytes()).expect_err(ask);
     assert!(refused("{").error.contains("EOF"));
-    assert!(refused(r#"{"ask":"fly"}"#).error.contains("fly"));
+    assert!(refused(r#"{"fly":{"id":1}}"#).error.contains("fly"));
     let begin = |game: &str, seats: &str| {
-        format!(r#"{{"ask":"begin","wanted":{{"game":"{game}","seed":"1","seats":[{seats}]}}}}"#)
+        format!(r#"{{"begin":{{"wanted":{{"game":"{game}","seed":"1","seats":[{seats}]}}}}}}"#)
     };
     assert!(refused(&begin("chess", "{}")).error.contains("chess"));
     assert!(refused(&begin("terminal", "{}")).error.contains("2 bots"));
     assert!(refused(&begin("terminal", r#"{},{"builtin":"nobody"}"#)).error.contains("nobody"));
-    assert!(refused(r#"{"ask":"go","id":9}"#).gone);
+    assert!(refused(r#"{"go":{"id":9}}"#).gone);
     let play = engines.play(begin("terminal", r#"{"builtin":null},{"builtin":"rush"}"#).as_bytes());
     let begun: Value = serde_json::from_slice(&play.unwrap().unwrap()).unwrap();
     let id = &begun["id"];
@@ -189,7 +188,7 @@ fn wrong_questions_of_a_match_by_hand_are_refused_in_a_sentence() {
         (1, "[1]", "no choice of Terminal"),
         (1, r#"[{"do":"place","kind":"castle","x":1,"y":1}]"#, "castle"),
     ] {
-        let why = refused(format!(r#"{{"ask":"answer","id":{id},"seat":{seat},"chosen":{chosen}}}"#));
+        let why = refused(format!(r#"{{"answer":{{"id":{id},"seat":{seat},"chosen":{chosen}}}}}"#));
         assert!(why.contains(says), "{why}");
     }
 }

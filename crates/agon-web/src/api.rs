@@ -44,6 +44,8 @@ pub struct Game {
     pub maps: Vec<GameMap>,
     /// Whether the seed can make a map.
     pub generates: bool,
+    /// Whether its bots are scripts, which can be written in the page.
+    pub scripts: bool,
     /// The bots inside the program.
     pub builtins: Vec<Named>,
 }
@@ -288,6 +290,7 @@ mod tests {
     use agon_testkit::generated;
 
     use super::*;
+    use crate::script::ScriptText;
 
     #[test]
     fn the_web_app_reads_these_types() {
@@ -306,6 +309,7 @@ mod tests {
             NewMatch,
             Started,
             Refused,
+            ScriptText,
         ];
         generated::check("web/src/lib/generated/server.ts", "crates/agon-web/src/api.rs", &types);
     }

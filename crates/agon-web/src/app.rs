@@ -13,6 +13,10 @@ use flate2::write::GzEncoder;
 pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
 /// The app's style sheet.
 pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
+/// The editor, which pages load when somebody wants to write a script; empty when it was not built.
+pub const EDITOR: &str = include_str!(concat!(env!("OUT_DIR"), "/web/editor.js"));
+/// The page that scripts run in.
+pub const BOX: &str = include_str!("box.html");
 /// Why the app was not built; empty when it was.
 pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.txt"));
 
@@ -67,6 +71,9 @@ impl Packed {
 pub static PACKED_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SCRIPT.as_bytes())));
 /// [`STYLE`], packed with gzip.
 pub static PACKED_STYLE: Packed = Packed(LazyLock::new(|| gzip(STYLE.as_bytes())));
+
+/// [`EDITOR`], packed with gzip.
+pub static PACKED_EDITOR: Packed = Packed(LazyLock::new(|| gzip(EDITOR.as_bytes())));
 
 /// Packs with gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -7,12 +7,12 @@ use std::io;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agon_game::{Outcome, Seat, Session};
+use agon_game::{Outcome, PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, StepReport};
-use agon_replay::Header;
+use agon_replay::{End as ReplayEnd, Header, Writer};
 use agon_view::play::{Begun, Turn};
 use agon_view::{End, Ending, Head, Maker, Notes, Privacy, Unshowable};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 /// A seat that a person has taken. Clones are the same seat.
@@ -22,6 +22,8 @@ pub struct TakenSeat(Arc<Inner>);
 struct Inner {
     seat: Seat,
     head: Head,
+    /// As it may be given away: nothing of how the others' bots are started.
+    header: Header,
     now: Mutex<Now>,
     /// Changes whenever something was played.
     steps: watch::Sender<u32>,
@@ -31,9 +33,13 @@ struct Now {
     maker: Maker,
     /// The steps so far, as JSON.
     lines: Vec<Value>,
+    /// The same as a replay holds them, with the hash of the state after each.
+    steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
     /// Whether the seat has answered in this step.
     answered: bool,
     end: Option<End>,
+    /// The whole match, once it is over and everybody may see it.
+    replay: Option<Vec<u8>>,
     /// Where answers go: messages of the game's protocol.
     answers: Sender<Vec<u8>>,
 }
@@ -56,8 +62,14 @@ impl TakenSeat {
             head.map.clear();
         }
         head.seats[seat.index()].bot = Some(agon_view::play::HUMAN.to_owned());
-        let now = Now { maker, lines: Vec::new(), answered: false, end: None, answers };
-        let inner = Inner { seat, head, now: Mutex::new(now), steps: watch::Sender::new(0) };
+        let (lines, steps) = (Vec::new(), Vec::new());
+        let now = Now { maker, lines, steps, answered: false, end: None, replay: None, answers };
+        let mut header = header.clone();
+        for (other, own) in Seat::first(header.recipe.seats).zip(&mut header.seats) {
+            own.bot = if other == seat { agon_view::play::HUMAN.to_owned() } else { own.label.clone() };
+            own.hash = None;
+        }
+        let inner = Inner { seat, head, header, now: Mutex::new(now), steps: watch::Sender::new(0) };
         let own = Self(Arc::new(inner));
         Ok((own.clone(), SeatCamera(own)))
     }
@@ -95,6 +107,11 @@ impl TakenSeat {
             limit: session.limit_ms(self.0.seat),
             end: now.end.clone(),
         }
+    }
+
+    /// The replay of the whole match, without what belongs to the others' bots alone; none before its end.
+    pub fn replay(&self) -> Option<Vec<u8>> {
+        self.now().replay.clone()
     }
 
     /// What choices would lead to, as JSON.
@@ -136,6 +153,28 @@ fn open(now: &Now) -> Result<(), String> {
     }
 }
 
+/// A match that is over as a replay; none where it cannot be written. Only the game knows what in an order is for the
+/// bot's author alone.
+fn written(own: &Inner, now: &mut Now, outcome: Option<&Outcome>, void: Option<String>) -> Option<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new(), &own.header).ok()?;
+    let mut last = None;
+    for (answers, hash) in &now.steps {
+        writer.step(answers, *hash).ok()?;
+        last = Some(*hash);
+    }
+    let end = ReplayEnd {
+        steps: 0,
+        outcome: outcome.cloned(),
+        state: format!("{:016x}", last?),
+        chain: String::new(),
+        facts: json!({ "void": void }),
+    };
+    let whole = writer.finish(end).ok()?;
+    let session = now.maker.session();
+    let (public, _) = agon_replay::redact(&whole, &[own.seat], &|order| session.public(order)).ok()?;
+    Some(public)
+}
+
 /// Follows the match for a seat.
 pub struct SeatCamera(TakenSeat);
 
@@ -149,6 +188,12 @@ impl SeatCamera {
     fn end(&self, outcome: Option<&Outcome>, ending: Ending) {
         let mut now = self.0.now();
         if now.end.is_none() {
+            let void = if let Ending::Void(why) = &ending { Some(why.clone()) } else { None };
+            // One that was left by the program, or cannot be followed, is not there to be kept.
+            now.replay = match ending {
+                Ending::Whole | Ending::Void(_) => written(&self.0.0, &mut now, outcome, void),
+                Ending::Cut | Ending::Altered(_) => None,
+            };
             now.end = Some(now.maker.end(outcome, ending));
         }
         drop(now);
@@ -157,10 +202,11 @@ impl SeatCamera {
 }
 
 impl Observer for SeatCamera {
-    fn stepped(&mut self, _: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         let mut now = self.0.now();
         match now.maker.step(step.answers, |_| Notes::default(), Vec::new()) {
             Ok(line) => {
+                now.steps.push((step.answers.to_vec(), session.hash()));
                 now.lines.push(serde_json::to_value(&line).unwrap_or_default());
                 now.answered = false;
                 drop(now);

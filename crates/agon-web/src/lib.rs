@@ -14,9 +14,11 @@ pub mod app;
 pub mod page;
 pub mod server;
 
+mod script;
 mod shelf;
 
 pub use agon_view::{Privacy, Unshowable, View};
 pub use hand::TakenSeat;
 pub use live::Live;
+pub use script::{ScriptError, ScriptFile};
 pub use server::{Config, Handle, Host, Patient, Server};

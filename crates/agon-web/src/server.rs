@@ -6,6 +6,7 @@
 mod answers;
 mod gate;
 mod socket;
+mod workshop;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -23,10 +24,11 @@ pub use socket::Patient;
 
 use crate::hand::TakenSeat;
 use crate::live::Live;
+use crate::script::ScriptFile;
 use crate::shelf::Shelf;
 
 /// What a server is for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Config {
     /// Where it listens; the loopback unless the user asks for more.
     pub address: IpAddr,
@@ -36,6 +38,8 @@ pub struct Config {
     pub key: Option<String>,
     /// The replays and journals the user named.
     pub files: Vec<PathBuf>,
+    /// The script that may be read and written in the page.
+    pub script: Option<ScriptFile>,
     /// The folder of recent matches.
     pub folder: PathBuf,
     /// The folder of series.
@@ -51,6 +55,7 @@ impl Default for Config {
             port: 0,
             key: None,
             files: Vec::new(),
+            script: None,
             folder: PathBuf::new(),
             series: PathBuf::new(),
             patience: Duration::from_secs(20),
@@ -115,6 +120,7 @@ struct AppState {
     patience: Duration,
     address: SocketAddr,
     shelf: Shelf,
+    script: Option<ScriptFile>,
     host: Box<dyn Host>,
     running: Mutex<HashMap<String, Live>>,
     /// Seats that people have taken, by the token that gives the right to them.
@@ -145,6 +151,7 @@ impl Server {
             patience: config.patience,
             address,
             shelf,
+            script: config.script,
             host,
             running: Mutex::default(),
             seats: Mutex::default(),

@@ -22,6 +22,7 @@ export function sitter(name: string): Sitter | undefined {
 /** A seat of a match that a server holds, by the token of its link. */
 class Seated implements Holder {
   private known = 0
+  replay: (() => Promise<Blob>) | undefined
 
   constructor(private readonly token: string) {}
 
@@ -58,8 +59,17 @@ class Seated implements Holder {
       const turn = await this.ask<Turn>(`turn?steps=${this.known}`)
       if (!turn) continue
       this.known = turn.steps
+      if (turn.end) await this.fetch()
       return turn
     }
+  }
+
+  /** The whole match, which everybody may see when it is over. It is fetched at once: the link ends with the match. */
+  private async fetch(): Promise<void> {
+    const answer = await fetch('seat/replay', { headers: { 'x-agon-seat': this.token } }).catch(() => undefined)
+    if (!answer?.ok) return
+    const bytes = await answer.blob()
+    this.replay = () => Promise.resolve(bytes)
   }
 
   leave() {

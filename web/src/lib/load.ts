@@ -97,6 +97,15 @@ class Served implements StepSource {
         : await reach(`api/message?${query(this.source)}&${which}`)
     return answer.status === 204 ? undefined : answer.text()
   }
+
+  async section(step: number, rule: string): Promise<string> {
+    const which = `step=${step}&rule=${encodeURIComponent(rule)}`
+    const answer =
+      this.source.kind === 'file'
+        ? await reach(`api/section?${which}`, { method: 'POST', body: this.source.bytes })
+        : await reach(`api/section?${query(this.source)}&${which}`)
+    return answer.text()
+  }
 }
 
 /** The engines in this page; none once they turned out not to work here. */

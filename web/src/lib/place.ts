@@ -13,6 +13,8 @@ export interface Place {
   /** A game played by hand in this page, who sits where, and what is played. */
   play: string
   seats: string
+  /** A game whose bots are scripts, which are written in this page. */
+  workshop: string
   /** The token of a seat that one has been given. */
   seat: string
   rules: string
@@ -26,7 +28,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', seat: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', workshop: '', seat: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -43,6 +45,7 @@ export function readPlace(hash: string): Place {
     match: /^\d{1,12}\.\d{1,9}$/.test(found.get('match') ?? '') ? found.get('match')! : '',
     play: found.get('play') ?? '',
     seats: found.get('seats') ?? '',
+    workshop: found.get('workshop') ?? '',
     seat: found.get('seat') ?? '',
     rules: found.get('rules') ?? '',
     map: found.get('map') ?? '',
@@ -67,6 +70,7 @@ export function writePlace(place: Place): string {
   put('match', place.match)
   put('play', place.play)
   put('seats', place.seats)
+  put('workshop', place.workshop)
   put('seat', place.seat)
   put('rules', place.rules)
   put('map', place.map)

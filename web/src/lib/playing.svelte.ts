@@ -18,8 +18,8 @@ export interface Holder {
     lend(seat: number, bot: string, times: number): Promise<Turn>
     back(): Promise<Turn>
   }
-  /** The match so far; none where a server keeps it. */
-  replay?(): Promise<Blob>
+  /** The match so far; none while a server keeps it. */
+  readonly replay?: (() => Promise<Blob>) | undefined
   leave(): void
 }
 
@@ -42,24 +42,24 @@ class Alone implements Holder {
   }
 
   prospect(seat: number, chosen: unknown[]) {
-    return this.ask<Prospect>({ ask: 'prospect', id: this.id, seat, chosen })
+    return this.ask<Prospect>({ prospect: { id: this.id, seat, chosen } })
   }
   answer(seat: number, chosen: unknown[]) {
-    return this.ask<Turn>({ ask: 'answer', id: this.id, seat, chosen })
+    return this.ask<Turn>({ answer: { id: this.id, seat, chosen } })
   }
   go() {
-    return this.ask<Turn>({ ask: 'go', id: this.id })
+    return this.ask<Turn>({ go: { id: this.id } })
   }
   readonly alone = {
-    hint: (seat: number, bot: string) => this.ask<unknown[]>({ ask: 'hint', id: this.id, seat, bot }),
-    lend: (seat: number, bot: string, times: number) => this.ask<Turn>({ ask: 'lend', id: this.id, seat, bot, times }),
-    back: () => this.ask<Turn>({ ask: 'back', id: this.id }),
+    hint: (seat: number, bot: string) => this.ask<unknown[]>({ hint: { id: this.id, seat, bot } }),
+    lend: (seat: number, bot: string, times: number) => this.ask<Turn>({ lend: { id: this.id, seat, bot, times } }),
+    back: () => this.ask<Turn>({ back: { id: this.id } }),
   }
   async replay() {
-    return new Blob([(await this.engines.play({ ask: 'replay', id: this.id }))!])
+    return new Blob([(await this.engines.play({ replay: { id: this.id } }))!])
   }
   leave() {
-    void this.engines.play({ ask: 'leave', id: this.id }).catch(() => {})
+    void this.engines.play({ leave: { id: this.id } }).catch(() => {})
   }
 }
 
@@ -114,12 +114,12 @@ export class Playing {
   }
 
   static async begin(engines: Asked, wanted: Wanted): Promise<Playing> {
-    return Playing.of(engines, await engines.play({ ask: 'begin', wanted }), wanted)
+    return Playing.of(engines, await engines.play({ begin: { wanted } }), wanted)
   }
 
   /** Goes on from an open replay. */
   static async resume(engines: Asked, replay: number, steps: number, seats: Sitter[]): Promise<Playing> {
-    return Playing.of(engines, await engines.play({ ask: 'resume', replay, steps, seats }), undefined)
+    return Playing.of(engines, await engines.play({ resume: { replay, steps, seats } }), undefined)
   }
 
   private static of(engines: Asked, answer: ArrayBuffer | undefined, wanted: Wanted | undefined): Playing {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use agon_game::Seat;
+use agon_game::{Seat, Transport};
 use agon_replay::{Replay, ReplayError};
 use agon_spec::MatchSpec;
 use agon_view::{Head, Privacy, View};
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, gate};
+use super::{AppState, gate, workshop};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
 use crate::hand::TakenSeat;
@@ -38,7 +38,9 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/file", get(file))
         .route("/journal", get(journal))
         .route("/message", get(message_of_name).post(message_of_bytes))
+        .route("/section", get(section_of_name).post(section_of_bytes))
         .route("/play", post(play))
+        .route("/script", get(workshop::script).post(workshop::save))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
     let seat = Router::new()
@@ -46,6 +48,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/turn", get(seat_turn))
         .route("/prospect", post(seat_prospect))
         .route("/answer", post(seat_answer))
+        .route("/replay", get(seat_replay))
         .layer(DefaultBodyLimit::max(LARGEST_CHOICE))
         .layer(middleware::from_fn_with_state(app.clone(), gate::seated));
     Router::new()
@@ -57,6 +60,11 @@ pub fn routes(app: Arc<AppState>) -> Router {
         )
         .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
+        .route(
+            "/editor.js",
+            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_EDITOR.bytes()) }),
+        )
+        .route("/box.html", get(workshop::script_box))
         .route(&format!("/{}", agon_module::NAME), get(engine))
         .nest("/api", private)
         .nest("/seat", seat)
@@ -132,6 +140,7 @@ fn describe(info: &agon_game::GameInfo) -> Game {
         presets: info.presets.iter().map(|it| Named { name: it.name, about: it.about }).collect(),
         maps: info.maps.iter().map(|it| GameMap { name: it.name, seats: it.seats }).collect(),
         generates: info.generates_maps,
+        scripts: info.transport == Transport::Script,
         builtins: info.builtins.iter().map(|it| Named { name: it.name, about: it.about }).collect(),
     }
 }
@@ -343,6 +352,35 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
     }
 }
 
+/// Which step, from 1, becomes a section of a spec file, and about which rule.
+#[derive(Deserialize)]
+struct Wanted {
+    step: u32,
+    rule: String,
+}
+
+async fn section_of_name(
+    State(app): State<Arc<AppState>>,
+    Query(wanted): Query<Wanted>,
+    Query(which): Query<Which>,
+) -> Response {
+    section(wanted, move || which.read(&app.shelf).map_err(|error| error.to_string())).await
+}
+
+async fn section_of_bytes(Query(wanted): Query<Wanted>, bytes: Bytes) -> Response {
+    section(wanted, move || Replay::read(&bytes).map_err(|error| error.to_string())).await
+}
+
+async fn section(wanted: Wanted, read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
+    let made =
+        tokio::task::spawn_blocking(move || agon_view::section(&read()?, wanted.step, Some(&wanted.rule)));
+    match made.await {
+        Ok(Ok(text)) => ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response(),
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
+    }
+}
+
 /// No list of choices is larger, in bytes.
 const LARGEST_CHOICE: usize = 1 << 20;
 /// So long a page waits for the others before it asks again.
@@ -373,6 +411,14 @@ async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps })
     match waited.await {
         Ok(Some(turn)) => json(turn),
         Ok(None) | Err(_) => StatusCode::NO_CONTENT.into_response(),
+    }
+}
+
+/// The replay of a match that is over.
+async fn seat_replay(Extension(seat): Extension<TakenSeat>) -> Response {
+    match seat.replay() {
+        Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        None => problem(StatusCode::CONFLICT, "the replay is there when the match is over"),
     }
 }
 

@@ -30,8 +30,14 @@ pub const SEAT: &str = "x-agon-seat";
 /// The app loads nothing from elsewhere and runs no script that is written into a page. Its engines are a module of
 /// WebAssembly in a worker, whose script lies within the app's.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
-                      'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action \
-                      'none'; frame-ancestors 'none'";
+                      'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; frame-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+/// What scripts that people write in the page run in: a page of its own without an origin, from which nothing gets out.
+/// Only there texts may become code.
+pub const BOX_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; \
+                              worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; \
+                              frame-ancestors 'self'";
 
 /// Around every answer: only who means this server gets one, and nothing of it is kept or framed.
 pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
@@ -42,13 +48,12 @@ pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next)
         refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text)
     };
     let headers = answer.headers_mut();
-    for (name, value) in [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
+    for (name, value) in
+        [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::REFERRER_POLICY, "no-referrer")]
+    {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    headers.entry(header::X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     answer

@@ -7,11 +7,12 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
+use agon_game::Transport;
 use agon_match::{Observer, Together};
 use agon_replay::Header;
 use agon_spec::MatchSpec;
 use agon_web::live::Camera;
-use agon_web::{Config, Handle, Host, Live, Server};
+use agon_web::{Config, Handle, Host, Live, ScriptFile, Server};
 use clap::Args;
 
 use crate::common::folders;
@@ -22,7 +23,8 @@ use crate::viewer::opener::Opener;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
-A journal of a series opens as the list of its matches. Two replays are shown side by side, and the first answer in which they differ is marked.
+A journal of a series opens as the list of its matches. A bot in JavaScript opens in the workshop: an editor beside the
+board, which saves to that file and no other. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network. The printed link opens it once; Enter
 prints another one.
 
@@ -30,14 +32,16 @@ Examples:
   agon watch agon-replays/cultist-wars-7.replay
   agon watch old.replay new.replay
   agon watch agon-series/LAST/journal.jsonl
+  agon watch bot.js
   agon watch --no-open --port 8080
   agon watch --bind 0.0.0.0 --port 8080 --token-file ~/.agon-token";
 
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// Replays or journals; two replays are compared [default: a page with the recent matches]
-    #[arg(value_name = "REPLAY|JOURNAL")]
+    /// Replays or journals; two replays are compared. Or a bot in JavaScript, to be written beside the board [default: a
+    /// page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL|SCRIPT")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
@@ -71,7 +75,10 @@ pub fn run(options: &WatchOptions) -> Done {
         agon_replay::file::open(file)
             .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
+    let script = script(&options.files)?;
+    let workshop = script.is_some();
     let config = Config {
+        script,
         address: options.bind.unwrap_or(Config::default().address),
         port: options.port,
         key,
@@ -82,6 +89,7 @@ pub fn run(options: &WatchOptions) -> Done {
     };
     let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
     let place = match &names[..] {
+        _ if workshop => format!("workshop={}", scripted_game()),
         [one] if is_journal(&options.files[0]) => format!("journal={one}"),
         [one] => format!("replay={one}"),
         [one, other] => format!("replay={one}&with={other}"),
@@ -104,6 +112,26 @@ pub fn run(options: &WatchOptions) -> Done {
     opener.open(&place, options.no_open);
     server.run(common::stop_on_ctrl_c())?;
     Ok(())
+}
+
+/// The script among the files, which is then the only one.
+fn script(files: &[PathBuf]) -> Result<Option<ScriptFile>, Failure> {
+    let is_script = |file: &&PathBuf| {
+        file.extension().is_some_and(|ending| ["js", "mjs", "cjs"].iter().any(|known| ending == *known))
+    };
+    match (files.iter().find(is_script), files.len()) {
+        (None, _) => Ok(None),
+        (Some(file), 1) => ScriptFile::new(file).map(Some).map_err(|error| Failure::usage(error.to_string())),
+        (Some(file), _) => {
+            Err(Failure::usage(format!("{}: a script is opened alone, in the workshop", file.display())))
+        }
+    }
+}
+
+/// The game whose bots are scripts.
+fn scripted_game() -> &'static str {
+    let found = agon_games::ALL.iter().find(|game| game.info().transport == Transport::Script);
+    found.map_or("", |game| game.info().name)
 }
 
 /// Whether a file begins like a journal of a series.

@@ -8,6 +8,7 @@ export type Asked =
   | { ask: 'open'; bytes: ArrayBuffer; shownAll: boolean }
   | { ask: 'lines'; id: number; from: number; to: number }
   | { ask: 'message'; id: number; step: number; seat: number }
+  | { ask: 'section'; id: number; step: number; rule: string }
   | { ask: 'import'; bytes: ArrayBuffer }
   | { ask: 'play'; bytes: ArrayBuffer }
   | { ask: 'close'; id: number }

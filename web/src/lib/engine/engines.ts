@@ -144,6 +144,10 @@ export class Computed implements StepSource {
     return bytes && new TextDecoder().decode(bytes)
   }
 
+  async section(step: number, rule: string): Promise<string> {
+    return new TextDecoder().decode(await this.ask((id) => ({ ask: 'section', id, step, rule })))
+  }
+
   close(): void {
     void this.engines.ask({ ask: 'close', id: this.id }).catch(() => {})
   }

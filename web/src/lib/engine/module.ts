@@ -10,6 +10,7 @@ interface Exports {
   agon_open(shownAll: number): number
   agon_lines(id: number, from: number, to: number): number
   agon_message(id: number, step: number, seat: number): number
+  agon_section(id: number, step: number): number
   agon_import(): number
   agon_play(): number
   agon_close(id: number): void
@@ -59,6 +60,12 @@ export class Engine {
   /** The message that asked a seat (from 1) at a step (from 0); none when it was not asked there. */
   message(id: number, step: number, seat: number): Uint8Array | undefined {
     return this.call(() => this.exports.agon_message(id, step, seat))
+  }
+
+  /** A step (from 1) as a section of a spec file about a rule; about that of its first rejected order when none is named. */
+  section(id: number, step: number, rule: string): Uint8Array {
+    this.give(new TextEncoder().encode(rule))
+    return this.call(() => this.exports.agon_section(id, step))!
   }
 
   /** The record of a match of an original, as a replay of ours. */

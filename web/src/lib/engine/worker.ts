@@ -22,6 +22,8 @@ function ask(engine: Engine, asked: Exclude<Asked, { ask: 'load' }>): Uint8Array
       return engine.lines(asked.id, asked.from, asked.to)
     case 'message':
       return engine.message(asked.id, asked.step, asked.seat)
+    case 'section':
+      return engine.section(asked.id, asked.step, asked.rule)
     case 'import':
       return engine.import(new Uint8Array(asked.bytes))
     case 'play':

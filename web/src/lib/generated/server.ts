@@ -32,6 +32,8 @@ export type Game = {
   maps: Array<GameMap>,
   /** Whether the seed can make a map. */
   generates: boolean,
+  /** Whether its bots are scripts, which can be written in the page. */
+  scripts: boolean,
   /** The bots inside the program. */
   builtins: Array<Named>,
 };
@@ -213,4 +215,14 @@ export type Refused = {
   error: string,
   /** Whether the file is no replay of ours: then the page looks whether it knows it. */
   foreign: boolean,
+};
+
+/** What a page is told of the script: `GET /api/script`. */
+export type ScriptText = {
+  /** The file, as it was named. */
+  name: string,
+  /** What stands in it. */
+  text: string,
+  /** What it is known by until it changes. */
+  stamp: string,
 };

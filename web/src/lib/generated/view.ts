@@ -186,33 +186,33 @@ export type Turn = {
 };
 
 /** What is asked of a match that is played by hand. */
-export type PlayAsk = { "ask": "begin",
+export type PlayAsk = { "begin": {
   /** Which. */
-  wanted: Wanted, } | { "ask": "resume",
+  wanted: Wanted, } } | { "resume": {
   /** The replay. */
   replay: number,
   /** How many steps stay. */
   steps: number,
   /** Who plays on. */
-  seats: Array<Sitter>, } | { "ask": "prospect",
+  seats: Array<Sitter>, } } | { "prospect": {
   /** The match. */
   id: number,
   /** Whose choices, from 1. */
   seat: number,
   /** A list of choices, as the game writes them. */
-  chosen: unknown[], } | { "ask": "answer",
+  chosen: unknown[], } } | { "answer": {
   /** The match. */
   id: number,
   /** Whose, from 1. */
   seat: number,
   /** A list of choices, as the game writes them. */
-  chosen: unknown[], } | { "ask": "hint",
+  chosen: unknown[], } } | { "hint": {
   /** The match. */
   id: number,
   /** For whom, from 1. */
   seat: number,
   /** The bot. */
-  bot: string, } | { "ask": "lend",
+  bot: string, } } | { "lend": {
   /** The match. */
   id: number,
   /** For whom, from 1. */
@@ -220,15 +220,25 @@ export type PlayAsk = { "ask": "begin",
   /** The bot. */
   bot: string,
   /** How often. */
-  times: number, } | { "ask": "go",
-  /** The match. */
-  id: number, } | { "ask": "back",
-  /** The match. */
-  id: number, } | { "ask": "replay",
-  /** The match. */
-  id: number, } | { "ask": "leave",
+  times: number, } } | { "question": {
   /** The match. */
   id: number,
+  /** Whose, from 1. */
+  seat: number, } } | { "say": {
+  /** The match. */
+  id: number,
+  /** Whose, from 1. */
+  seat: number,
+  /** The message. */
+  message: string, } } | { "go": {
+  /** The match. */
+  id: number, } } | { "back": {
+  /** The match. */
+  id: number, } } | { "replay": {
+  /** The match. */
+  id: number, } } | { "leave": {
+  /** The match. */
+  id: number, }
 };
 
 /** A match by hand that was begun. */
