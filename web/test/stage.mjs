@@ -127,7 +127,7 @@ export class Stage {
   async browse({ locked, ...options } = {}) {
     this.browser ??= await chromium.launch({ executablePath: found, args: ['--no-sandbox'] })
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
-    if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && sessionStorage.setItem('x-agon-key', key), KEY)
+    if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && window === top && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))

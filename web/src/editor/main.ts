@@ -3,7 +3,7 @@
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { javascript } from '@codemirror/lang-javascript'
-import { bracketMatching, defaultHighlightStyle, foldGutter, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from '@codemirror/language'
+import { bracketMatching, defaultHighlightStyle, ensureSyntaxTree, foldGutter, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
@@ -39,7 +39,8 @@ const look = (dark: boolean) => [
 /** Where the language itself is broken: the first places only, one mistake often makes many. */
 function broken(state: EditorState): Diagnostic[] {
   const found: Diagnostic[] = []
-  syntaxTree(state).iterate({
+  // What takes longer to read than this is left to the browser.
+  ensureSyntaxTree(state, state.doc.length, 1_000)?.iterate({
     enter: ({ type, from, to }) => {
       if (type.isError && found.length < 3) found.push({ from, to: Math.max(to, Math.min(from + 1, state.doc.length)), severity: 'error', message: 'This is no JavaScript.' })
     },
