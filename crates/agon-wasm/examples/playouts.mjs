@@ -1,8 +1,10 @@
 // How fast the engines are as WebAssembly, beside the same on this machine, in turn; measures, and asserts nothing:
 //
 //   cargo build --release --package agon-wasm --example playouts
-//   cargo build --release --package agon          (builds the module as well)
-//   node crates/agon-wasm/examples/playouts.mjs target/release/examples/playouts target/module/wasm32-unknown-unknown/wasm/agon_wasm.wasm
+//   cargo rustc --package agon-wasm --lib --features playouts --crate-type cdylib --target wasm32-unknown-unknown --profile wasm --target-dir target/playouts
+//   node crates/agon-wasm/examples/playouts.mjs target/release/examples/playouts target/playouts/wasm32-unknown-unknown/wasm/agon_wasm.wasm
+//
+// The module that pages get is the same without play-outs; a release build of the program makes it.
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -12,7 +14,7 @@ const [native, path] = process.argv.slice(2)
 const bytes = readFileSync(path)
 const params = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
 const sizes = [bytes.length, gzipSync(bytes, { level: 9 }).length, brotliCompressSync(bytes, { params }).length]
-console.log(`the module: ${sizes[0]} bytes, ${sizes[1]} with gzip, ${sizes[2]} with brotli`)
+console.log(`this module: ${sizes[0]} bytes, ${sizes[1]} with gzip, ${sizes[2]} with brotli`)
 
 const engine = new WebAssembly.Instance(new WebAssembly.Module(bytes), {}).exports
 engine.agon_start()
