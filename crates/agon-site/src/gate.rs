@@ -423,7 +423,8 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 
 /// Around everything: nobody waits for ever.
 pub async fn patience(request: Request, next: Next) -> Response {
-    let patience = if request.uri().path().ends_with("/upload") { PATIENCE_OF_UPLOADS } else { PATIENCE };
+    let patience =
+        if ["/upload", "/draft"].contains(&request.uri().path()) { PATIENCE_OF_UPLOADS } else { PATIENCE };
     match tokio::time::timeout(patience, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {

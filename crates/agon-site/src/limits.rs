@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_store::{AccountId, Time};
 
@@ -15,6 +15,13 @@ pub const PER_ADDRESS: u32 = 6_000;
 pub const TRIES: u32 = 10;
 /// Tries to sign in, sign up or guess a code from one address in [`QUARTER`].
 pub const TRIES_PER_ADDRESS: u32 = 600;
+
+/// Pages of one account that are live at once.
+pub const STREAMS: u32 = 8;
+/// The same without a session from one address.
+pub const STREAMS_PER_ADDRESS: u32 = 240;
+/// And of all together: fewer than connections, so that pages still come through.
+pub const MOST_STREAMS: u32 = 1_200;
 
 const MINUTE: i64 = 60_000;
 const QUARTER: i64 = 15 * MINUTE;
@@ -62,12 +69,41 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     }
 }
 
+/// Whose a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Looker {
+    Account(AccountId),
+    Address(IpAddr),
+}
+
+/// Streams that are open: how many each has.
+type Streams = Arc<Mutex<HashMap<Looker, u32>>>;
+
+/// A stream that is open; dropped, it makes room for another.
+pub struct Place {
+    streams: Streams,
+    whose: Looker,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = streams.get_mut(&self.whose) {
+            *count -= 1;
+            if *count == 0 {
+                streams.remove(&self.whose);
+            }
+        }
+    }
+}
+
 /// All limits.
 pub struct Limits {
     accounts: Windows<AccountId>,
     addresses: Windows<IpAddr>,
     tries: Windows<String>,
     tries_from: Windows<IpAddr>,
+    streams: Streams,
 }
 
 impl Default for Limits {
@@ -77,6 +113,7 @@ impl Default for Limits {
             addresses: Windows::new(MINUTE, PER_ADDRESS),
             tries: Windows::new(QUARTER, TRIES),
             tries_from: Windows::new(QUARTER, TRIES_PER_ADDRESS),
+            streams: Streams::default(),
         }
     }
 }
@@ -91,6 +128,24 @@ impl Limits {
             Some(account) => self.accounts.count(account, now),
             None => self.addresses.count(network(from), now),
         }
+    }
+
+    /// A stream is opened; none where there is no room.
+    pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Place> {
+        let (whose, most) = match account {
+            Some(account) => (Looker::Account(account), STREAMS),
+            None => (Looker::Address(network(from)), STREAMS_PER_ADDRESS),
+        };
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if streams.values().sum::<u32>() >= MOST_STREAMS {
+            return None;
+        }
+        let count = streams.entry(whose).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Place { streams: self.streams.clone(), whose })
     }
 
     /// A try to sign in to the account with this name, compared as names are.
@@ -162,6 +217,25 @@ mod tests {
             assert!(limits.tries.count(format!("person {person}"), Time(1)).is_err());
         }
         assert_eq!(limits.guess(HERE, Time(1)), Err(Time(QUARTER)), "and yet there is an end");
+    }
+
+    #[test]
+    fn streams_have_places_that_are_free_again() {
+        let limits = Limits::default();
+        let ann = Some(AccountId(1));
+        let mut open: Vec<Place> = (0..STREAMS).map(|_| limits.stream(ann, HERE).expect("room")).collect();
+        assert!(limits.stream(ann, HERE).is_none());
+        assert!(limits.stream(Some(AccountId(2)), HERE).is_some() && limits.stream(None, HERE).is_some());
+        open.pop();
+        assert!(limits.stream(ann, HERE).is_some());
+        drop(open);
+        assert!(limits.streams.lock().expect("not poisoned").is_empty(), "nothing is remembered of who went");
+        let addresses = (0..=u8::MAX).map(|last| IpAddr::V4(Ipv4Addr::new(10, 0, 1, last)));
+        let all: Vec<Place> = addresses
+            .flat_map(|from| (0..STREAMS_PER_ADDRESS).map(move |_| from))
+            .map_while(|from| limits.stream(None, from))
+            .collect();
+        assert_eq!(all.len(), MOST_STREAMS as usize);
     }
 
     #[test]

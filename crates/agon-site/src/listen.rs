@@ -66,6 +66,7 @@ impl Listening {
 async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
     let router = TowerToHyperService::new(routes::router(site.clone()));
     let room = Arc::new(Semaphore::new(MOST));
+    let beating = tokio::spawn(beat(site.clone()));
     loop {
         let Ok(place) = room.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
@@ -87,8 +88,20 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
         });
     }
     drop(listener);
+    beating.abort();
+    site.farewell();
     // Each connection has a place: when all are free, all were answered.
     let _ = room.acquire_many(MOST as u32).await;
+}
+
+/// Whoever looks on hears of a change within so long.
+const BEAT: Duration = Duration::from_millis(700);
+
+async fn beat(site: Arc<Site>) {
+    loop {
+        tokio::time::sleep(BEAT).await;
+        site.beat().await;
+    }
 }
 
 async fn converse(

@@ -59,7 +59,8 @@ pub struct Route {
     pub of: Of,
     /// What may come with it.
     pub body: Body,
-    /// Whether its answer is the same for everybody and may be kept: such are not counted against limits.
+    /// Whether it is not counted against the limits of requests: its answer is the same for everybody and may be kept, or it has
+    /// a limit of its own.
     pub still: bool,
     /// What answers.
     pub make: fn() -> MethodRouter<Arc<Site>>,
@@ -81,6 +82,11 @@ pub const fn still(path: &'static str, make: fn() -> MethodRouter<Arc<Site>>) ->
 }
 
 impl Route {
+    /// The same with a limit of its own.
+    pub const fn apart(self) -> Self {
+        Self { still: true, ..self }
+    }
+
     /// The same with a file.
     pub const fn uploads(self) -> Self {
         Self { body: Body::Upload, ..self }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::pages::words;
 use agon_contest::ContestFile;
 use agon_contest::config::{Date, SignUpWord};
 use agon_store::Time;
@@ -92,6 +93,21 @@ impl Settings {
             matches: file.ladder.matches,
             time_limit: file.time_limit.clone(),
         })
+    }
+
+    /// Why nothing can be handed in at this time, in the words of pages and programs; none when it can.
+    pub fn closed(&self, now: Time) -> Option<String> {
+        let told = |at| self.told(at, "%a %-d %b %H:%M");
+        match (self.opens, self.closes) {
+            (Some(opens), _) if now < opens => {
+                Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - now.0)))
+            }
+            (_, Some(closes)) if now >= closes => Some(format!(
+                "Uploads closed on {}. What stands on the ladder goes on playing.",
+                told(closes)
+            )),
+            _ => None,
+        }
     }
 
     /// The name of a map by its number.

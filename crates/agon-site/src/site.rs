@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use agon_ladder::Line;
 use agon_server::{Board, Server};
-use agon_store::reads::Ended;
+use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::limits::Limits;
 use crate::passwords::Passwords;
@@ -43,6 +43,7 @@ pub struct Site {
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
     shown: Mutex<Option<Kept>>,
+    pulse: watch::Sender<Option<Pulse>>,
 }
 
 /// The ladder with what pages say of it.
@@ -74,8 +75,8 @@ impl Site {
         let settings = RwLock::new(Arc::new(Settings::read(folder)?));
         let (limits, passwords) = (Limits::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
-        let shown = Mutex::default();
-        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown }))
+        let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
+        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown, pulse }))
     }
 
     /// Now.
@@ -138,6 +139,35 @@ impl Site {
         let shown = Arc::new(Shown { board, teams, last, places });
         *kept = Some((number, shown.clone()));
         Ok(shown)
+    }
+
+    /// What changes, for whoever looks on.
+    pub fn pulse(&self) -> watch::Receiver<Option<Pulse>> {
+        self.pulse.subscribe()
+    }
+
+    /// Nothing changes any more: whoever looks on is let go.
+    pub fn farewell(&self) {
+        self.pulse.send_replace(None);
+    }
+
+    /// Looks whether something changed, where somebody looks on.
+    pub async fn beat(&self) {
+        if self.pulse.receiver_count() == 0 {
+            return;
+        }
+        let (store, contest) = (self.store(), self.contest());
+        let board = self.server.board_number().await;
+        // What cannot be read now is read with the next beat.
+        let (Ok(acts), Ok(work)) = (store.last_event(contest).await, store.work(contest).await) else {
+            return;
+        };
+        let now = Some(Pulse { board, acts, work });
+        self.pulse.send_if_modified(|known| {
+            let is_new = *known != now;
+            *known = now;
+            is_new
+        });
     }
 
     /// Whether browsers reach it encrypted.

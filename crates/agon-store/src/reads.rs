@@ -38,6 +38,17 @@ pub struct Counts {
     pub oldest: Option<Time>,
 }
 
+/// What was there at a moment, by which one knows that something changed since.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// The last row of the log that the board has seen.
+    pub board: i64,
+    /// The last entry of the audit log.
+    pub acts: i64,
+    /// Of matches and versions: another number when one was planned or is over, or came to be something else.
+    pub work: i64,
+}
+
 /// How a check match of a version stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckState {
@@ -226,6 +237,21 @@ impl Store {
             all.entry(VersionId(version)).or_default().push(check);
         }
         Ok(all)
+    }
+
+    /// What of matches and versions is there now: each that is planned or over, and each step of a version, makes it another
+    /// number.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn work(&self, contest: ContestId) -> Result<i64, StoreError> {
+        // Matches that were ever planned, those of them that are over, versions' last step, trials that are over.
+        let work = sqlx::query_scalar(
+            "SELECT 2 * (SELECT coalesce(max(id), 0) FROM matches) - (SELECT count(*) FROM jobs WHERE contest_id = $1) \
+             - (SELECT count(*) FROM matches WHERE state = 'posted') + (SELECT coalesce(max(at_ms), 0) FROM steps) \
+             + (SELECT count(*) FROM trials WHERE ended_ms IS NOT NULL)",
+        );
+        Ok(work.bind(contest.0).fetch_one(&self.reader).await?)
     }
 
     /// The log behind row `after`, at most `most` rows.

@@ -81,6 +81,18 @@ fn header(size: u64, runs: bool) -> tar::Header {
     header
 }
 
+/// Files by their names, as one archive.
+///
+/// # Errors
+/// When a name cannot stand in one.
+pub fn of_files<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        archive.append_data(&mut header(bytes.len() as u64, bytes.starts_with(b"#!")), name, bytes)?;
+    }
+    archive.into_inner()
+}
+
 /// The most that [`pack`] puts into one archive, in bytes.
 pub const MOST_PACKED: u64 = 100 << 20;
 

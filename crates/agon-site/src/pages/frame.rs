@@ -57,6 +57,8 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
                 }
                 div.who {
                     @if let Some(told) = deadline(ask) { span.deadline { (icon("flag")) (told) } }
+                    // Shown by the script, on pages of which some part is live.
+                    button.live #live type="button" hidden aria-pressed="true" title="Whether this page is kept fresh" { "Live" }
                     @match person {
                         Some(person) => a href="/account" { (person.name) @if person.organiser { ", organiser" } },
                         None => { a href="/sign-in" { "Sign in" } }
@@ -93,6 +95,7 @@ fn document(title: &str, body: Markup) -> Markup {
                 title { (title) }
                 link rel="icon" href="/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/style.css";
+                script src="/live.js" defer {}
             }
             body { (body) }
         }
@@ -121,6 +124,11 @@ fn deadline(ask: &Ask) -> Option<String> {
     }
     let left = words::span(closes.0 - ask.now.0);
     Some(format!("uploads close {} · {left} left", settings.told(closes, "%a %H:%M")))
+}
+
+/// A part of a page that is kept fresh: `of` says by which hints (`board`, `acts`, `work`), `pace` how often at most, in seconds.
+pub fn live(id: &str, of: &str, pace: u32, content: Markup) -> Markup {
+    html! { div id=(id) data-live=(of) data-pace=(pace) { (content) } }
 }
 
 /// The field that every form bears.

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
+use crate::pages::version::Trial;
 use crate::pages::{ladder, matches, words};
 use crate::problem::Problem;
 use crate::site::Shown;
@@ -44,7 +45,7 @@ fn of_all(ask: &Ask, shown: &Shown) -> Markup {
             @else { (ladder::table(ask, shown, &top)) }
         }
     };
-    frame::page(ask, Here::Home, &ask.settings.title, &lead, content)
+    frame::page(ask, Here::Home, &ask.settings.title, &lead, frame::live("home", "board acts", 10, content))
 }
 
 fn without_team(ask: &Ask, shown: &Shown) -> Markup {
@@ -59,6 +60,7 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
     let content = html! {
         p.row {
             a.button.main href="/upload" { (icon("up")) "Hand a bot in" }
+            a.button href="/draft" { "Try a draft" }
             a.button href="/team" { "Team" }
             a.button href="/rules" { "Rules" }
         }
@@ -67,15 +69,37 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
             (ladder::table(ask, shown, &top))
         }
     };
+    let content = frame::live("home", "board acts", 10, content);
     frame::page(ask, Here::Home, "You have no bot yet", lead, content)
 }
 
+/// How much of what is bounded was used.
+fn used(quota: &agon_store::reads::Quota) -> String {
+    let (uploads, asked) = (quota.uploads_a_day, quota.asked_an_hour);
+    format!(
+        "Used: {} of {} uploads this day, {} of {} challenges and drafts this hour.",
+        uploads.used, uploads.most, asked.used, asked.most
+    )
+}
+
 async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Problem> {
+    let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let own = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
     let versions: Vec<&Version> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
-    let (answer, lead) = answer(ask, shown, team, &versions);
+    let (mut answer, mut lead) = answer(ask, shown, team, &versions);
+    let newest = versions.iter().rev().find(|version| version.state == VersionState::Live);
+    let trial = match newest {
+        Some(live) => Trial::of(ask, live.id).await?,
+        None => None,
+    };
+    if let (Some(trial), Some(live)) = (&trial, newest) {
+        if let Some(words) = trial.words() {
+            answer += &format!(", and v{} is {words}", live.n);
+        }
+        lead = format!("{} {lead}", trial.sentence(ask));
+    }
     let content = html! {
         div.columns {
             section.card {
@@ -88,9 +112,11 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
                 div.in {
                     p.row {
                         a.button.main href="/upload" { (icon("up")) "Hand in a version" }
-                        a.button href=(format!("/team/{}", team.id)) { "Your bot" }
-                        a.button href="/team" { "Team" }
+                        a.button href="/draft" { "Try a draft" }
+                        a.button href="/challenge" { "Challenge" }
                     }
+                    p.faint { (used(&quota)) }
+                    p { a href=(format!("/team/{}", team.id)) { "Your bot as all see it" } " · " a href="/team" { "Team" } }
                 }
             }
         }
@@ -103,7 +129,10 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
             }
         }
     };
-    Ok(frame::page(ask, Here::Home, &answer, &lead, content))
+    let heading = html! { h1 { (answer) } p.lead { (lead) } };
+    let heading = frame::live("heading", "board acts work", 5, heading);
+    let content = frame::live("home", "board acts work", 5, content);
+    Ok(frame::with_heading(ask, Here::Home, &answer, heading, content))
 }
 
 fn nothing_played(versions: &[&Version]) -> String {
@@ -172,6 +201,23 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
         html! { li { (icon(name)) div { h3 { (title) } p { (text) } a.button href=(address) { (label) } } } }
     };
     let newest = versions.last();
+    if let Some(waits) =
+        newest.filter(|version| version.state.is_waiting() || version.state == VersionState::Trial)
+    {
+        let (title, text) = match waits.state {
+            VersionState::Trial => {
+                ("is measured against the version before", "It takes its place when it is better.")
+            }
+            _ => ("is being made ready", "Its page says how the build and the check match go, as they go."),
+        };
+        items.push(item(
+            "clock",
+            format!("v{} {title}", waits.n),
+            text.to_owned(),
+            "Look on",
+            format!("/version/{}", waits.id),
+        ));
+    }
     if let Some(failed) = newest.filter(|version| version.state == VersionState::Failed) {
         let still = versions.iter().find(|version| version.state == VersionState::Live);
         let still = still.map_or_else(

@@ -39,18 +39,21 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         .collect();
     let from = which.from.min(found.len().saturating_sub(1)) / PAGE * PAGE;
     let here = &found[from.min(found.len())..(from + PAGE).min(found.len())];
-    let content = html! {
-        div.bar {
-            form.find method="get" action="/ladder" role="search" {
-                input type="search" name="find" value=(which.find) placeholder="Find a bot" aria-label="Find a bot" maxlength="64";
-            }
-            p.faint { (made(&shown, ask.now)) }
-        }
+    let rows = html! {
         @if here.is_empty() {
             p.empty { "No bot is called like that." }
         } @else {
             (table(&ask, &shown, here))
         }
+    };
+    let content = html! {
+        div.bar {
+            form.find method="get" action="/ladder" role="search" {
+                input type="search" name="find" value=(which.find) placeholder="Find a bot" aria-label="Find a bot" maxlength="64";
+            }
+            (frame::live("made", "board", 10, html! { p.faint { (made(&shown, ask.now)) } }))
+        }
+        (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
             "Place: where the bot stands with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone."

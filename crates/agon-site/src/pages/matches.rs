@@ -10,9 +10,10 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::Ask;
-use crate::pages::draw::chip;
+use crate::pages::challenge::Wanted;
+use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
-use crate::pages::{own, words};
+use crate::pages::{own, version, words};
 use crate::problem::Problem;
 
 /// A replay is no larger.
@@ -127,6 +128,7 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
             }
         }
     };
+    let content = frame::live("matches", "board work", 10, content);
     Ok(frame::page(&ask, Here::Matches, &answer, &now, content))
 }
 
@@ -227,7 +229,7 @@ fn marks(played: &Played, own: Option<usize>) -> Markup {
     }
     html! {
         @for fault in faults { (chip("bad", "warn", fault)) " " }
-        @if played.state == MatchState::Dead { (chip("warn", "warn", "ours: three tries came to nothing")) }
+        @if played.state == MatchState::Dead { (chip("warn", "warn", "given up")) }
         @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, ours · played again")) }
         @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
     }
@@ -240,6 +242,7 @@ fn kind(kind: Kind) -> &'static str {
         "ladder" => "rated",
         "challenge" => "challenge",
         "promotion" => "against the version before",
+        "draft" => "draft",
         _ => "unrated",
     }
 }
@@ -264,16 +267,27 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             settings.map(played.map)
         ),
         _ if played.state == MatchState::Dead => {
-            "Three tries came to nothing, and that is ours: it counts for nobody.".to_owned()
+            "It was given up, and counts for nobody. Where nothing else is said below, that is ours."
+                .to_owned()
         }
-        _ => "Its result is here as soon as it was played and computed again.".to_owned(),
+        _ => format!(
+            "It {}: its result is here as soon as it was played and computed again.",
+            match played.state {
+                MatchState::Planned => "waits for its turn".to_owned(),
+                _ => format!("is {}", state(&played)),
+            }
+        ),
     };
+    let cause = cause(&ask, &played).await?;
     let content = html! {
         @if played.replay.is_some() {
             p.row {
                 a.button.main href=(format!("/match/{}/view", played.id)) { "Watch it" }
                 a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
+                @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Once more" } }
             }
+        } @else if let Some(again) = again(&ask, &played).filter(|_| played.state == MatchState::Dead) {
+            p.row { a.button href=(again) { (icon("back")) "Once more" } }
         }
         section.card {
             table {
@@ -299,6 +313,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 }
             }
         }
+        (cause)
         @for own in &own { (own.card(&played, timing.get(own.seat).map_or(&[][..], Vec::as_slice), settings.time_limit.as_deref())) }
         dl.facts {
             dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
@@ -309,7 +324,12 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
         }
     };
-    Ok(frame::page(&ask, Here::Matches, &answer, &lead, content))
+    if played.settled.is_some() || played.state == MatchState::Dead {
+        return Ok(frame::page(&ask, Here::Matches, &answer, &lead, content));
+    }
+    let heading = frame::live("heading", "work", 1, html! { h1 { (answer) } p.lead { (lead) } });
+    let content = frame::live("match", "work", 1, content);
+    Ok(frame::with_heading(&ask, Here::Matches, &answer, heading, content))
 }
 
 fn score(score: f64) -> String {
@@ -336,12 +356,39 @@ fn sentence(played: &Played) -> String {
         played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
     let all: Vec<String> = played.seats.iter().map(label).collect();
     match (&firsts[..], &others[..]) {
+        ([], _) if played.state == MatchState::Dead => format!("{} came to nothing", all.join(" against ")),
         ([], _) => format!("{} is not over yet", all.join(" against ")),
         ([first], [other]) => format!("{first} beat {other}"),
         ([first], _) => format!("{first} came first of {}", all.len()),
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
         (firsts, _) => format!("{} share the first place", firsts.join(" and ")),
     }
+}
+
+/// Why a match that was asked for came to nothing, for whoever asked.
+async fn cause(ask: &Ask, played: &Played) -> Result<Markup, Problem> {
+    let team = ask.person().and_then(|person| person.team);
+    let (Some(team), MatchState::Dead) = (team, played.state) else { return Ok(html! {}) };
+    let asked = ask.site.store().asked(team, played.id).await?;
+    let Some((why, unfit)) = asked.and_then(|asked| asked.why) else { return Ok(html! {}) };
+    let cause = ask.site.server.why_not(&why, unfit);
+    Ok(own::cause(&cause, version::stage(cause.stage), html! {}))
+}
+
+/// Where the same can be asked for once more, where somebody of the team could have asked for it.
+fn again(ask: &Ask, played: &Played) -> Option<String> {
+    let team = ask.person().and_then(|person| person.team)?;
+    let form = match played.kind {
+        Kind::Draft => "draft",
+        Kind::Challenge => "challenge",
+        _ => return None,
+    };
+    let seat = played.seats.iter().position(|seat| seat.team == team)?;
+    let against =
+        played.seats.iter().enumerate().find(|(number, _)| *number != seat).map(|(_, seat)| seat.version)?;
+    let own = played.seats[seat].version;
+    let rest = Wanted::again(against, played.map, played.seed, seat);
+    Some(format!("/{form}?own={own}&{rest}"))
 }
 
 /// How long the answers of each seat took.

@@ -5,6 +5,8 @@ pub mod frame;
 pub mod words;
 
 mod account;
+mod challenge;
+mod events;
 mod home;
 mod ladder;
 mod matches;
@@ -55,6 +57,12 @@ pub const ROUTES: &[Route] = &[
     get("/version/{id}", Verb::Look, Of::Version, || asked(version::page)),
     get("/version/{id}/log", Verb::Look, Of::Version, || asked(version::log)),
     post("/version/{id}/live", Verb::Act, Of::Version, || sent(version::live)),
+    get("/challenge", Verb::Own, Of::Contest, || asked(challenge::form)),
+    post("/challenge", Verb::Act, Of::OwnTeam, || sent(challenge::challenge)),
+    get("/draft", Verb::Own, Of::Contest, || asked(challenge::draft_form)),
+    post("/draft", Verb::Own, Of::Contest, || sent(challenge::draft).layer(DefaultBodyLimit::max(LARGE)))
+        .uploads(),
+    get("/events", Verb::See, Of::Contest, || asked(events::events)).apart(),
     get("/upload", Verb::Own, Of::Contest, || asked(upload::form)),
     post("/upload", Verb::Own, Of::Contest, || sent(upload::upload).layer(DefaultBodyLimit::max(LARGE)))
         .uploads(),
@@ -82,6 +90,7 @@ pub const ROUTES: &[Route] = &[
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
     // Files of ours.
     still("/style.css", || asked(still::style)),
+    still("/live.js", || asked(still::live)),
     still("/icon.svg", || asked(still::icon)),
     still("/viewer/app.js", || asked(still::viewer_script)),
     still("/viewer/app.css", || asked(still::viewer_style)),

@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Response};
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
 
+/// The script of pages that are live.
+const LIVE: &str = include_str!("live.js");
+
 /// A file that browsers keep for a while.
 fn file(kind: &'static str, text: &'static str) -> Response {
     let kind = HeaderValue::from_static(kind);
@@ -18,6 +21,11 @@ fn file(kind: &'static str, text: &'static str) -> Response {
 /// The style sheet.
 pub async fn style() -> Response {
     file("text/css; charset=utf-8", STYLE)
+}
+
+/// What keeps pages fresh that are looked at.
+pub async fn live() -> Response {
+    file("text/javascript; charset=utf-8", LIVE)
 }
 
 /// The picture in the tab of the browser.

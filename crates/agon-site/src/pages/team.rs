@@ -35,6 +35,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             h1 { (team.name) " " @if team.boss { span.chip { "built in" } } }
             @if ask.person().is_some_and(|person| person.team == Some(team.id)) {
                 a.button.main href="/upload" { "Hand in a version" }
+            } @else if ask.person().is_some_and(|person| person.team.is_some()) {
+                @if let Some(live) = versions.iter().find(|version| version.state == VersionState::Live) {
+                    div.row { a.button href=(format!("/challenge?against={}", live.id)) { "Challenge" } a.button href=(format!("/draft?against={}", live.id)) { "Try a draft against it" } }
+                }
             }
         }
         p.lead { (lead(&shown, at, team)) }

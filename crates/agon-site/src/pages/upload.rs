@@ -22,32 +22,17 @@ use crate::secrets;
 /// The most bytes of what is handed in.
 pub const LARGEST: usize = 20 << 20;
 /// So many are taken in at once, each in memory until it is whole; others wait.
-static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(8));
+pub static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(8));
 /// A field before the file is no longer.
-const LONGEST_FIELD: usize = 4096;
+pub const LONGEST_FIELD: usize = 4096;
 
 /// The form.
 pub async fn form(ask: Ask) -> Result<Markup, Problem> {
     page(&ask, None).await
 }
 
-/// Why nothing can be handed in now.
-pub fn closed(ask: &Ask) -> Option<String> {
-    let settings = &ask.settings;
-    let told = |at| settings.told(at, "%a %-d %b %H:%M");
-    match (settings.opens, settings.closes) {
-        (Some(opens), _) if ask.now < opens => {
-            Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - ask.now.0)))
-        }
-        (_, Some(closes)) if ask.now >= closes => {
-            Some(format!("Uploads closed on {}. What stands on the ladder goes on playing.", told(closes)))
-        }
-        _ => None,
-    }
-}
-
 /// When there is room again for what a quota keeps out.
-fn until(ask: &Ask, at: Time) -> String {
+pub fn until(ask: &Ask, at: Time) -> String {
     format!("from {}, in {}", ask.settings.told(at, "%H:%M"), words::span(at.0 - ask.now.0))
 }
 
@@ -78,7 +63,7 @@ async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
 }
 
 async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
-    if let Some(closed) = closed(ask).filter(|_| why.is_none()) {
+    if let Some(closed) = ask.settings.closed(ask.now).filter(|_| why.is_none()) {
         let content = html! { a.button href="/" { "Home" } };
         return Ok(frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content));
     }
@@ -116,10 +101,10 @@ async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
 }
 
 /// A field in which a form says something short.
-async fn short(mut field: Field<'_>) -> Result<String, Problem> {
+pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
-        if bytes.len() + piece.len() > LONGEST_FIELD {
+        if bytes.len() + piece.len() > longest {
             return Err(Problem::wrong("A field of the form is too long."));
         }
         bytes.extend_from_slice(&piece);
@@ -127,7 +112,7 @@ async fn short(mut field: Field<'_>) -> Result<String, Problem> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn cut_off() -> Problem {
+pub fn cut_off() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "Cut off",
@@ -138,7 +123,7 @@ fn cut_off() -> Problem {
 
 /// Something is handed in.
 pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
-    if let Some(closed) = closed(&ask) {
+    if let Some(closed) = ask.settings.closed(ask.now) {
         return Err(
             Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
         );
@@ -148,15 +133,15 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {
             Some("form") => {
-                ask.check_form(&short(field).await?)?;
+                ask.check_form(&short(field, LONGEST_FIELD).await?)?;
                 is_ours = true;
             }
             // The token comes first: of somebody else's form nothing more is read.
             Some("file") if is_ours => return take(&ask, field, only_if_better).await,
             Some("file") => ask.check_form("")?,
-            Some("only_if_better") => only_if_better = short(field).await? == "yes",
+            Some("only_if_better") => only_if_better = short(field, LONGEST_FIELD).await? == "yes",
             _ => {
-                short(field).await?;
+                short(field, LONGEST_FIELD).await?;
             }
         }
     }
@@ -168,8 +153,8 @@ async fn again(ask: &Ask, why: &str) -> Result<Response, Problem> {
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
 }
 
-async fn take(ask: &Ask, mut field: Field<'_>, only_if_better: bool) -> Result<Response, Problem> {
-    let name = field.file_name().unwrap_or("bot").to_owned();
+/// A file of a form, whole; `back` leads to the form.
+pub async fn whole(mut field: Field<'_>, back: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
         if bytes.len() + piece.len() > LARGEST {
@@ -177,12 +162,16 @@ async fn take(ask: &Ask, mut field: Field<'_>, only_if_better: bool) -> Result<R
                 "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of training.",
                 LARGEST >> 20
             );
-            return Err(
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", why).then("Hand in", "/upload")
-            );
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", why).then("The form", back));
         }
         bytes.extend_from_slice(&piece);
     }
+    Ok(bytes)
+}
+
+async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Response, Problem> {
+    let name = field.file_name().unwrap_or("bot").to_owned();
+    let bytes = whole(field, "/upload").await?;
     if bytes.is_empty() {
         return again(ask, "The file is empty.").await;
     }
@@ -230,7 +219,7 @@ async fn take(ask: &Ask, mut field: Field<'_>, only_if_better: bool) -> Result<R
 }
 
 /// The team for which somebody hands in: who has none plays alone, under their own name.
-async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
+pub async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
     let person = ask.whoever()?;
     if let Some(team) = person.team {
         return Ok(Ok(team));

@@ -133,6 +133,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             div.row {
                 @if may_act && version.state == VersionState::Former { (back(version, "main")) }
                 @if may_act && version.state == VersionState::Failed { a.button.main href="/upload" { (icon("up")) "Hand in again" } }
+                @if may_act && matches!(version.state, VersionState::Live | VersionState::Former) { a.button href=(format!("/challenge?own={}", version.id)) { "Challenge with v" (n) } }
                 @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(&before.version, "")) }
             }
         }
@@ -158,6 +159,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             dt { "Who sees this page" } dd { "Your team, and the organiser." }
         }
     };
+    let goes_on = version.state.is_waiting() || version.state == VersionState::Trial;
+    let pace = if goes_on { 1 } else { 5 };
+    let heading = frame::live("heading", "board acts work", pace, heading);
+    let content = frame::live("version", "board acts work", pace, content);
     Ok(frame::with_heading(&ask, Here::Home, &answer, heading, content))
 }
 

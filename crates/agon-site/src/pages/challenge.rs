@@ -1,0 +1,330 @@
+//! Matches that somebody asks for: challenges with a version, drafts of what is none yet. Neither is rated.
+
+use agon_game::Starter;
+use agon_server::Wish;
+use agon_store::acts::{Asked, Own};
+use agon_store::reads::Quota;
+use agon_store::{EntrantId, VersionId, VersionState};
+use agon_worker::pack;
+use axum::Form;
+use axum::extract::{Multipart, Query};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::frame::{self, Here, field, token, wrong};
+use crate::pages::upload;
+use crate::problem::Problem;
+use crate::secrets;
+use crate::site::Shown;
+
+/// So many opponents are offered, the best first.
+const OFFERED: usize = 200;
+/// The longest text of the editor, in bytes.
+const LONGEST: usize = 512 << 10;
+
+/// What is wanted: what the forms send, and what a link fills in.
+#[derive(Clone, Default, Deserialize)]
+pub struct Wanted {
+    #[serde(default)]
+    own: String,
+    #[serde(default)]
+    against: String,
+    #[serde(default)]
+    map: String,
+    #[serde(default)]
+    seed: String,
+    #[serde(default)]
+    seat: String,
+    #[serde(default)]
+    language: String,
+}
+
+impl Wanted {
+    /// The same again, as the query of an address.
+    pub fn again(against: VersionId, map: i64, seed: i64, seat: usize) -> String {
+        format!("against={against}&map={}&seed={seed}&seat={}", map + 1, seat + 1)
+    }
+
+    /// The wish that this is, of `own` for `entrant`.
+    fn wish(&self, entrant: EntrantId, own: Own) -> Result<Wish, String> {
+        let number = |text: &str, what: &str, usual: i64| match text.trim() {
+            "" => Ok(usual),
+            text => text.parse::<i64>().map_err(|_| format!("The {what} is a whole number, or nothing.")),
+        };
+        let against = self.against.parse().map(VersionId).map_err(|_| "Choose an opponent.".to_owned())?;
+        let seat = number(&self.seat, "seat", 1)?;
+        let seat = usize::try_from(seat - 1).map_err(|_| "Seats are counted from 1.".to_owned())?;
+        let chance = i64::from(u32::from_le_bytes(secrets::random()) >> 1);
+        let (map, seed) = (number(&self.map, "map", 1)? - 1, number(&self.seed, "seed", chance)?);
+        Ok(Wish { entrant, own, against, map, seed, seat })
+    }
+}
+
+/// What a team may still ask for, before it meets the limit: the sentence, and whether there is room.
+fn room(ask: &Ask, quota: Option<&Quota>) -> (String, bool) {
+    let most = agon_store::acts::asked::MOST_ASKED;
+    let Some(used) = quota.map(|quota| quota.asked_an_hour) else {
+        return (format!("Up to {most} challenges and drafts an hour."), true);
+    };
+    match used.until {
+        Some(until) => {
+            let text = format!(
+                "The team has asked for {} matches this hour, which is all it may. The next can come {}.",
+                used.used,
+                upload::until(ask, until)
+            );
+            (text, false)
+        }
+        None => (format!("Challenges and drafts: {} of {} this hour.", used.used, used.most), true),
+    }
+}
+
+async fn quota(ask: &Ask) -> Result<Option<Quota>, Problem> {
+    match ask.person().and_then(|person| person.team) {
+        Some(team) => Ok(Some(ask.site.store().quota(team, ask.now).await?)),
+        None => Ok(None),
+    }
+}
+
+/// Opponent, map, seed and seat: the same for both forms.
+fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
+    let team = ask.person().and_then(|person| person.team);
+    let own_name = shown.teams.values().find(|one| Some(one.id) == team).map(|team| team.name.as_str());
+    let live = shown.board.lines.iter().filter_map(|line| {
+        let mut versions = shown.board.versions.iter();
+        versions.find(|version| version.entrant == line.entrant && version.state == VersionState::Live)
+    });
+    let own = shown.board.versions.iter().rev().filter(|version| {
+        Some(version.entrant.as_str()) == own_name
+            && matches!(version.state, VersionState::Live | VersionState::Former | VersionState::Trial)
+    });
+    let seats = ask.site.server.policy().seats;
+    let chosen = |id: VersionId| wanted.against == id.to_string();
+    html! {
+        (field("Against", "Any bot that is live, or an old version of your own.", html! {
+            select name="against" required {
+                optgroup label="Live" { @for version in live.take(OFFERED) {
+                    option value=(version.id) selected[chosen(version.id)] { (version.entrant) @if !version.boss { " v" (version.n) } }
+                } }
+                optgroup label="Your versions" { @for version in own.take(40) {
+                    option value=(version.id) selected[chosen(version.id)] { "v" (version.n) }
+                } }
+            }
+        }))
+        div.three {
+            @if ask.settings.maps.len() > 1 {
+                (field("Map", "", html! { select name="map" { @for map in 0..ask.settings.maps.len() as i64 {
+                    option value=(map + 1) selected[wanted.map == (map + 1).to_string()] { (ask.settings.map(map)) }
+                } } }))
+            }
+            (field("Seat", "", html! { select name="seat" { @for seat in 1..=seats { option value=(seat) selected[wanted.seat == seat.to_string()] { (seat) } } } }))
+            (field("Seed", "Empty: any.", html! { input name="seed" value=(wanted.seed) inputmode="numeric" maxlength="19" autocomplete="off"; }))
+        }
+    }
+}
+
+/// The form of a challenge.
+pub async fn form(ask: Ask, Query(wanted): Query<Wanted>) -> Result<Markup, Problem> {
+    page(&ask, &wanted, None).await
+}
+
+async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, Problem> {
+    let shown = ask.site.shown().await?;
+    let team = ask.person().and_then(|person| person.team);
+    let own = match team {
+        Some(team) => ask.site.store().own_versions(team).await?,
+        None => Vec::new(),
+    };
+    let plays = |state| matches!(state, VersionState::Live | VersionState::Former | VersionState::Trial);
+    let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| plays(own.state)).collect();
+    if own.is_empty() {
+        let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Hand a version in" } } };
+        let lead = "A challenge is played with a version that has passed its check. A draft needs none: it plays as it is.";
+        return Ok(frame::page(ask, Here::Home, "You have no version that plays yet", lead, content));
+    }
+    let (room, is_room) = room(ask, quota(ask).await?.as_ref());
+    let content = html! {
+        form.card.form method="post" action="/challenge" {
+            (wrong(why))
+            (token(ask))
+            (field("With", "", html! { select name="own" { @for version in &own {
+                option value=(version.id) selected[wanted.own == version.id.to_string()] { "v" (version.n) @if version.state == VersionState::Live { ", live" } }
+            } } }))
+            (choices(ask, &shown, wanted))
+            p.faint { (room) }
+            button.main disabled[!is_room] { "Challenge" }
+        }
+        p { "Something that is no version yet? " a href="/draft" { "Try a draft" } "." }
+    };
+    let lead = "It is played within seconds, and changes no rating. You see what your program wrote; the other team sees the match as well.";
+    Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
+}
+
+/// A challenge is asked for.
+pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response, Problem> {
+    let team = ask.whoever()?.team.ok_or_else(Problem::ours)?;
+    let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
+    match wish.and_then(|own| wanted.wish(team, Own::Version(VersionId(own)))) {
+        Ok(wish) => match asked(&ask, wish).await? {
+            Ok(to) => Ok(to),
+            Err((status, why)) => Ok((status, page(&ask, &wanted, Some(&why)).await?).into_response()),
+        },
+        Err(why) => {
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&ask, &wanted, Some(&why)).await?).into_response())
+        }
+    }
+}
+
+/// Asks for a match: where it will be, or why there is none.
+async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
+    let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+    Ok(match ask.site.server.ask(wish, ask.now).await {
+        Ok(Asked::Planned(game)) => Ok(Redirect::to(&format!("/match/{game}")).into_response()),
+        Ok(Asked::TooMany(until)) => {
+            let why = format!(
+                "The team has asked for all the matches it may for now; the next can come {}.",
+                upload::until(ask, until)
+            );
+            Err((StatusCode::TOO_MANY_REQUESTS, why))
+        }
+        Ok(Asked::NotThere) => {
+            Err((unfit, "That version is not live any more: choose another one.".to_owned()))
+        }
+        Err(agon_server::ServerError::Wrong(why)) => Err((unfit, format!("That cannot be played: {why}."))),
+        Err(error) => return Err(error.into()),
+    })
+}
+
+/// The starter that the editor begins with: of the language that is wanted, else the first.
+fn starter(ask: &Ask, language: &str) -> Option<&'static Starter> {
+    let starters = agon_games::find(&ask.settings.game)?.info().starters;
+    starters.iter().find(|starter| starter.language.name() == language).or_else(|| starters.first())
+}
+
+/// The form of a draft.
+pub async fn draft_form(ask: Ask, Query(wanted): Query<Wanted>) -> Result<Markup, Problem> {
+    draft_page(&ask, &wanted, None, None).await
+}
+
+async fn draft_page(
+    ask: &Ask,
+    wanted: &Wanted,
+    code: Option<&str>,
+    why: Option<&str>,
+) -> Result<Markup, Problem> {
+    let shown = ask.site.shown().await?;
+    let starter = starter(ask, &wanted.language);
+    let languages = agon_games::find(&ask.settings.game).map_or(&[][..], |game| game.info().starters);
+    let (room, is_room) = room(ask, quota(ask).await?.as_ref());
+    let begun = starter.and_then(|own| own.files.iter().find(|(name, _)| *name == own.strategy));
+    let content = html! {
+        @if languages.len() > 1 {
+            div.bar { div.tabs role="group" aria-label="Language" { @for one in languages {
+                a href=(format!("/draft?language={}", one.language.name())) aria-current=[starter.is_some_and(|own| own.language == one.language).then_some("true")] { (one.language.title()) }
+            } } }
+        }
+        form.card.form.editor method="post" action="/draft" enctype="multipart/form-data" {
+            (wrong(why))
+            (token(ask))
+            @if let Some(starter) = starter {
+                input type="hidden" name="language" value=(starter.language.name());
+                label.field {
+                    span { (starter.strategy) }
+                    textarea name="code" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" { "\n" (code.or(begun.map(|(_, text)| *text)).unwrap_or_default()) }
+                    small { "It begins as the " (starter.language.title()) " starter, whose other files go with it. Another language begins anew." }
+                }
+            }
+            (choices(ask, &shown, wanted))
+            label.field {
+                span { "Or a file instead of the text" }
+                input type="file" name="file";
+                small { "An archive or a single file, as for a version." }
+            }
+            p.faint { (room) }
+            button.main disabled[!is_room] { "Play it" }
+        }
+    };
+    let lead = "No version is made, nothing is rated, and nobody else sees it. The result is there within seconds, with what your program wrote.";
+    Ok(frame::page(ask, Here::Home, "Try a draft", lead, content))
+}
+
+/// The files of a starter with another strategy, as an archive.
+fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Problem> {
+    // Browsers send the line ends of another system.
+    let code = code.replace("\r\n", "\n");
+    let files = starter.files.iter().map(|(name, text)| {
+        (*name, if *name == starter.strategy { code.as_bytes() } else { text.as_bytes() })
+    });
+    pack::of_files(files).map_err(|_| Problem::ours())
+}
+
+/// A draft is to be played.
+pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
+    let _room = upload::ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    let (mut is_ours, mut wanted, mut code, mut file) = (false, Wanted::default(), String::new(), None);
+    while let Some(field) = form.next_field().await.map_err(|_| upload::cut_off())? {
+        let name = field.name().unwrap_or_default().to_owned();
+        // The token comes first: of somebody else's form nothing more is read.
+        if name == "form" {
+            ask.check_form(&upload::short(field, upload::LONGEST_FIELD).await?)?;
+            is_ours = true;
+            continue;
+        }
+        if !is_ours {
+            ask.check_form("")?;
+        }
+        match name.as_str() {
+            "file" => {
+                let called = field.file_name().unwrap_or_default().to_owned();
+                let bytes = upload::whole(field, "/draft").await?;
+                file = (!bytes.is_empty()).then_some((called, bytes));
+            }
+            "code" => code = upload::short(field, LONGEST).await?,
+            name => {
+                let text = upload::short(field, upload::LONGEST_FIELD).await?;
+                match name {
+                    "against" => wanted.against = text,
+                    "map" => wanted.map = text,
+                    "seed" => wanted.seed = text,
+                    "seat" => wanted.seat = text,
+                    "language" => wanted.language = text,
+                    _ => {}
+                }
+            }
+        }
+    }
+    let kept = code.clone();
+    let again = async |status: StatusCode, why: &str| -> Result<Response, Problem> {
+        let code = (!kept.is_empty()).then_some(kept.as_str());
+        Ok((status, draft_page(&ask, &wanted, code, Some(why)).await?).into_response())
+    };
+    let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+    let (name, bytes) = match (file, starter(&ask, &wanted.language)) {
+        (Some(file), _) => file,
+        (None, Some(starter)) if !code.trim().is_empty() => {
+            ("draft.tar".to_owned(), with_strategy(starter, &code)?)
+        }
+        _ => return again(unfit, "Write something, or choose a file.").await,
+    };
+    let team = match upload::team(&ask).await? {
+        Ok(team) => team,
+        Err(why) => return again(unfit, &why).await,
+    };
+    let source = match ask.site.server.draft(&name, bytes)? {
+        Ok(source) => source,
+        Err(cause) => {
+            let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
+            return again(unfit, &format!("{}{fix}", cause.what)).await;
+        }
+    };
+    match wanted.wish(team, Own::Draft(source)) {
+        Ok(wish) => match asked(&ask, wish).await? {
+            Ok(to) => Ok(to),
+            Err((status, why)) => again(status, &why).await,
+        },
+        Err(why) => again(unfit, &why).await,
+    }
+}

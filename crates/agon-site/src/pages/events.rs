@@ -1,0 +1,140 @@
+//! `/events`: hints that something changed, for pages that are looked at. A hint says no more than which kind of thing it was; the
+//! page then asks again, with the rights of whoever looks. Its id is what was known then, so that whoever comes back after a cut
+//! hears at once what they missed, also from a server that has begun anew.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agon_store::reads::Pulse;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tokio::sync::{mpsc, watch};
+use tokio_stream::Stream;
+
+use crate::gate::Ask;
+use crate::limits::Place;
+use crate::problem::Problem;
+
+/// Something is said so often at least, or proxies and browsers give up.
+const QUIET: Duration = Duration::from_secs(20);
+/// A stream ends after so long; the browser comes back.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// In how many seconds to come back where there is no room.
+const AGAIN: i64 = 30;
+
+/// What changed between two moments, in the words of pages.
+fn hints(before: &Pulse, now: &Pulse) -> Vec<&'static str> {
+    let mut hints = Vec::new();
+    if before.board != now.board {
+        hints.push("board");
+    }
+    if before.acts != now.acts {
+        hints.push("acts");
+    }
+    if before.work != now.work {
+        hints.push("work");
+    }
+    hints
+}
+
+/// What was known, as an id.
+fn id(pulse: &Pulse) -> String {
+    format!("{}-{}-{}", pulse.board, pulse.acts, pulse.work)
+}
+
+/// What somebody knew who has this id; none where it is no id of ours.
+fn known(id: &str) -> Option<Pulse> {
+    let mut numbers = id.split('-').map(|part| part.parse().ok());
+    let pulse = Pulse { board: numbers.next()??, acts: numbers.next()??, work: numbers.next()?? };
+    numbers.next().is_none().then_some(pulse)
+}
+
+fn told(before: &Pulse, now: &Pulse) -> Option<Bytes> {
+    let hints = hints(before, now);
+    let text = || format!("id: {}\nevent: hint\ndata: {}\n\n", id(now), hints.join(" "));
+    (!hints.is_empty()).then(|| text().into())
+}
+
+/// The stream of hints.
+pub async fn events(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
+    let account = ask.person().map(|person| person.account);
+    let Some(place) = ask.site.limits.stream(account, ask.from) else {
+        let mut problem = Problem::too_much("Enough pages of yours are live already.", AGAIN);
+        problem.status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(problem);
+    };
+    let last = headers.get("last-event-id").and_then(|id| known(id.to_str().ok()?));
+    let (sender, receiver) = mpsc::channel(4);
+    tokio::spawn(tell(ask.site.pulse(), last, sender));
+    let kind = HeaderValue::from_static("text/event-stream");
+    let body = Body::from_stream(Told { receiver, _place: place });
+    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// Tells of each change until nobody listens, it was long enough, or the server stops.
+async fn tell(mut pulse: watch::Receiver<Option<Pulse>>, last: Option<Pulse>, to: mpsc::Sender<Bytes>) {
+    let first = pulse.borrow_and_update().clone();
+    let mut is_begun = first.is_some();
+    let mut before = last.or(first);
+    if to.send(Bytes::from_static(b"retry: 3000\n\n")).await.is_err() {
+        return;
+    }
+    let end = tokio::time::Instant::now() + LONGEST;
+    loop {
+        let now = pulse.borrow_and_update().clone();
+        // It was there, and is no more: the server stops.
+        if now.is_none() && is_begun {
+            return;
+        }
+        is_begun |= now.is_some();
+        let said = match (&before, &now) {
+            (Some(before), Some(now)) => told(before, now),
+            _ => None,
+        };
+        if let Some(said) = said
+            && to.send(said).await.is_err()
+        {
+            return;
+        }
+        before = now.or(before);
+        tokio::select! {
+            changed = pulse.changed() => if changed.is_err() { return },
+            () = to.closed() => return,
+            () = tokio::time::sleep_until(end) => return,
+            () = tokio::time::sleep(QUIET) => if to.send(Bytes::from_static(b": still here\n\n")).await.is_err() { return },
+        }
+    }
+}
+
+/// What is told, as the body of an answer; its place is free again when nobody listens any more.
+struct Told {
+    receiver: mpsc::Receiver<Bytes>,
+    _place: Place,
+}
+
+impl Stream for Told {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.receiver.poll_recv(context).map(|piece| piece.map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_says_what_changed_and_its_id_what_was_known() {
+        let (before, now) = (Pulse { board: 3, acts: 9, work: 5 }, Pulse { board: 4, acts: 9, work: 6 });
+        let said = told(&before, &now).expect("something changed");
+        assert_eq!(said, "id: 4-9-6\nevent: hint\ndata: board work\n\n");
+        assert_eq!((known("4-9-6"), told(&now, &now)), (Some(now), None));
+        for foreign in ["", "4-9", "4-9-6-1", "a-b-c", "4-9-99999999999999999999"] {
+            assert_eq!(known(foreign), None, "{foreign}");
+        }
+    }
+}
