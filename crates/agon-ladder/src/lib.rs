@@ -24,7 +24,7 @@ pub use shown::{Line, Standing, shown};
 pub use table::{Place, Table};
 pub use verdict::Verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_pairing::ladder::Known;
 use agon_stats::{Match, MatchBlock};
@@ -59,6 +59,8 @@ pub struct Ladder {
     matches: BTreeMap<i64, u32>,
     /// Blocks since ratings were made last.
     unseen: usize,
+    /// Versions that rulings took out: no block in which one sat counts.
+    out: BTreeSet<i64>,
 }
 
 impl Default for Ladder {
@@ -77,6 +79,7 @@ impl Ladder {
             whole: Vec::new(),
             matches: BTreeMap::new(),
             unseen: 0,
+            out: BTreeSet::new(),
         }
     }
 
@@ -133,6 +136,11 @@ impl Ladder {
         let number = *self.numbers.entry(version).or_insert(next);
         self.known.grow(self.numbers.len());
         number
+    }
+
+    /// Leaves the blocks of these versions out of the table from now on, and no others.
+    pub fn leave_out(&mut self, versions: BTreeSet<i64>) {
+        self.out = versions;
     }
 
     /// In how many rated matches a version sat.

@@ -1,6 +1,8 @@
 //! The table: a function of the rated rows of the log.
 
-use agon_stats::{Options, RatingError, Results, TableKey, rate};
+use std::collections::BTreeSet;
+
+use agon_stats::{MatchBlock, Options, RatingError, Results, TableKey, rate};
 use serde::{Deserialize, Serialize};
 
 use crate::{Ladder, Row};
@@ -64,10 +66,14 @@ pub fn fingerprint(rows: &[Row]) -> u64 {
 }
 
 impl Ladder {
-    /// The table of all blocks that are whole, under the rules that `key` names.
+    /// The table of all blocks that are whole and in which nobody sat who is out, under the rules that `key` names.
     pub fn table(&self, key: &TableKey) -> Table {
         let mut results = Results::new(key.clone());
-        for block in &self.whole {
+        let out: BTreeSet<String> = self.out.iter().map(|version| name(*version)).collect();
+        let counts = |block: &&MatchBlock| {
+            !block.matches.iter().flat_map(|game| &game.bots).any(|bot| out.contains(bot))
+        };
+        for block in self.whole.iter().filter(counts) {
             // Matches have as many ranks as seats, or they would not be in the log.
             let _ = results.push(key, block.clone());
         }
@@ -139,6 +145,20 @@ mod tests {
         assert_eq!((table.matches, table.blocks), (60, 30));
         assert_eq!(table.places.iter().map(|place| place.version).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(table.places.iter().all(|place| place.low < place.elo && place.elo < place.high));
+    }
+
+    #[test]
+    fn without_somebody_the_table_is_as_if_they_had_never_played_and_with_them_as_before() {
+        let mut ladder = Ladder::new();
+        rows().into_iter().for_each(|row| ladder.feed(row));
+        let whole = ladder.table(&key());
+        ladder.leave_out([2].into());
+        let mut others = Ladder::new();
+        rows().into_iter().filter(|row| !row.versions.contains(&2)).for_each(|row| others.feed(row));
+        assert_eq!(ladder.table(&key()), others.table(&key()));
+        assert!(ladder.table(&key()).places.iter().all(|place| place.version != 2));
+        ladder.leave_out(BTreeSet::new());
+        assert_eq!(ladder.table(&key()), whole);
     }
 
     #[test]

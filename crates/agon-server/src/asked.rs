@@ -72,7 +72,10 @@ impl Server {
         let (mut planned, mut idle) = (0, Vec::new());
         while planned < most {
             let Some(lane) = learnt.shares.next(|lane| !idle.contains(&lane)) else { break };
-            let versions = self.store.versions(self.contest).await?;
+            let mut versions = self.store.versions(self.contest).await?;
+            // Who is out plays no more.
+            let out = self.out(&learnt.facts).await?;
+            versions.retain(|version| !out.contains(&version.id));
             let ladder = &mut learnt.facts.ladder;
             let matches = match lane {
                 Lane::Ladder => self.plan_block(ladder, &versions, now).await?,

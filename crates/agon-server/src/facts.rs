@@ -1,7 +1,10 @@
 //! What follows from the log, as far as it was read.
 
-use agon_ladder::{Ladder, Row};
-use agon_store::{ContestId, Sealed, Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_ladder::{Ladder, Row, Table};
+use agon_stats::TableKey;
+use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
 
 /// A ladder that is fed the log, row by row.
 pub struct Facts {
@@ -9,6 +12,7 @@ pub struct Facts {
     pub ladder: Ladder,
     /// The last row that it was fed.
     pub upto: i64,
+    rulings: Vec<Ruled>,
 }
 
 /// So many rows are read at once.
@@ -17,7 +21,7 @@ const PAGE: i64 = 2_000;
 impl Facts {
     /// Of nothing.
     pub fn new() -> Self {
-        Self { ladder: Ladder::new(), upto: 0 }
+        Self { ladder: Ladder::new(), upto: 0, rulings: Vec::new() }
     }
 
     /// Reads on in the log, to row `until` at most; where that is missing, to its end.
@@ -31,7 +35,10 @@ impl Facts {
             for row in &rows {
                 let row = serde_json::from_str(&row.body)
                     .map_err(|error| StoreError::Damaged(error.to_string()))?;
-                self.count(row);
+                match row {
+                    Entry::Result(row) => self.count(*row),
+                    Entry::Ruling(ruled) => self.rulings.push(ruled),
+                }
             }
             self.upto = last;
         }
@@ -57,5 +64,29 @@ impl Facts {
                 answers: row.outcome.answers,
             });
         }
+    }
+
+    /// Whether somebody is out: only then one has to know whose each version is.
+    pub fn is_ruled(&self) -> bool {
+        !self.rulings.is_empty()
+    }
+
+    /// The versions that are out, where these are whose.
+    pub fn out(&self, owners: &BTreeMap<VersionId, EntrantId>) -> BTreeSet<VersionId> {
+        let out = out(&self.rulings);
+        let is_out = |version: VersionId, entrant: EntrantId| {
+            out.contains(&(entrant, None)) || out.contains(&(entrant, Some(version)))
+        };
+        owners
+            .iter()
+            .filter(|(version, entrant)| is_out(**version, **entrant))
+            .map(|(version, _)| *version)
+            .collect()
+    }
+
+    /// The table without those who are out.
+    pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
+        self.ladder.leave_out(out.iter().copied().map(crate::number).collect());
+        self.ladder.table(key)
     }
 }

@@ -12,6 +12,7 @@ pub mod asked;
 pub mod tick;
 
 pub mod inside;
+pub mod rulings;
 pub mod sight;
 pub mod status;
 pub mod trials;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_store::{
-    Attempt, Contest, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
+    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Store, StoreError, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
 
@@ -61,8 +61,9 @@ pub async fn log(
         let rows = store.log(contest.id, after, 500).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { return Ok(wrong) };
         for row in rows {
-            let sealed: Sealed =
+            let entry =
                 serde_json::from_str(&row.body).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            let Entry::Result(sealed) = entry else { continue };
             let told = sealed.outcome.clone();
             let report = Report {
                 faults: told.faults.clone(),

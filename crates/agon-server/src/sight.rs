@@ -54,12 +54,12 @@ impl Server {
     /// # Errors
     /// Those of the store.
     pub async fn board(&self) -> Result<Board, ServerError> {
-        let (table, (upto, made)) = {
+        let (table, (upto, made), out) = {
             let learnt = self.learnt.lock().await;
-            (learnt.table.clone(), learnt.board)
+            (learnt.table.clone(), learnt.board, self.out(&learnt.facts).await?)
         };
         let versions = self.store.versions(self.contest).await?;
-        let lines = lines(&table, &versions);
+        let lines = lines(&table, &versions, &out);
         Ok(Board { lines, table, versions, upto, made })
     }
 }

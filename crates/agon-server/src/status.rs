@@ -1,10 +1,11 @@
 //! What somebody sees who looks. Only reads, so that it works beside a server that runs, and without one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use agon_ladder::{Line, Standing, Table, shown};
 use agon_store::reads::Counts;
-use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionState};
+use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionId, VersionState};
 
 use crate::facts::Facts;
 use crate::{ServerError, key, recomputed, terms_of};
@@ -56,17 +57,18 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let (store, contest) = look(folder).await?;
     let mut facts = Facts::new();
     facts.read(&store, contest.id, i64::MAX).await?;
-    let table = facts.ladder.table(&key(&terms_of(&contest)?));
+    let out = facts.out(&store.owners(contest.id).await?);
+    let table = facts.table(&key(&terms_of(&contest)?), &out);
     let versions = store.versions(contest.id).await?;
-    let board = lines(&table, &versions);
+    let board = lines(&table, &versions, &out);
     let counts = store.counts(contest.id).await?;
     let events = store.events(contest.id, 20).await?;
     store.close().await;
     Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
 }
 
-/// The lines of the board that this table makes of these versions.
-pub(crate) fn lines(table: &Table, versions: &[Version]) -> Vec<Line> {
+/// The lines of the board that this table makes of these versions, without those that are out.
+pub(crate) fn lines(table: &Table, versions: &[Version], out: &BTreeSet<VersionId>) -> Vec<Line> {
     let standing = |version: &Version| Standing {
         version: version.id.0,
         n: version.n,
@@ -74,7 +76,8 @@ pub(crate) fn lines(table: &Table, versions: &[Version]) -> Vec<Line> {
         boss: version.boss,
         live: version.state == VersionState::Live,
     };
-    shown(table, &versions.iter().map(standing).collect::<Vec<_>>(), PLACING)
+    let stands = |version: &&Version| !out.contains(&version.id);
+    shown(table, &versions.iter().filter(stands).map(standing).collect::<Vec<_>>(), PLACING)
 }
 
 /// What is not as it must be in a contest: what [`Store::fsck`] finds, tables that do not follow from the log, and with
@@ -94,9 +97,11 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     boards.retain(|board| board.program == agon_replay::data::PROGRAM);
     boards.sort_by_key(|board| board.upto);
     let mut facts = Facts::new();
+    let owners = store.owners(contest.id).await?;
     for board in boards {
         facts.read(&store, contest.id, board.upto).await?;
-        if facts.upto != board.upto || crate::json(&facts.ladder.table(&key)) != board.board {
+        let out = facts.out(&owners);
+        if facts.upto != board.upto || crate::json(&facts.table(&key, &out)) != board.board {
             said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
         }
     }

@@ -74,8 +74,12 @@ impl Server {
             }
             ticked.sealed += sealed.len() as u64;
             let mut learnt = self.learnt.lock().await;
-            // In the order of the log, once: this is the only sealer.
+            // In the order of the log, once: this is the only sealer. A ruling may stand between.
+            let last = sealed.last().map_or(0, |row| row.seq);
             sealed.into_iter().for_each(|row| learnt.facts.feed(row));
+            if learnt.facts.upto < last {
+                learnt.facts.read(&self.store, self.contest, last).await?;
+            }
         }
     }
 
@@ -156,7 +160,8 @@ impl Server {
         if learnt.facts.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
             return Ok(());
         }
-        let table = Arc::new(learnt.facts.ladder.table(&self.key));
+        let out = self.out(&learnt.facts).await?;
+        let table = Arc::new(learnt.facts.table(&self.key, &out));
         let board = json(table.as_ref());
         let keep = KeepBoard {
             contest: self.contest,

@@ -34,7 +34,8 @@ impl Server {
                 alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
             };
             let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= BLOCKS;
-            if over || trial.open >= IN_FLIGHT || !is_placed(trial.version) {
+            let plays = versions.iter().any(|own| own.id == trial.version);
+            if over || !plays || trial.open >= IN_FLIGHT || !is_placed(trial.version) {
                 continue;
             }
             let (version, against) = (trial.version, trial.against);

@@ -95,11 +95,16 @@ impl Server {
         Ok(Uploaded::Added(added))
     }
 
-    /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before.
+    /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before. One that a
+    /// ruling took out does not.
     ///
     /// # Errors
     /// Those of the store.
     pub async fn go_back(&self, version: VersionId, actor: &str, now: Time) -> Result<bool, ServerError> {
+        let out = self.out(&self.learnt.lock().await.facts).await?;
+        if out.contains(&version) {
+            return Ok(false);
+        }
         Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await?)
     }
 

@@ -252,3 +252,110 @@ async fn who_forgot_the_password_gets_a_link_and_who_leaves_a_number() {
     let audit = boss.get("/organise").await.text();
     assert!(!people.contains(">Ann<") && !audit.contains(">Ann<"), "{audit}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
+    let world = World::new().await;
+    let rita = world.account("Rita", true).await;
+    let (mut rita, _) = world.signed_in(rita, LoginKind::Session).await;
+    let (mut ann, mut bob) = (sign_up(&world, "Ann", "").await, sign_up(&world, "Bob", "").await);
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
+    play_some(&world, 60).await;
+    let store = world.server.store();
+    let contest = world.server.contest();
+    let number = |team: &str| {
+        let team = team.to_owned();
+        async move {
+            let all = store.versions(contest).await.expect("read");
+            let version = all.into_iter().find(|version| version.entrant == team).expect("it is there").id;
+            (store.owner_of(version).await.expect("read").expect("somebody's"), version)
+        }
+    };
+    let ((bobs, _), (anns, first)) = (number("Bob").await, number("Ann").await);
+    let before = world.server.board().await.expect("made");
+    let places =
+        |board: &agon_server::Board| board.table.places.iter().map(|place| place.version).collect::<Vec<_>>();
+    let sealed = store.counts(contest).await.expect("read").sealed;
+    // A ruling has a reason, and is about somebody.
+    let about = bobs.to_string();
+    let rule = |about: &str, ruling: &str, reason: &str| {
+        [("about", about.to_owned()), ("ruling", ruling.to_owned()), ("reason", reason.to_owned())]
+    };
+    async fn sent(browser: &mut Browser, fields: [(&str, String); 3]) -> common::Answer {
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        browser.post("/organise/rulings", &fields).await
+    }
+    let long = "x".repeat(301);
+    for (who, ruling, reason) in [
+        (about.as_str(), "out", " "),
+        (&about, "out", &long),
+        (&about, "out", "two\nlines"),
+        (&about, "forgive", "why not"),
+        ("999999", "out", "nobody"),
+        ("1/x", "out", "nothing"),
+        (&about, "back", "is not out"),
+        // Bosses are ours, and another team's version is none of Bob's.
+        ("1", "out", "a boss"),
+        (&format!("{bobs}/{first}"), "out", "of Ann"),
+    ] {
+        assert_eq!(sent(&mut rita, rule(who, ruling, reason)).await.status, 422, "{who} {ruling} {reason}");
+    }
+    assert_eq!(sent(&mut bob, rule(&anns.to_string(), "out", "I want to win")).await.status, 403);
+    assert_eq!(store.counts(contest).await.expect("read").sealed, sealed, "nothing was written");
+    // Out: of the ladder and the table, not of the log.
+    let reason = "Played from <two> accounts.";
+    assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 303);
+    assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 422, "it is so already");
+    assert_eq!(store.counts(contest).await.expect("read").sealed, sealed + 1);
+    let mut spectator = world.browser();
+    assert!(!spectator.get("/ladder").await.text().contains("<b>Bob</b>"));
+    let told = spectator.get("/rulings").await.text();
+    assert!(told.contains("Played from &lt;two&gt; accounts.") && told.contains("<b>Bob</b>"), "{told}");
+    assert!(spectator.get(&format!("/team/{bobs}")).await.text().contains("Disqualified on"));
+    assert_eq!(bob.get("/").await.heading(), "Bob is disqualified");
+    let played = |matches: &[agon_store::reads::Played]| matches.len();
+    let filter = agon_store::reads::Filter { team: Some(bobs), ..Default::default() };
+    let eyes = agon_store::reads::Eyes::Organiser;
+    let count = played(&store.matches(contest, eyes, &filter).await.expect("read"));
+    play_some(&world, 12).await;
+    let since = store.matches(contest, eyes, &filter).await.expect("read");
+    assert!(
+        since.len() <= count + 2,
+        "what was planned ends, and nothing new begins: {} {count}",
+        since.len()
+    );
+    // Back: it plays and counts again.
+    assert_eq!(sent(&mut rita, rule(&about, "back", "They were brothers.")).await.status, 303);
+    assert!(spectator.get("/ladder").await.text().contains("<b>Bob</b>"));
+    let after = world.server.board().await.expect("made");
+    let both =
+        |board: &agon_server::Board| places(board).into_iter().collect::<std::collections::BTreeSet<_>>();
+    assert!(both(&after).is_superset(&both(&before)));
+    // A version alone: it stands for its team no more, and nobody goes back to it.
+    let version = format!("{anns}/{first}");
+    assert_eq!(sent(&mut rita, rule(&version, "out", "Asked for by the team.")).await.status, 303);
+    assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 does not play any more");
+    assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 422);
+    assert_eq!(
+        ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status,
+        409,
+        "nor by handing it in"
+    );
+    assert_eq!(sent(&mut rita, rule(&version, "back", "It was a mistake.")).await.status, 303);
+    assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 303);
+    // Uploads are frozen by a button as well.
+    assert_eq!(rita.post("/organise/freeze", &[]).await.status, 303);
+    assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
+    let audit = rita.get("/organise").await.text();
+    assert!(
+        audit.contains("disqualify") && audit.contains("reinstate") && audit.contains("freeze"),
+        "{audit}"
+    );
+    let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");
+    assert_eq!(found, Vec::<String>::new());
+    // Made again from the log alone, it is the same table.
+    let again = agon_server::status::status(world.folder.path()).await.expect("read");
+    let now = world.server.board().await.expect("made");
+    assert_eq!((again.board, again.upto), (now.lines, now.upto));
+}

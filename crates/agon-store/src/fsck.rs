@@ -1,6 +1,8 @@
 //! Is everything as it must be? Each invariant is a query that finds what breaks it.
 
-use crate::{ContestId, LogRow, Objects, Sealed, Store, StoreError, backend, chain};
+use crate::{
+    ContestId, Entry, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend, chain, out,
+};
 
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +99,7 @@ const RULES: &[Rule] = &[
     Rule {
         holds: "what stands in the log is valid, and knows its place",
         breaks: "SELECT 'log row', l.seq FROM log l LEFT JOIN matches m ON m.id = l.match_id \
-                 WHERE m.id IS NULL OR m.state <> 'valid' OR m.log_seq IS NULL OR m.log_seq <> l.seq LIMIT 20",
+                 WHERE l.match_id IS NOT NULL AND (m.id IS NULL OR m.state <> 'valid' OR m.log_seq IS NULL OR m.log_seq <> l.seq) LIMIT 20",
     },
     Rule {
         holds: "a match that knows a place in the log stands there",
@@ -199,6 +201,7 @@ impl Store {
         for contest in self.contests().await? {
             self.check_log(contest.id, chain::root(&contest.terms, &contest.secret_sha), &mut found).await?;
             self.check_seeds(contest.id, &contest.secret, &mut found).await?;
+            self.check_rulings(contest.id, &mut found).await?;
             if crate::Sha::of(&contest.secret).to_string() != contest.secret_sha {
                 found.push(Finding {
                     rule: "the published hash is that of the secret",
@@ -240,11 +243,14 @@ impl Store {
                     return Ok(());
                 }
                 before = sha;
-                let row: Option<Sealed> = serde_json::from_str(&body).ok();
-                let same = row.is_some_and(|row| {
-                    let outcome = serde_json::to_string(&row.outcome).unwrap_or_default();
-                    row.seq == seq && told.get(&seq) == Some(&(outcome, row.replay.to_string()))
-                });
+                let same = match serde_json::from_str(&body) {
+                    Ok(Entry::Result(row)) => {
+                        let outcome = serde_json::to_string(&row.outcome).unwrap_or_default();
+                        row.seq == seq && told.get(&seq) == Some(&(outcome, row.replay.to_string()))
+                    }
+                    Ok(Entry::Ruling(row)) => row.seq == seq && !told.contains_key(&seq),
+                    Err(_) => false,
+                };
                 if !same {
                     found.push(Finding {
                         rule: "the log says what its matches say",
@@ -276,6 +282,42 @@ impl Store {
             .into_iter()
             .map(|(seq, outcome, replay)| (seq, (outcome.unwrap_or_default(), replay.unwrap_or_default())))
             .collect())
+    }
+
+    /// Each ruling is about a team and a version of it that are there and changes something, and a version that is out by itself
+    /// does not stand for its team.
+    async fn check_rulings(&self, contest: ContestId, found: &mut Vec<Finding>) -> Result<(), StoreError> {
+        let rulings = self.rulings(contest).await?;
+        if rulings.is_empty() {
+            return Ok(());
+        }
+        let owners = self.owners(contest).await?;
+        for (at, ruled) in rulings.iter().enumerate() {
+            let is_out = out(&rulings[..at]).contains(&(ruled.entrant, ruled.version));
+            let owned = match ruled.version {
+                Some(version) => owners.get(&version) == Some(&ruled.entrant),
+                None => self.entrant(contest, ruled.entrant).await?.is_some_and(|entrant| !entrant.boss),
+            };
+            if !owned || is_out == (ruled.ruling == Ruling::Out) {
+                found.push(Finding {
+                    rule: "a ruling is about somebody who is there, and changes something",
+                    what: format!("log row {}", ruled.seq),
+                });
+            }
+        }
+        let out = out(&rulings);
+        let stands = |version: &crate::Version| {
+            let entrant = owners.get(&version.id);
+            matches!(version.state, VersionState::Live | VersionState::Trial)
+                && entrant.is_some_and(|entrant| out.contains(&(*entrant, Some(version.id))))
+        };
+        found.extend(self.versions(contest).await?.iter().filter(|version| stands(version)).map(|version| {
+            Finding {
+                rule: "a version that a ruling took out does not stand for its team",
+                what: format!("version {}", version.id),
+            }
+        }));
+        Ok(())
     }
 
     /// Every seed is the one that follows from the secret.

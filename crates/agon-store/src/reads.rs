@@ -10,8 +10,8 @@ use sqlx::AssertSqlSafe;
 
 use crate::acts::lease::Freed;
 use crate::{
-    Attempt, Contest, ContestId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Sha, Store, StoreError,
-    Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, ContestId, EntrantId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Ruled, Sha,
+    Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
 pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated, Working};
@@ -271,6 +271,35 @@ impl Store {
             Ok(LogRow { seq, body, sha: sha.parse::<Sha>().map_err(StoreError::Damaged)? })
         };
         rows.into_iter().map(row).collect()
+    }
+
+    /// All rulings, the first first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn rulings(&self, contest: ContestId) -> Result<Vec<Ruled>, StoreError> {
+        let bodies: Vec<String> = sqlx::query_scalar(
+            "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        bodies.iter().map(|body| read(body)).collect()
+    }
+
+    /// Whose each version is.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn owners(&self, contest: ContestId) -> Result<BTreeMap<VersionId, EntrantId>, StoreError> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "SELECT v.id, e.id FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE e.contest_id = $1",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().map(|(version, entrant)| (VersionId(version), EntrantId(entrant))).collect())
     }
 
     /// How the matches stand.

@@ -1,5 +1,6 @@
 //! What goes in and comes out.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -392,12 +393,73 @@ pub struct Sealed {
     pub settled: Time,
 }
 
+words! {
+    /// What an organiser decides about a team or a version.
+    Ruling {
+        /// It is out of the ratings and plays no more; the log keeps what it played.
+        Out = "out",
+        /// It is in them again.
+        Back = "back",
+    }
+}
+
+impl Ruling {
+    /// What that is called of a team, or of one of its versions.
+    pub fn verb(self, version: Option<VersionId>) -> &'static str {
+        match (self, version) {
+            (Self::Out, None) => "disqualify",
+            (Self::Out, Some(_)) => "drop",
+            (Self::Back, _) => "reinstate",
+        }
+    }
+}
+
+/// A row of the log: a ruling. Who made it stands in the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ruled {
+    /// Its place in the log, from 1.
+    pub seq: i64,
+    /// What.
+    pub ruling: Ruling,
+    /// About which team.
+    pub entrant: EntrantId,
+    /// About which of its versions alone; none: about all of them, those to come included.
+    pub version: Option<VersionId>,
+    /// Why, for all to read.
+    pub reason: String,
+    /// When.
+    pub at: Time,
+}
+
+/// A row of the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Entry {
+    /// A ruling.
+    Ruling(Ruled),
+    /// A result.
+    Result(Box<Sealed>),
+}
+
+/// Teams, and single versions of teams, that are out after these rulings, in the order of the log.
+pub fn out(rulings: &[Ruled]) -> BTreeSet<(EntrantId, Option<VersionId>)> {
+    let mut out = BTreeSet::new();
+    for ruled in rulings {
+        match ruled.ruling {
+            Ruling::Out => out.insert((ruled.entrant, ruled.version)),
+            Ruling::Back => out.remove(&(ruled.entrant, ruled.version)),
+        };
+    }
+    out
+}
+
 /// A row of the log with its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRow {
     /// Its place, from 1.
     pub seq: i64,
-    /// What it says: a [`Sealed`] as JSON.
+    /// What it says: an [`Entry`] as JSON.
     pub body: String,
     /// The hash of this and all rows before it.
     pub sha: Sha,

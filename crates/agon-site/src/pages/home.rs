@@ -89,6 +89,15 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
     let versions: Vec<&Version> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let (mut answer, mut lead) = answer(ask, shown, team, &versions);
+    let rulings = ask.site.store().rulings(ask.site.contest()).await?;
+    if agon_store::out(&rulings).contains(&(team.id, None)) {
+        let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
+        answer = format!("{} is disqualified", team.name);
+        lead = format!(
+            "An organiser's reason: {} Its matches do not count, and none are played. Talk to the organiser.",
+            reason.map_or("", |ruled| ruled.reason.as_str())
+        );
+    }
     let newest = versions.iter().rev().find(|version| version.state == VersionState::Live);
     let trial = match newest {
         Some(live) => Trial::of(ask, live.id).await?,

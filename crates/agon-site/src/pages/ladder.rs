@@ -56,7 +56,8 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: where the bot stands with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone."
+            "Place: where the bot stands with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
+            a href="/rulings" { "Rulings" }
         }
     };
     Ok(frame::page(&ask, Here::Ladder, &answer, &lead, content))

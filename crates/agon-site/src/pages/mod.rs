@@ -14,6 +14,7 @@ mod organise;
 mod own;
 mod people;
 mod rules;
+mod rulings;
 mod still;
 mod team;
 mod upload;
@@ -53,6 +54,7 @@ pub const ROUTES: &[Route] = &[
     get("/match/{id}/output", Verb::See, Of::Contest, || asked(own::output)),
     get("/match/{id}/replay", Verb::See, Of::Contest, || asked(matches::replay)),
     get("/rules", Verb::See, Of::Contest, || asked(rules::page)),
+    get("/rulings", Verb::See, Of::Contest, || asked(rulings::page)),
     get("/team/{id}", Verb::See, Of::Team, || asked(team::page)),
     get("/version/{id}", Verb::Look, Of::Version, || asked(version::page)),
     get("/version/{id}/log", Verb::Look, Of::Version, || asked(version::log)),
@@ -84,6 +86,9 @@ pub const ROUTES: &[Route] = &[
     post("/organise/resume", Verb::Organise, Of::Contest, || sent(organise::resume)),
     post("/organise/announce", Verb::Organise, Of::Contest, || sent(organise::announce)),
     post("/organise/invite", Verb::Organise, Of::Contest, || sent(organise::invite)),
+    post("/organise/freeze", Verb::Organise, Of::Contest, || sent(organise::freeze)),
+    get("/organise/rulings", Verb::Organise, Of::Contest, || asked(rulings::form)),
+    post("/organise/rulings", Verb::Organise, Of::Contest, || sent(rulings::rule)),
     get("/organise/people", Verb::Organise, Of::Contest, || asked(organise::people)),
     post("/organise/reset", Verb::Organise, Of::Contest, || sent(organise::reset)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),

@@ -90,7 +90,9 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             }
         }
     };
-    Ok(frame::page(&ask, Here::Organise, &answer, &lead, content))
+    let heading = frame::live("heading", "board acts work", 5, html! { h1 { (answer) } p.lead { (lead) } });
+    let content = frame::live("cockpit", "board acts work", 5, content);
+    Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
 
 /// About how many rated matches live versions still want.
@@ -231,6 +233,16 @@ async fn acts(ask: &Ask, paused: bool, playing: i64) -> Result<Markup, Problem> 
                         button { (icon("bell")) "Announce" }
                     }
                 } }
+                @if ask.settings.closed(ask.now).is_none() {
+                    li { div {
+                        p { "From now on nothing is handed in; what stands on the ladder goes on playing. Another date in the settings opens it again." }
+                        (act(ask, "/organise/freeze", "", html! { (icon("flag")) "Freeze uploads" }))
+                    } }
+                }
+                li { div {
+                    p { "Out of the ratings, never out of the log. Asks for a reason, which all can read." }
+                    a.button.danger href="/organise/rulings" { (icon("cross")) "Disqualify, drop, reinstate" }
+                } }
                 @if ask.settings.sign_up == Some(SignUpWord::Invite) {
                     li { div {
                         p { "With this code people sign up." }
@@ -280,6 +292,18 @@ pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Pr
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let (verb, object) = ("announce".to_owned(), "everybody".to_owned());
     ask.site.store().act(Tell { contest, actor, verb, object, detail: text, now }).await?;
+    Ok(Redirect::to("/organise"))
+}
+
+/// Nothing is handed in from now on.
+pub async fn freeze(ask: Ask) -> Result<Redirect, Problem> {
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    let answers =
+        Answers { closes: ask.settings.told(now, "%Y-%m-%dT%H:%M:%S"), ..Answers::of(&ask.settings) };
+    let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
+    written.map_err(|why| Problem::wrong(why).then("Settings", "/organise/settings"))?;
+    let (verb, object, detail) = ("freeze".to_owned(), "uploads".to_owned(), String::new());
+    ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
     Ok(Redirect::to("/organise"))
 }
 

@@ -2,12 +2,12 @@
 
 use agon_ladder::Place;
 use agon_store::reads::{Filter, Rival};
-use agon_store::{Entrant, EntrantId, Version, VersionId, VersionState};
+use agon_store::{Entrant, EntrantId, Ruling, Version, VersionId, VersionState};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
 use crate::gate::Ask;
-use crate::pages::draw::{Axis, chip};
+use crate::pages::draw::{Axis, chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::{ladder, matches, words};
 use crate::problem::Problem;
@@ -30,6 +30,9 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let played = store.matches(contest, ask.eyes(), &filter).await?;
     let versions: Vec<&Version> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
+    let rulings = store.rulings(contest).await?;
+    let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
+    let ruled = ruled.filter(|ruled| ruled.ruling == Ruling::Out);
     let heading = html! {
         div.heading {
             h1 { (team.name) " " @if team.boss { span.chip { "built in" } } }
@@ -42,6 +45,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             }
         }
         p.lead { (lead(&shown, at, team)) }
+        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it plays no more. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
         div.halves {

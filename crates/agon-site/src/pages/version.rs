@@ -2,7 +2,6 @@
 
 use agon_ladder::Verdict;
 use agon_ladder::verdict::{BLOCKS, PATIENCE_MS, Says};
-use agon_store::acts::Return;
 use agon_store::reads::{Filter, KeptTrial, Played};
 use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
 use axum::http::{HeaderValue, header};
@@ -485,9 +484,8 @@ pub async fn log(ask: Ask) -> Result<Response, Problem> {
 /// A version that stood for its team before does so again.
 pub async fn live(ask: Ask) -> Result<Response, Problem> {
     let actor = ask.whoever()?.name.clone();
-    let act = Return { version: VersionId(ask.id), actor, now: ask.now };
-    if !ask.site.store().act(act).await? {
-        let text = "Only a version that has been live before can be gone back to, and this one is live now or never was.";
+    if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
+        let text = "Only a version that has been live before can be gone back to, and this one is live now, never was, or was taken out by a ruling.";
         return Err(Problem::wrong(text).then("The version", &format!("/version/{}", ask.id)));
     }
     Ok(Redirect::to(&format!("/version/{}", ask.id)).into_response())

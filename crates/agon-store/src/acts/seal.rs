@@ -98,7 +98,7 @@ async fn seats(conn: &mut Conn) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, 
 }
 
 /// Where the log ends, and the hash of all that is in it.
-async fn end_of(conn: &mut Conn, contest: ContestId) -> Result<(i64, Sha), StoreError> {
+pub(crate) async fn end_of(conn: &mut Conn, contest: ContestId) -> Result<(i64, Sha), StoreError> {
     let last: Option<(i64, String)> =
         sqlx::query_as("SELECT seq, sha FROM log WHERE contest_id = $1 ORDER BY seq DESC LIMIT 1")
             .bind(contest.0)

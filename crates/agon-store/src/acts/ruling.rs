@@ -1,0 +1,110 @@
+//! Rulings: what an organiser decides about a team or a version. A ruling is a row of the sealed log like any other, so that the
+//! table stays a function of the log: nothing is taken out of the log, and nothing is ever deleted.
+
+use crate::acts::seal::end_of;
+use crate::acts::version::{enter_state, step_down};
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{
+    ContestId, EntrantId, Entry, Ruled, Ruling, StoreError, Time, VersionId, VersionState, chain, out,
+};
+
+/// Decides about a team, or about one of its versions.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// In which contest.
+    pub contest: ContestId,
+    /// What.
+    pub ruling: Ruling,
+    /// About which team.
+    pub entrant: EntrantId,
+    /// About which of its versions alone; none: about all, those to come included.
+    pub version: Option<VersionId>,
+    /// Why, for all to read.
+    pub reason: String,
+    /// Who.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Rule {
+    /// The row of the log; none when it is so already, or there is no such team or version.
+    type Reply = Option<Ruled>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Option<Ruled>, StoreError> {
+        let name: Option<String> =
+            sqlx::query_scalar("SELECT name FROM entrants WHERE id = $1 AND contest_id = $2 AND NOT boss")
+                .bind(self.entrant.0)
+                .bind(self.contest.0)
+                .fetch_optional(&mut *conn)
+                .await?;
+        let Some(mut object) = name else { return Ok(None) };
+        let mut state = None;
+        if let Some(version) = self.version {
+            let row: Option<(i64, String)> = sqlx::query_as(
+                "SELECT v.n, v.state FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1 AND b.entrant_id = $2 \
+                 AND v.n > 0",
+            )
+            .bind(version.0)
+            .bind(self.entrant.0)
+            .fetch_optional(&mut *conn)
+            .await?;
+            let Some((n, word)) = row else { return Ok(None) };
+            object = format!("{object} v{n}");
+            state = Some(VersionState::of(&word)?);
+            // What does not play yet has nothing that could be taken out.
+            if state.is_some_and(VersionState::is_waiting) {
+                return Ok(None);
+            }
+        }
+        let bodies: Vec<String> = sqlx::query_scalar(
+            "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
+        )
+        .bind(self.contest.0)
+        .fetch_all(&mut *conn)
+        .await?;
+        let rulings =
+            bodies.iter().map(|body| crate::reads::read(body)).collect::<Result<Vec<Ruled>, _>>()?;
+        let is_out = out(&rulings).contains(&(self.entrant, self.version));
+        if is_out == (self.ruling == Ruling::Out) {
+            return Ok(None);
+        }
+        let (seq, before) = end_of(conn, self.contest).await?;
+        let ruled = Ruled {
+            seq: seq + 1,
+            ruling: self.ruling,
+            entrant: self.entrant,
+            version: self.version,
+            reason: self.reason.clone(),
+            at: self.now,
+        };
+        let body = serde_json::to_string(&Entry::Ruling(ruled.clone()))
+            .map_err(|error| StoreError::Damaged(error.to_string()))?;
+        sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, NULL, $3, $4)")
+            .bind(self.contest.0)
+            .bind(ruled.seq)
+            .bind(&body)
+            .bind(chain::link(&before, &body).to_string())
+            .execute(&mut *conn)
+            .await?;
+        // A version that is out does not stand for its team; who comes back is chosen by the team.
+        if let (Ruling::Out, Some(version)) = (self.ruling, self.version) {
+            match state {
+                Some(VersionState::Live) => step_down(conn, version.0, self.now).await?,
+                Some(VersionState::Trial) => {
+                    enter_state(conn, version, VersionState::Former, self.now).await?;
+                }
+                _ => {}
+            }
+        }
+        note(
+            conn,
+            self.contest,
+            self.now,
+            [&self.actor, self.ruling.verb(self.version), &object, &self.reason],
+        )
+        .await?;
+        Ok(Some(ruled))
+    }
+}
