@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_store::acts::Seen;
+use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use axum::body::{Body as AxumBody, Bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
@@ -69,6 +70,8 @@ pub struct Ask {
     pub address: String,
     /// What an organiser announced last.
     pub announced: Option<String>,
+    /// What was known before anything was read: whoever looks on hears of what changed since.
+    pub seen: Pulse,
 }
 
 impl Ask {
@@ -160,6 +163,7 @@ async fn admit(
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let address = own_address(&site, headers);
     let settings = site.settings();
+    let seen = site.pulse().borrow().clone().unwrap_or_default();
     let mut ask = Ask {
         site,
         settings,
@@ -172,6 +176,7 @@ async fn admit(
         form,
         address,
         announced: None,
+        seen,
     };
     let refused = |ask: &Ask, problem: Problem| {
         let mut response = problem.into_response();
@@ -461,10 +466,14 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
         // Not `no-referrer`: browsers would then not say that a form was ours.
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Browsers complain where they do not trust the address, as on a network without encryption.
+    if site.way != Way::Lan {
+        let opener = HeaderName::from_static("cross-origin-opener-policy");
+        headers.insert(opener, HeaderValue::from_static("same-origin"));
     }
     if site.is_secure() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));

@@ -125,12 +125,16 @@ struct Hints(TcpStream, String);
 
 impl Hints {
     async fn open(browser: &Browser, last: Option<&str>) -> Self {
+        Self::at(browser, "/events", last).await
+    }
+
+    async fn at(browser: &Browser, path: &str, last: Option<&str>) -> Self {
         let mut stream = TcpStream::connect(browser.address).await.expect("it listens");
         let cookies: Vec<String> =
             browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let last = last.map_or_else(String::new, |last| format!("Last-Event-ID: {last}\r\n"));
         let head = format!(
-            "GET /events HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{last}\r\n",
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{last}\r\n",
             browser.address,
             cookies.join("; ")
         );
@@ -178,6 +182,13 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     let mut again = Hints::open(&nobody, Some(&seen)).await;
     again.until("data: acts\n").await;
     assert_ne!(again.last(), seen);
+    // A page says what it knew when it was made: what changed before its stream was open is not missed.
+    let page = rita.get("/ladder").await.text();
+    let from = page.find("data-seen=\"").expect("it says so") + 11;
+    let seen = page[from..].split('"').next().unwrap_or_default();
+    assert_eq!(rita.post("/organise/announce", &[("text", "Pizza at last")]).await.status, 303);
+    let mut late = Hints::at(&nobody, &format!("/events?seen={seen}"), None).await;
+    late.until("data: acts\n").await;
     let mut strange = Hints::open(&nobody, Some("../../x")).await;
     strange.until("200 OK").await;
     // Of one account so many at once; then there is none, until one is closed.

@@ -1,6 +1,6 @@
 //! fsck sees what it is there for: whatever is changed behind the store's back.
 
-use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Seal};
+use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
 use agon_store::{Cause, Kind, Objects, Outcome, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
 
@@ -138,7 +138,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 4)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 5)"), "{error}");
 }
 
 #[tokio::test]
@@ -187,4 +187,28 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     assert_eq!(states, [Former, Live, Failed]);
     assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));
     assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
+    // What a ruling took out does not stand for its team, whoever writes so behind the store's back.
+    use agon_store::Ruling::{Back, Out};
+    let entrant = store.owner_of(second).await.expect("read").expect("ann's");
+    let rule = async |ruling, version| {
+        let (reason, actor) = ("why".to_owned(), "rita".to_owned());
+        let rule = Rule { contest, ruling, entrant, version, reason, actor, now: Time(12) };
+        store.act(rule).await.expect("answered").map(|ruled| ruled.seq)
+    };
+    assert_eq!(rule(Back, None).await, None, "nobody is out yet");
+    assert_eq!((rule(Out, Some(second)).await, rule(Out, Some(second)).await), (Some(2), None));
+    assert_eq!((rule(Out, None).await, rule(Back, None).await), (Some(3), Some(4)));
+    assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
+    for (damage, holds) in [
+        ("UPDATE versions SET state = 'live' WHERE id = 4", "a version that a ruling took out"),
+        ("UPDATE log SET body = replace(body, 'why', 'because') WHERE seq = 2", "the chain of the log holds"),
+        ("DELETE FROM log WHERE seq = 3", "a ruling is about somebody who is there"),
+    ] {
+        let file = folder.path().join(agon_store::DATABASE);
+        let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+        conn.execute(damage).await.expect("damaged");
+        conn.close().await.expect("closed");
+        let found = store.fsck(&objects).await.expect("looked through");
+        assert!(found.iter().any(|finding| finding.rule.starts_with(holds)), "{damage}: {found:?}");
+    }
 }

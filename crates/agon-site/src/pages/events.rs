@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use agon_store::reads::Pulse;
 use axum::body::{Body, Bytes};
+use axum::extract::Query;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::Stream;
 
@@ -41,7 +43,7 @@ fn hints(before: &Pulse, now: &Pulse) -> Vec<&'static str> {
 }
 
 /// What was known, as an id.
-fn id(pulse: &Pulse) -> String {
+pub fn id(pulse: &Pulse) -> String {
     format!("{}-{}-{}", pulse.board, pulse.acts, pulse.work)
 }
 
@@ -58,15 +60,22 @@ fn told(before: &Pulse, now: &Pulse) -> Option<Bytes> {
     (!hints.is_empty()).then(|| text().into())
 }
 
+/// What a page knew that looks on.
+#[derive(Deserialize)]
+pub struct Seen {
+    #[serde(default)]
+    seen: String,
+}
+
 /// The stream of hints.
-pub async fn events(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
+pub async fn events(ask: Ask, Query(seen): Query<Seen>, headers: HeaderMap) -> Result<Response, Problem> {
     let account = ask.person().map(|person| person.account);
     let Some(place) = ask.site.limits.stream(account, ask.from) else {
         let mut problem = Problem::too_much("Enough pages of yours are live already.", AGAIN);
         problem.status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(problem);
     };
-    let last = headers.get("last-event-id").and_then(|id| known(id.to_str().ok()?));
+    let last = headers.get("last-event-id").and_then(|id| known(id.to_str().ok()?)).or(known(&seen.seen));
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(tell(ask.site.pulse(), last, sender));
     let kind = HeaderValue::from_static("text/event-stream");

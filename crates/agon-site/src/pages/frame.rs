@@ -1,10 +1,11 @@
 //! The frame of every page: where one is, until when something can be handed in, and who one is.
 
+use agon_store::reads::Pulse;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::gate::Ask;
 use crate::pages::draw::icon;
-use crate::pages::words;
+use crate::pages::{events, words};
 use crate::site::Way;
 
 /// Which entry of the navigation a page belongs to.
@@ -42,6 +43,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
     };
     document(
         &format!("{title} · {}", settings.title),
+        Some(&ask.seen),
         html! {
             a.skip href="#content" { "To the content" }
             header.top {
@@ -77,6 +79,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
 pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup {
     document(
         &format!("{answer} · {contest}"),
+        None,
         html! {
             header.top { nav { a.brand href="/" { (brand()) b { "Agon" } } } }
             main #content { h1 { (answer) } p.lead { (lead) } (content) }
@@ -84,7 +87,7 @@ pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup 
     )
 }
 
-fn document(title: &str, body: Markup) -> Markup {
+fn document(title: &str, seen: Option<&Pulse>, body: Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -97,7 +100,7 @@ fn document(title: &str, body: Markup) -> Markup {
                 link rel="stylesheet" href="/style.css";
                 script src="/live.js" defer {}
             }
-            body { (body) }
+            body data-seen=[seen.map(events::id)] { (body) }
         }
     }
 }

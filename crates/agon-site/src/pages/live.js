@@ -29,6 +29,7 @@
       part.replaceWith(document.importNode(next, true))
     }
     document.title = fresh.title
+    document.body.dataset.seen = fresh.body.dataset.seen || ''
   }
 
   const hint = (kinds) => {
@@ -48,7 +49,7 @@
   const start = () => {
     stop()
     if (paused || document.hidden) return
-    stream = new EventSource('/events')
+    stream = new EventSource('/events?seen=' + encodeURIComponent(document.body.dataset.seen || ''))
     stream.addEventListener('hint', (event) => hint(event.data.split(' ')))
     // Where there is no room for another stream, asking now and then does it too.
     stream.onerror = () => {

@@ -1,12 +1,12 @@
 //! The pages. Each opens with its answer, and is whole without scripts.
 
 pub mod draw;
+pub mod events;
 pub mod frame;
 pub mod words;
 
 mod account;
 mod challenge;
-mod events;
 mod home;
 mod ladder;
 mod matches;

@@ -190,8 +190,17 @@ impl Browser {
         let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("it listens");
         // Whoever refuses early may close before all was sent.
         let _ = stream.write_all(request).await;
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes).await;
+        let (mut bytes, mut piece) = (Vec::new(), vec![0; 16 << 10]);
+        // A stream of hints has no end.
+        let is_stream = |bytes: &[u8]| {
+            String::from_utf8_lossy(&bytes[..bytes.len().min(1024)]).contains("text/event-stream")
+        };
+        while !is_stream(&bytes) {
+            match stream.read(&mut piece).await {
+                Ok(count) if count > 0 => bytes.extend_from_slice(&piece[..count]),
+                _ => break,
+            }
+        }
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let mut lines = head.lines();
