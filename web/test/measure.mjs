@@ -11,7 +11,7 @@ const at = (values, share) => round([...values].sort((a, b) => a - b)[Math.min(v
 
 stage.agon('play', 'jungle-blitz', 'builtin:collector', 'builtin:raider', 'builtin:collector', 'builtin:raider', '--seed', '3', '-q', '--replay', 'long.replay')
 stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '-q', '--replay', 'frames.replay')
-const address = await stage.watch('long.replay', 'frames.replay')
+const address = new URL(await stage.watch('long.replay', 'frames.replay')).origin
 
 const firsts = []
 for (let n = 0; n < 9; n++) {
