@@ -72,6 +72,7 @@ pub struct Server {
     objects: Objects,
     contest: ContestId,
     policy: Policy,
+    terms: Terms,
     table: Table,
     key: TableKey,
     learnt: Mutex<Learnt>,
@@ -117,6 +118,7 @@ impl Server {
             objects,
             contest: contest.id,
             policy: setting.policy,
+            terms: setting.terms.clone(),
             table,
             key: key(&setting.terms),
             learnt: Mutex::new(Learnt {
@@ -167,6 +169,11 @@ impl Server {
         now: Time,
     ) -> Result<Added, ServerError> {
         hand_in(&self.store, &self.objects, self.contest, entrant, archive, (actor, now)).await
+    }
+
+    /// What decides results, whole.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
     }
 
     /// Rules and maps, read: what the worker inside plays with.

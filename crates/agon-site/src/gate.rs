@@ -24,7 +24,7 @@ use crate::rights::{Actor, Object, Person, Verb, may};
 use crate::routes::{Body, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
-use crate::{api, pages, secrets};
+use crate::{api, pages, routes, secrets};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -97,6 +97,14 @@ impl Ask {
     /// When it does not.
     pub fn check_form(&self, token: &str) -> Result<(), Problem> {
         if self.form.is_empty() || secrets::same(token, &self.form) { Ok(()) } else { Err(old_form()) }
+    }
+
+    /// The same for a member of a team that was made just now, of which the actor does not know yet.
+    pub fn eyes_of(&self, team: EntrantId) -> agon_store::reads::Eyes {
+        match self.person() {
+            Some(person) if person.organiser => agon_store::reads::Eyes::Organiser,
+            _ => agon_store::reads::Eyes::Team(team),
+        }
     }
 
     /// What the looker may see of matches.
@@ -249,12 +257,17 @@ async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
 /// Nobody learns from the answer whether something is there.
 fn hidden(ask: &Ask, route: &Route) -> Problem {
     match ask.actor {
-        Actor::Nobody if route.verb != Verb::See => sign_in_first(),
+        Actor::Nobody if route.verb != Verb::See => sign_in_first(route),
         _ => Problem::nothing(),
     }
 }
 
-fn sign_in_first() -> Problem {
+fn sign_in_first(route: &Route) -> Problem {
+    if route.is_api() {
+        let text = "No token came, or one that is not known here or has ended. Make one on the page /account of this contest; \
+                    `agon login` says how.";
+        return Problem::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
+    }
     Problem::new(StatusCode::UNAUTHORIZED, "Sign in first", "Only somebody who is signed in can do this.")
         .then("Sign in", "/sign-in")
 }
@@ -264,7 +277,7 @@ fn denied(ask: &Ask, route: &Route) -> Refused {
         (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_api() => {
             Redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
         }
-        (Actor::Nobody, ..) => sign_in_first().into_response(),
+        (Actor::Nobody, ..) => sign_in_first(route).into_response(),
         (_, Verb::Organise, _) => Problem::new(
             StatusCode::FORBIDDEN,
             "This is for organisers",
@@ -428,8 +441,9 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 
 /// Around everything: nobody waits for ever.
 pub async fn patience(request: Request, next: Next) -> Response {
-    let patience =
-        if ["/upload", "/draft"].contains(&request.uri().path()) { PATIENCE_OF_UPLOADS } else { PATIENCE };
+    let path = request.uri().path();
+    let uploads = routes::all().any(|route| route.body == Body::Upload && route.path == path);
+    let patience = if uploads { PATIENCE_OF_UPLOADS } else { PATIENCE };
     match tokio::time::timeout(patience, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {

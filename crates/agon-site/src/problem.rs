@@ -73,14 +73,16 @@ impl Problem {
 
     /// As `application/problem+json` (RFC 9457).
     pub fn json(&self) -> Response {
-        let body = serde_json::json!({
-            "type": "about:blank",
-            "title": self.title,
-            "status": self.status.as_u16(),
-            "detail": self.text,
-        });
+        let body = agon_api::Problem {
+            kind: "about:blank".to_owned(),
+            title: self.title.clone(),
+            status: self.status.as_u16(),
+            detail: self.text.clone(),
+            retry_after: self.again,
+        };
+        let body = serde_json::to_vec(&body).unwrap_or_default();
         let kind = HeaderValue::from_static("application/problem+json");
-        (self.status, [(header::CONTENT_TYPE, kind)], body.to_string()).into_response()
+        (self.status, [(header::CONTENT_TYPE, kind)], body).into_response()
     }
 }
 

@@ -100,7 +100,7 @@ impl Route {
 
 /// The table.
 pub fn all() -> impl Iterator<Item = Route> {
-    pages::ROUTES.iter().chain(api::ROUTES).copied()
+    pages::ROUTES.iter().copied().chain(api::ACTS.iter().map(|act| act.route))
 }
 
 /// The router, made of the table.

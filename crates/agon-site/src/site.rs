@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use agon_api::contest::Machine;
 use agon_ladder::Line;
 use agon_server::{Board, Server};
 use agon_store::reads::{Ended, Pulse};
@@ -44,6 +45,7 @@ pub struct Site {
     settings: RwLock<Arc<Settings>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
+    machine: OnceLock<Machine>,
 }
 
 /// The ladder with what pages say of it.
@@ -76,7 +78,8 @@ impl Site {
         let (limits, passwords) = (Limits::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
-        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown, pulse }))
+        let machine = OnceLock::new();
+        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown, pulse, machine }))
     }
 
     /// Now.
@@ -97,6 +100,16 @@ impl Site {
     /// Which contest it is.
     pub fn contest(&self) -> ContestId {
         self.server.contest()
+    }
+
+    /// What bots have where they play; none while nobody has said so.
+    pub fn machine(&self) -> Option<&Machine> {
+        self.machine.get()
+    }
+
+    /// From now on this is what bots have where they play.
+    pub fn plays_on(&self, machine: Machine) {
+        let _ = self.machine.set(machine);
     }
 
     /// What `contest.toml` said when it was read last.

@@ -1,43 +1,168 @@
 //! The API: JSON for programs, under `/api/v1`. Who asks is known by a token (`Authorization: Bearer ...`); cookies count
 //! for nothing here. Refusals are `application/problem+json`.
+//!
+//! What goes in and comes out are the types of [`agon_api`]. Each act is a line of one table, with its right and with
+//! its types, of which the description ([`describe`]) is made.
 
-use axum::Json;
-use axum::routing;
-use serde::Serialize;
+pub mod describe;
 
-use crate::gate::Ask;
-use crate::problem::Problem;
+mod about;
+mod asked;
+mod matches;
+mod read;
+mod told;
+mod versions;
+
+use agon_api::{
+    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own,
+    UploadQuery, Uploaded, Version, Versions,
+};
+use axum::routing::{get as asked_for, post as sent};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
 use crate::rights::Verb;
-use crate::routes::{Of, Route, get};
+use crate::routes::{Of, Route, get, post, still};
 
 /// All of the API lies below.
 pub const ROOT: &str = "/api/";
 
-/// The routes of the API.
-pub const ROUTES: &[Route] = &[get("/api/v1/me", Verb::Own, Of::Contest, || routing::get(me))];
+/// Makes the schema of a type.
+type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// Who asks.
-#[derive(Serialize)]
-struct Me {
-    name: String,
-    organiser: bool,
-    /// The team for which they play.
-    team: Option<Team>,
+/// What is sent with a request.
+#[derive(Clone, Copy)]
+pub enum Sends {
+    /// Nothing.
+    Nothing,
+    /// JSON.
+    Json(Shape),
+    /// A file as it is.
+    File,
 }
 
-/// A team.
-#[derive(Serialize)]
-struct Team {
-    id: i64,
-    name: String,
+/// What comes back when all is well.
+#[derive(Clone, Copy)]
+pub enum Gives {
+    /// JSON.
+    Json(Shape),
+    /// A replay.
+    Replay,
+    /// The description of the API.
+    Description,
 }
 
-async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
-    let person = ask.whoever()?;
-    let team = match person.team {
-        Some(team) => ask.site.store().entrant(ask.site.contest(), team).await?,
-        None => None,
-    };
-    let team = team.map(|team| Team { id: team.id.0, name: team.name });
-    Ok(Json(Me { name: person.name.clone(), organiser: person.organiser, team }))
+/// An act of the API.
+#[derive(Clone, Copy)]
+pub struct Act {
+    /// Its route.
+    pub route: Route,
+    /// What it does, for whoever calls it.
+    pub about: &'static str,
+    /// What stands in the query of its address: an object, each field of which is a parameter.
+    pub query: Option<Shape>,
+    /// What is sent with it.
+    pub sends: Sends,
+    /// What comes back.
+    pub gives: Gives,
 }
+
+fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+    schemas.subschema_for::<T>()
+}
+
+const fn act<T: JsonSchema>(route: Route, about: &'static str) -> Act {
+    Act { route, about, query: None, sends: Sends::Nothing, gives: Gives::Json(shape::<T>) }
+}
+
+impl Act {
+    const fn query<T: JsonSchema>(self) -> Self {
+        Self { query: Some(shape::<T>), ..self }
+    }
+
+    const fn sends<T: JsonSchema>(self) -> Self {
+        Self { sends: Sends::Json(shape::<T>), ..self }
+    }
+
+    const fn takes_file(self) -> Self {
+        Self { sends: Sends::File, ..self }
+    }
+
+    const fn gives(self, gives: Gives) -> Self {
+        Self { gives, ..self }
+    }
+}
+
+/// The acts.
+pub const ACTS: &[Act] = &[
+    act::<()>(still("/api/v1/openapi.json", || asked_for(describe::page)), "This description.")
+        .gives(Gives::Description),
+    // What all may see.
+    act::<Contest>(
+        get("/api/v1/contest", Verb::See, Of::Contest, || asked_for(about::contest)),
+        "What is played, and under which conditions.",
+    ),
+    act::<Ladder>(
+        get("/api/v1/ladder", Verb::See, Of::Contest, || asked_for(about::ladder)),
+        "The ladder as it was made last.",
+    ),
+    act::<Matches>(
+        get("/api/v1/matches", Verb::See, Of::Contest, || asked_for(matches::list)),
+        "Matches, the newest first, by pages of 50: those of the ladder, and with a token all of one's own team.",
+    )
+    .query::<MatchQuery>(),
+    act::<Match>(
+        get("/api/v1/matches/{id}", Verb::See, Of::Contest, || asked_for(matches::one)),
+        "A match.",
+    ),
+    act::<()>(
+        get("/api/v1/matches/{id}/replay", Verb::See, Of::Contest, || asked_for(matches::replay)),
+        "The replay of a match, without what belongs to single seats.",
+    )
+    .gives(Gives::Replay),
+    // One's own.
+    act::<Me>(
+        get("/api/v1/me", Verb::Own, Of::Contest, || asked_for(about::me)),
+        "Whom the token belongs to, and what the team may still do.",
+    ),
+    act::<Own>(
+        get("/api/v1/matches/{id}/own", Verb::Own, Of::Contest, || asked_for(matches::own)),
+        "What of a match belongs to one's own team: what its programs wrote and did wrong.",
+    ),
+    act::<Versions>(
+        get("/api/v1/versions", Verb::Own, Of::Contest, || asked_for(versions::list)),
+        "The versions of one's own team, the newest first.",
+    ),
+    act::<Version>(
+        get("/api/v1/versions/{id}", Verb::Look, Of::Version, || asked_for(versions::one)),
+        "A version: where it is, why it failed, how it does.",
+    ),
+    act::<BuildLog>(
+        get("/api/v1/versions/{id}/log", Verb::Look, Of::Version, || asked_for(versions::log)),
+        "What the build of a version said.",
+    ),
+    act::<Version>(
+        post("/api/v1/versions/{id}/live", Verb::Act, Of::Version, || sent(versions::live)),
+        "Goes back to a version that stood for the team before.",
+    ),
+    act::<Uploaded>(
+        post("/api/v1/upload", Verb::Own, Of::Contest, || sent(versions::upload)).uploads(),
+        "Hands a bot in: an archive or a single file, as the body of the request, of 20 MiB at most.",
+    )
+    .query::<UploadQuery>()
+    .takes_file(),
+    act::<Asked>(
+        post("/api/v1/draft", Verb::Own, Of::Contest, || sent(asked::draft)).uploads(),
+        "Tries a bot out in one match that is not rated. No version is made.",
+    )
+    .query::<DraftQuery>()
+    .takes_file(),
+    act::<Asked>(
+        post("/api/v1/challenge", Verb::Act, Of::OwnTeam, || sent(asked::challenge)),
+        "Lets a version of one's own play one match that is not rated.",
+    )
+    .sends::<Challenge>(),
+    act::<Asked>(
+        get("/api/v1/asked/{id}", Verb::Own, Of::Contest, || asked_for(asked::one)),
+        "A match that one's own team asked for: how it goes, how it ended, or why it came to nothing.",
+    ),
+];

@@ -17,7 +17,7 @@ mod rules;
 mod rulings;
 mod still;
 mod team;
-mod upload;
+pub mod upload;
 mod version;
 
 use axum::extract::DefaultBodyLimit;
@@ -32,6 +32,7 @@ use crate::routes::{Of, Route, get, post, still};
 use crate::site::Site;
 
 use frame::Here;
+pub use matches::replay;
 
 /// The routes of the pages.
 pub const ROUTES: &[Route] = &[

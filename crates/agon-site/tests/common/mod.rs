@@ -248,6 +248,11 @@ impl Browser {
         answer
     }
 
+    /// Sends JSON, as programs do.
+    pub async fn post_json(&mut self, path: &str, body: &str) -> Answer {
+        self.ask("POST", path, "application/json", body.as_bytes()).await
+    }
+
     pub async fn get(&mut self, path: &str) -> Answer {
         self.ask("GET", path, "", b"").await
     }

@@ -1,0 +1,123 @@
+//! What is played, and under which conditions: enough to play the same at home.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::Moment;
+
+/// The contest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Contest {
+    /// Its name.
+    pub title: String,
+    /// The program that runs it: `agon 0.1.0`.
+    pub program: String,
+    /// The game.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules_version: u32,
+    /// The seats of a match.
+    pub seats: u8,
+    /// What is played on; blocks take these in turn.
+    pub maps: Vec<Ground>,
+    /// How the limits of the rules are applied, in the words of `agon play`: `original`, `at most 500ms, original`.
+    pub clock: String,
+    /// What happens to a bot that computes in its opponent's time: `stop` or `allow`.
+    pub ponder: String,
+    /// What a bot may have.
+    pub machine: Machine,
+    /// When uploads open; none: from the start.
+    pub opens: Option<Moment>,
+    /// When uploads close; none: not before the contest ends.
+    pub closes: Option<Moment>,
+    /// The zone in which the contest tells times, as `Europe/Vienna`.
+    pub time_zone: String,
+    /// How many people play for one team at most.
+    pub team_size: u8,
+    /// About so many rated matches each version plays.
+    pub rated_matches: u32,
+    /// The hash of the secret that seeds come from.
+    pub seeds_sha256: String,
+    /// What may be handed in.
+    pub limits: Limits,
+    /// What time it is at the server.
+    pub now: Moment,
+}
+
+/// Rules and map of a match, whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Ground {
+    /// The number by which it is asked for, from 1.
+    pub number: u32,
+    /// What people call it.
+    pub name: String,
+    /// The name of its rules.
+    pub rules_name: String,
+    /// Its rules, whole, in the form that `agon play --rules FILE` reads.
+    pub rules: String,
+    /// The map.
+    pub map: Map,
+}
+
+/// Where the map of a match comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum Map {
+    /// The game's usual: from the seed, or picked by the seed.
+    Default,
+    /// Made from the seed.
+    Generated,
+    /// This one.
+    Whole {
+        /// Its name.
+        name: String,
+        /// Its content, in the form that `agon play --map FILE` reads.
+        content: String,
+    },
+}
+
+/// What a bot may have where it plays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Machine {
+    /// How bots are held: the level of the sandbox, `A` to `D`, or `not confined`; none while nobody plays.
+    pub sandbox: Option<String>,
+    /// CPUs that a match takes.
+    pub cpus: u32,
+    /// Memory of a bot, in bytes; none where it is not bounded.
+    pub memory: Option<u64>,
+    /// Processes and threads of a bot; none where they are not bounded.
+    pub processes: Option<u32>,
+    /// Bytes of files that a bot may write; none where they are not bounded.
+    pub disk: Option<u64>,
+    /// How fast one CPU of it is, in the units of [`Machine::speed`] at home; none where nobody has measured.
+    pub speed: Option<f64>,
+    /// Folders with packages that all bots find, by their last names.
+    pub packages: Vec<String>,
+    /// Compilers and interpreters that are there, with their versions.
+    pub languages: Vec<Language>,
+}
+
+/// A compiler or interpreter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Language {
+    /// Its command.
+    pub name: String,
+    /// What it says of its version.
+    pub version: String,
+}
+
+/// What may be handed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Limits {
+    /// Bytes of an upload.
+    pub upload_bytes: u64,
+    /// Uploads of a team within an hour.
+    pub uploads_an_hour: i64,
+    /// Uploads of a team within a day.
+    pub uploads_a_day: i64,
+    /// Challenges and drafts of a team within an hour.
+    pub asked_an_hour: i64,
+    /// Bytes of all versions of a team.
+    pub team_bytes: i64,
+}

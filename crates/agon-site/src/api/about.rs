@@ -1,0 +1,116 @@
+//! The contest, its ladder, and who asks.
+
+use std::path::Path;
+
+use agon_api::contest::{Ground, Limits, Machine, Map};
+use agon_api::{Contest, LARGEST_UPLOAD, Ladder, Line, Me, Team};
+use agon_store::acts::asked::MOST_ASKED;
+use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
+use axum::Json;
+
+use crate::api::told;
+use crate::gate::Ask;
+use crate::problem::Problem;
+
+/// What is played.
+pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
+    let (server, settings) = (&ask.site.server, &ask.settings);
+    let contests = ask.site.store().contests().await?;
+    let own = contests.into_iter().find(|one| one.id == ask.site.contest()).ok_or_else(Problem::ours)?;
+    let terms = server.terms();
+    let maps = terms.grounds.iter().enumerate().map(|(at, ground)| Ground {
+        number: told::from_one(at as i64),
+        name: settings.map(at as i64),
+        rules_name: ground.rules_name.clone(),
+        rules: ground.rules.clone(),
+        map: match &ground.map {
+            agon_worker::protocol::Map::Default => Map::Default,
+            agon_worker::protocol::Map::Generated => Map::Generated,
+            agon_worker::protocol::Map::Whole { name, content } => {
+                // A file is called by its last part: where it lies at the server is nobody's concern.
+                let name = Path::new(name)
+                    .file_name()
+                    .map_or(name.clone(), |name| name.to_string_lossy().into_owned());
+                Map::Whole { name, content: content.clone() }
+            }
+        },
+    });
+    Ok(Json(Contest {
+        title: settings.title.clone(),
+        program: agon_replay::data::PROGRAM.to_owned(),
+        game: terms.game.clone(),
+        rules_version: terms.rules_version,
+        seats: server.table().seats().try_into().unwrap_or(u8::MAX),
+        maps: maps.collect(),
+        clock: terms.clock.to_string(),
+        ponder: terms.ponder.to_string(),
+        machine: ask.site.machine().cloned().unwrap_or_else(|| nobody_plays(server.table().cpus())),
+        opens: settings.opens.map(|at| at.0),
+        closes: settings.closes.map(|at| at.0),
+        time_zone: settings.zone_name(),
+        team_size: settings.team_size,
+        rated_matches: settings.matches,
+        seeds_sha256: own.secret_sha,
+        limits: Limits {
+            upload_bytes: LARGEST_UPLOAD,
+            uploads_an_hour: MOST_AN_HOUR,
+            uploads_a_day: MOST_A_DAY,
+            asked_an_hour: MOST_ASKED,
+            team_bytes: MOST_BYTES,
+        },
+        now: ask.now.0,
+    }))
+}
+
+/// What is known of the machine before anybody plays there.
+fn nobody_plays(cpus: usize) -> Machine {
+    Machine {
+        sandbox: None,
+        cpus: cpus as u32,
+        memory: None,
+        processes: None,
+        disk: None,
+        speed: None,
+        packages: Vec::new(),
+        languages: Vec::new(),
+    }
+}
+
+/// The ladder.
+pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
+    let shown = ask.site.shown().await?;
+    let lines = shown.board.lines.iter().zip(&shown.places).filter_map(|(line, places)| {
+        let team = shown.teams.get(&line.entrant)?;
+        let place = line.place.as_ref();
+        Some(Line {
+            team: team.id.0,
+            name: line.entrant.clone(),
+            boss: line.boss,
+            live: team.live.map(|live| live.0),
+            n: line.n,
+            placing: line.placing,
+            rank: line.rank,
+            places: places.map(|(first, last)| [first as u32, last as u32]),
+            elo: place.and_then(|place| place.elo),
+            low: place.and_then(|place| place.low),
+            high: place.and_then(|place| place.high),
+            matches: place.map_or(0, |place| place.matches),
+        })
+    });
+    Ok(Json(Ladder { lines: lines.collect(), upto: shown.board.upto, made: shown.board.made.0 }))
+}
+
+/// Who asks.
+pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
+    let (person, store) = (ask.whoever()?, ask.site.store());
+    let team = match person.team {
+        Some(team) => store.entrant(ask.site.contest(), team).await?,
+        None => None,
+    };
+    let quota = match &team {
+        Some(team) => Some(told::quota(&store.quota(team.id, ask.now).await?)),
+        None => None,
+    };
+    let team = team.map(|team| Team { id: team.id.0, name: team.name });
+    Ok(Json(Me { name: person.name.clone(), organiser: person.organiser, team, quota }))
+}

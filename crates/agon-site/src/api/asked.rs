@@ -1,0 +1,143 @@
+//! Matches that a team asks for: drafts and challenges. None is rated.
+
+use agon_api::{Asked, Challenge, DraftQuery};
+use agon_server::Wish;
+use agon_store::acts::version::likeness;
+use agon_store::acts::{self, Own};
+use agon_store::{EntrantId, MatchId, MatchState, Time, VersionId};
+use axum::Json;
+use axum::body::Body;
+use axum::http::StatusCode;
+
+use crate::api::read::{Of, Sent};
+use crate::api::told;
+use crate::api::versions::{received, unfit};
+use crate::gate::Ask;
+use crate::pages::upload::ROOM;
+use crate::problem::Problem;
+use crate::rights::Object;
+use crate::secrets;
+use crate::site::Shown;
+
+/// Tries out what was sent.
+pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
+    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    // Before anything is kept: what comes of it later is too late.
+    if let Some(team) = ask.whoever()?.team {
+        let used = ask.site.store().quota(team, ask.now).await?.asked_an_hour;
+        if let Some(at) = used.until {
+            return Err(too_many(&ask, at));
+        }
+    }
+    let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
+    let (bytes, team, _) = received(&ask, body).await?;
+    let own = ask.site.server.draft(&asked.name, bytes)?.map_err(unfit)?;
+    let wish = wish(team, Own::Draft(own), against, (asked.map, asked.seed, asked.seat))?;
+    plan(&ask, wish).await
+}
+
+/// Lets a version play.
+pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<Asked>, Problem> {
+    let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
+    let own = match asked.version {
+        Some(version) => VersionId(version),
+        None => {
+            let found = ask.site.store().entrant(ask.site.contest(), team).await?;
+            found.and_then(|team| team.live).ok_or_else(|| {
+                Problem::wrong(
+                    "No version of the team is live: name one with `version`, or try a bot out as a draft.",
+                )
+            })?
+        }
+    };
+    let seed = asked.seed.as_deref().map(str::parse::<i64>).transpose();
+    let seed = seed.map_err(|_| Problem::wrong("`seed` is a whole number of 64 bits, as a text."))?;
+    let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
+    let wish = wish(team, Own::Version(own), against, (asked.map, seed, asked.seat))?;
+    plan(&ask, wish).await
+}
+
+/// How it goes with a match that was asked for.
+pub async fn one(ask: Ask) -> Result<Json<Asked>, Problem> {
+    let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
+    Ok(Json(found(&ask, team, MatchId(ask.id)).await?))
+}
+
+async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem> {
+    let store = ask.site.store();
+    let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
+    let game =
+        store.one_match(ask.site.contest(), ask.eyes_of(team), id).await?.ok_or_else(Problem::nothing)?;
+    let why = asked.why.filter(|_| asked.state == MatchState::Dead);
+    let cause = why.map(|(why, unfit)| told::cause(ask.site.server.why_not(&why, unfit)));
+    Ok(Asked { game: told::game(game), cause })
+}
+
+fn wish(
+    entrant: EntrantId,
+    own: Own,
+    against: VersionId,
+    (map, seed, seat): (Option<u32>, Option<i64>, Option<u32>),
+) -> Result<Wish, Problem> {
+    let from_zero = |number: Option<u32>, what: &str| {
+        let number = number.unwrap_or(1).checked_sub(1);
+        number.ok_or_else(|| Problem::wrong(format!("`{what}` is counted from 1.")))
+    };
+    let (map, seat) = (from_zero(map, "map")?, from_zero(seat, "seat")?);
+    // One that can be typed again.
+    let seed = seed.unwrap_or_else(|| i64::from(u32::from_le_bytes(secrets::random()) >> 1));
+    Ok(Wish { entrant, own, against, map: i64::from(map), seed, seat: seat as usize })
+}
+
+async fn plan(ask: &Ask, wish: Wish) -> Result<Json<Asked>, Problem> {
+    let team = wish.entrant;
+    match ask.site.server.ask(wish, ask.now).await? {
+        acts::Asked::Planned(id) => Ok(Json(found(ask, team, id).await?)),
+        acts::Asked::TooMany(at) => Err(too_many(ask, at)),
+        acts::Asked::NotThere => Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "That version cannot play",
+            "One meets a version that is live, or one of one's own that has passed its check.",
+        )),
+    }
+}
+
+fn too_many(ask: &Ask, until: Time) -> Problem {
+    let what = "The team has asked for all the drafts and challenges it may for now.";
+    Problem::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
+}
+
+/// The version that is met.
+async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<VersionId, Problem> {
+    if let Some(version) = version {
+        return Ok(VersionId(version));
+    }
+    let shown = ask.site.shown().await?;
+    let Some(name) = name else {
+        let own = ask.person().and_then(|person| person.team);
+        return next_above(&shown, own)
+            .ok_or_else(|| Problem::wrong("Nobody else is on the ladder yet: there is nobody to meet."));
+    };
+    let wanted = likeness(name);
+    let found = shown.teams.values().find(|team| likeness(&team.name) == wanted);
+    found.and_then(|team| team.live).ok_or_else(|| {
+        let name: String = name.chars().filter(|sign| !sign.is_control()).take(40).collect();
+        let known: Vec<&str> = shown.board.lines.iter().map(|line| line.entrant.as_str()).take(12).collect();
+        Problem::wrong(format!("No live bot is called `{name}`. On the ladder are: {}.", known.join(", ")))
+    })
+}
+
+/// The live version next above a team on the ladder: who is first meets the second, and who is not there yet the last.
+fn next_above(shown: &Shown, own: Option<EntrantId>) -> Option<VersionId> {
+    let standing: Vec<_> = (shown.board.lines.iter())
+        .filter_map(|line| shown.teams.get(&line.entrant))
+        .filter_map(|team| Some((team.id, team.live?)))
+        .collect();
+    let place = standing.iter().position(|(team, _)| Some(*team) == own);
+    let at = match place {
+        Some(0) => 1,
+        Some(place) => place - 1,
+        None => standing.len().checked_sub(1)?,
+    };
+    standing.get(at).map(|(_, live)| *live)
+}

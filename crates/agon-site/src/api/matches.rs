@@ -1,0 +1,65 @@
+//! Matches.
+
+use agon_api::{Match, MatchQuery, Matches, Own};
+use agon_store::reads::{Filter, PAGE, Played};
+use agon_store::{EntrantId, MatchId, VersionId};
+use axum::Json;
+use axum::response::Response;
+
+use crate::api::read::Of;
+use crate::api::told;
+use crate::gate::Ask;
+use crate::pages;
+use crate::problem::Problem;
+
+/// A page of matches.
+pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, Problem> {
+    let about_somebody = asked.team.is_some() || asked.version.is_some();
+    if (asked.ended.is_some() || asked.faults) && !about_somebody {
+        return Err(Problem::wrong(
+            "`ended` and `faults` are for a team or a version: add `team` or `version`.",
+        ));
+    }
+    if asked.map == Some(0) {
+        return Err(Problem::wrong("Maps are counted from 1."));
+    }
+    let filter = Filter {
+        team: asked.team.map(EntrantId),
+        version: asked.version.map(VersionId),
+        ended: asked.ended.map(told::ended),
+        faults: asked.faults,
+        map: asked.map.map(|map| i64::from(map) - 1),
+        before: asked.before.map(MatchId),
+    };
+    let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
+    let more = found.len() > PAGE as usize;
+    found.truncate(PAGE as usize);
+    let next = found.last().filter(|_| more).map(|last| last.id.0);
+    Ok(Json(Matches { matches: found.into_iter().map(told::game).collect(), next }))
+}
+
+async fn found(ask: &Ask) -> Result<Played, Problem> {
+    let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
+    found.ok_or_else(Problem::nothing)
+}
+
+/// One match.
+pub async fn one(ask: Ask) -> Result<Json<Match>, Problem> {
+    Ok(Json(told::game(found(&ask).await?)))
+}
+
+/// Its replay.
+pub async fn replay(ask: Ask) -> Result<Response, Problem> {
+    pages::replay(ask).await
+}
+
+/// What of it belongs to the team of whoever asks.
+pub async fn own(ask: Ask) -> Result<Json<Own>, Problem> {
+    let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
+    let played = found(&ask).await?;
+    if !played.seats.iter().any(|seat| seat.team == team) {
+        return Err(Problem::nothing());
+    }
+    let own = ask.site.server.own_of_match(team, played.id).await?;
+    Ok(Json(Own { seats: own.into_iter().map(told::own).collect() }))
+}

@@ -1,0 +1,70 @@
+//! What comes with a request, read; what cannot be read is a refusal that says so.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use tokio_stream::StreamExt as _;
+
+use crate::problem::Problem;
+use crate::site::Site;
+
+/// The query of an address.
+pub struct Of<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Of<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Problem> {
+        let read = Query::<T>::from_request_parts(parts, site).await;
+        read.map(|Query(asked)| Self(asked)).map_err(|error| wrong(&error.body_text()))
+    }
+}
+
+/// The JSON that is sent. [`crate::gate`] has seen to its size.
+pub struct Sent<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Sent<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Arc<Site>) -> Result<Self, Problem> {
+        let bytes = file(request.into_body(), agon_api::LARGEST_ASKED).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| wrong(&error.to_string()))
+    }
+}
+
+/// The body as it is, of at most so many bytes.
+pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
+    let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(|_| {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "Cut off",
+                "What was sent did not come whole. Nothing was done: send it again.",
+            )
+        })?;
+        if bytes.len() as u64 + piece.len() as u64 > most {
+            let text = format!(
+                "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of training.",
+                most >> 20
+            );
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+fn wrong(why: &str) -> Problem {
+    // It may quote what was sent.
+    let why: String = why.chars().filter(|sign| !sign.is_control()).take(300).collect();
+    Problem::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "That cannot be read",
+        format!("{why}. /api/v1/openapi.json says what is asked for here."),
+    )
+}

@@ -1,0 +1,119 @@
+//! Versions: handing in, what became of it, and the way back.
+
+use agon_api::version::UploadedWord;
+use agon_api::{BuildLog, LARGEST_UPLOAD, UploadQuery, Uploaded, Version, Versions};
+use agon_server::{Upload, Uploaded as Came};
+use agon_store::acts::Added;
+use agon_store::{Cause, EntrantId, OwnVersion, VersionId};
+use axum::Json;
+use axum::body::Body;
+use axum::http::StatusCode;
+
+use crate::api::read::{self, Of};
+use crate::api::told;
+use crate::gate::Ask;
+use crate::pages::upload::{ROOM, team};
+use crate::problem::Problem;
+use crate::rights::Object;
+
+/// Those of the own team.
+pub async fn list(ask: Ask) -> Result<Json<Versions>, Problem> {
+    let Some(team) = ask.whoever()?.team else { return Ok(Json(Versions { versions: Vec::new() })) };
+    let mut versions = Vec::new();
+    for own in ask.site.store().own_versions(team).await? {
+        versions.push(told_of(&ask, own).await?);
+    }
+    Ok(Json(Versions { versions }))
+}
+
+async fn told_of(ask: &Ask, own: OwnVersion) -> Result<Version, Problem> {
+    let verdict = ask.site.server.verdict(own.version.id).await?;
+    Ok(told::version(own, verdict))
+}
+
+/// The version with a number, of this team.
+async fn of_team(ask: &Ask, team: EntrantId, id: VersionId) -> Result<OwnVersion, Problem> {
+    let own = ask.site.store().own_versions(team).await?;
+    own.into_iter().find(|own| own.version.id == id).ok_or_else(Problem::nothing)
+}
+
+/// The version that the path names, whose team the right has seen.
+async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
+    match ask.object {
+        Object::Team(team) => of_team(ask, team, VersionId(ask.id)).await,
+        _ => Err(Problem::nothing()),
+    }
+}
+
+/// One of them.
+pub async fn one(ask: Ask) -> Result<Json<Version>, Problem> {
+    let own = found(&ask).await?;
+    Ok(Json(told_of(&ask, own).await?))
+}
+
+/// What its build said.
+pub async fn log(ask: Ask) -> Result<Json<BuildLog>, Problem> {
+    let own = found(&ask).await?;
+    Ok(Json(BuildLog { text: ask.site.server.build_log(&own)? }))
+}
+
+/// Goes back to it.
+pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
+    let actor = ask.whoever()?.name.clone();
+    if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
+        let text = "Only a version that has been live before can be gone back to, and this one is live now or never was.";
+        return Err(Problem::new(StatusCode::CONFLICT, "Nothing to go back to", text));
+    }
+    one(ask).await
+}
+
+/// What somebody hands in, as bytes, with the team for which they do.
+///
+/// # Errors
+/// When nothing is taken now, or it is too large, or no team can be made for them.
+pub async fn received(ask: &Ask, body: Body) -> Result<(Vec<u8>, EntrantId, String), Problem> {
+    let bytes = read::file(body, LARGEST_UPLOAD).await?;
+    let team = team(ask).await?.map_err(Problem::wrong)?;
+    let found = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    Ok((bytes, team, found.name))
+}
+
+/// That something cannot be a bot.
+pub fn unfit(cause: Cause) -> Problem {
+    let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
+}
+
+/// Something is handed in.
+pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<Json<Uploaded>, Problem> {
+    if let Some(why) = ask.settings.closed(ask.now) {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
+    }
+    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    let (bytes, team, entrant) = received(&ask, body).await?;
+    let actor = &ask.whoever()?.name;
+    let UploadQuery { name, only_if_better } = asked;
+    let upload = Upload { entrant: &entrant, name: &name, bytes, only_if_better, actor };
+    let (what, id) = match ask.site.server.upload(upload, ask.now).await? {
+        Came::Added(Added::New(id, _)) => (UploadedWord::New, id),
+        Came::Added(Added::Same(id, ..)) => (UploadedWord::Same, id),
+        Came::Back(id, _) => (UploadedWord::Back, id),
+        Came::Refused(cause) => return Err(unfit(cause)),
+        Came::Added(Added::TooMany(Some(at))) => {
+            let what = "The team has handed in all it may for now.";
+            return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
+        }
+        Came::Added(Added::TooMany(None)) => {
+            return Err(Problem::wrong(
+                "The team's versions take all the room they may. Ask the organiser for more.",
+            ));
+        }
+        Came::Added(Added::Taken(other)) => {
+            return Err(Problem::wrong(format!(
+                "The team's name looks like `{other}`, which is another one."
+            )));
+        }
+    };
+    let own = of_team(&ask, team, id).await?;
+    Ok(Json(Uploaded { what, version: told_of(&ask, own).await? }))
+}
