@@ -19,6 +19,7 @@ mod private;
 
 pub mod holding;
 pub mod pack;
+pub mod speed;
 pub mod unpack;
 pub mod versions;
 

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::author::{build, check, doctor, new, pack, sandbox};
+use crate::online::{login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library, maps};
@@ -76,6 +77,26 @@ pub enum Command {
     /// Rate all bots from journals of series
     #[command(after_help = rate::EXAMPLES)]
     Rate(rate::RateOptions),
+    /// Log in to a contest: keep the token with which one takes part
+    #[command(after_help = login::EXAMPLES)]
+    Login(login::LoginOptions),
+    /// Forget the token of a contest
+    Logout(login::LogoutOptions),
+    /// Hand a bot in to the contest, and follow it until it is live
+    #[command(after_help = submit::EXAMPLES)]
+    Submit(submit::SubmitOptions),
+    /// Try a bot out at the contest in one match, without handing it in
+    #[command(after_help = tryout::EXAMPLES)]
+    Try(tryout::TryOptions),
+    /// How one stands in the contest
+    #[command(after_help = look::STATUS)]
+    Status(look::LookOptions),
+    /// What one has handed in to the contest, and what became of it
+    #[command(after_help = look::VERSIONS)]
+    Versions(look::LookOptions),
+    /// What a build at the contest said, or one's bot wrote in a match
+    #[command(after_help = logs::EXAMPLES)]
+    Logs(logs::LogsOptions),
     /// Run a contest: a ladder that bots are handed in to, with a worker inside
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeOptions),
@@ -85,7 +106,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, import, fork, feed, redact
+    /// Look into replays: info, verify, show, export, get, import, fork, feed, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]

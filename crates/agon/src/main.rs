@@ -9,6 +9,7 @@ mod wrong;
 
 mod author;
 mod common;
+mod online;
 mod play;
 mod replay;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 
 use crate::author::{build, check, doctor, new, pack, sandbox};
+use crate::online::{login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library};
@@ -82,6 +84,13 @@ fn main() -> ExitCode {
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),
         Command::Rate(options) => rate::run(&options),
+        Command::Login(options) => login::login(&options),
+        Command::Logout(options) => login::logout(&options),
+        Command::Submit(options) => submit::run(&options),
+        Command::Try(options) => tryout::run(&options),
+        Command::Status(options) => look::status(&options),
+        Command::Versions(options) => look::versions(&options),
+        Command::Logs(options) => logs::run(&options),
         Command::Serve(options) => serve::run(&options),
         Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),

@@ -1,6 +1,6 @@
 //! The page of the guide on what `--json` prints, made from the types that are printed.
 
-use crate::{author, play, replay, series, serve, workshop};
+use crate::{author, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
 fn section(heading: &str, declarations: &[String]) -> String {
@@ -94,6 +94,7 @@ fn page() -> String {
             replay::json::FedTurn,
             replay::json::Fork<'_>,
             replay::json::OtherAnswer,
+            replay::json::Fetched<'_>,
         ],
     );
     page += &section(
@@ -126,6 +127,41 @@ fn page() -> String {
             agon_store::Version,
             agon_store::VersionState,
             agon_store::Event,
+        ],
+    );
+    page += &section(
+        "Taking part in a contest",
+        &generated![
+            online::json::LoggedIn<'_>,
+            online::json::Submitted<'_>,
+            online::json::Tried<'_>,
+            online::json::Standing<'_>,
+            agon_api::Versions,
+            agon_api::BuildLog,
+            agon_api::Uploaded,
+            agon_api::version::UploadedWord,
+            agon_api::Version,
+            agon_api::version::State,
+            agon_api::version::Step,
+            agon_api::version::Cause,
+            agon_api::version::Whose,
+            agon_api::version::Stage,
+            agon_api::version::Verdict,
+            agon_api::version::Says,
+            agon_api::Asked,
+            agon_api::Match,
+            agon_api::played::Kind,
+            agon_api::played::MatchState,
+            agon_api::played::Seat,
+            agon_api::Own,
+            agon_api::played::OwnSeat,
+            agon_api::played::Told,
+            agon_api::played::Note,
+            agon_api::Line,
+            agon_api::Me,
+            agon_api::Team,
+            agon_api::Quota,
+            agon_api::Used,
         ],
     );
     page += &section(

@@ -4,16 +4,16 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agon_bot::tools::{TOOLS, Tool};
+use agon_bot::tools::Tool;
 use agon_bot::{build, sys};
 use agon_sandbox::{Level, Missing};
 use clap::Args;
 use serde::Serialize;
 
 use crate::author::json;
+use crate::common::languages;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -131,12 +131,9 @@ fn file(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// So long a program may take to tell its version.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 fn languages() -> Vec<(&'static str, Seen)> {
-    let ask = |tool: &Tool| {
-        let seen = match version(tool.program, tool.version) {
+    let told = |(tool, version): (&'static Tool, Option<String>)| {
+        let seen = match version {
             Some(version) => good(format!("{}: {version}", tool.program)),
             None => with(
                 Note,
@@ -146,26 +143,7 @@ fn languages() -> Vec<(&'static str, Seen)> {
         };
         (tool.language, seen)
     };
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = TOOLS.iter().map(|tool| scope.spawn(move || ask(tool))).collect();
-        asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
-    })
-}
-
-/// The first line with a number in it that a program prints for `argument`.
-fn version(program: &str, argument: &str) -> Option<String> {
-    let mut command = Command::new(program);
-    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().ok()?;
-    let pid = rustix::process::Pid::from_raw(child.id() as i32)?;
-    if !sys::wait(pid, PATIENCE) {
-        sys::kill_group(pid);
-    }
-    let output = child.wait_with_output().ok()?;
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let line = text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
-    Some(line.trim().chars().take(70).collect())
+    languages::ask().into_iter().map(told).collect()
 }
 
 fn cpus() -> Seen {

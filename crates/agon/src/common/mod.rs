@@ -2,10 +2,14 @@
 
 pub mod archives;
 pub mod builds;
+pub mod conditions;
 pub mod disk;
 pub mod folders;
 pub mod git;
 pub mod here;
+pub mod languages;
+pub mod logins;
+pub mod online;
 pub mod sandbox;
 pub mod screen;
 pub mod seats;

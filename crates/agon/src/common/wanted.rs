@@ -10,7 +10,7 @@ use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions};
 
 /// What is to be played, by whom, and how time is kept.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct MatchOptions {
     /// The game (see `agon games`) [default: the one in ./agon.toml]
     pub game: Option<String>,

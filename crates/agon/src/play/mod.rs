@@ -11,12 +11,15 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use agon_bot::Kind;
 use agon_game::{Seat, Seats, Session};
 use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, Together, play_on};
 use clap::Args;
 
 use crate::common::builds;
+use crate::common::conditions::{AsOptions, Conditions, Slowest};
 use crate::common::here::About;
+use crate::common::sandbox;
 use crate::common::screen::{self, milliseconds, score};
 use crate::common::seats::{ReplayFile, eyes, header, rejections, seat_all};
 use crate::common::table::{Cell, Table};
@@ -45,12 +48,15 @@ Examples:
   agon play deerhunt human ./bot            by hand: prints the address of your seat
   agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
-  agon play ostibot my/bot.js builtin:looter --js node";
+  agon play ostibot my/bot.js builtin:looter --js node
+  agon play . builtin:greedy --as https://cup.example      under the conditions of a contest";
 /// Options of `agon play`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct PlayOptions {
     #[command(flatten)]
     pub wanted: MatchOptions,
+    #[command(flatten)]
+    pub there: AsOptions,
     /// Where the replay goes [default: a new file in ./agon-replays]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub replay: Option<PathBuf>,
@@ -93,7 +99,24 @@ const TRIES: u32 = 3;
 
 /// Runs `agon play`.
 pub fn run(options: &PlayOptions) -> Done {
+    match options.there.find()? {
+        None => play(options, None),
+        Some(conditions) => {
+            let mut options = options.clone();
+            options.wanted.setup = conditions.setup(&options.wanted.setup)?;
+            options.wanted.clock = conditions.clock(&options.wanted.clock)?;
+            play(&options, Some(&conditions))
+        }
+    }
+}
+
+/// Plays the match, perhaps as in a contest.
+fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let about = who(options)?;
+    if let Some(conditions) = conditions {
+        conditions.check_game(&about.game)?;
+        conditions.check_seats(about.bots.len())?;
+    }
     let game = common::game(&about.game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
@@ -104,6 +127,9 @@ pub fn run(options: &PlayOptions) -> Done {
     }
     options.wanted.port.apply();
     options.wanted.sandbox.apply();
+    if conditions.is_some_and(Conditions::holds_bots) {
+        sandbox::hold_all();
+    }
     let mut spec = options.wanted.spec(about)?;
     let people = People::of(&mut spec, options.wanted.clock.is_asked_for())?;
     let (mut names, labels) = common::seated(&spec)?;
@@ -147,9 +173,12 @@ pub fn run(options: &PlayOptions) -> Done {
             (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
             _ => Vec::new(),
         };
-        let record = {
+        // The first that is a program is the one that somebody tries out.
+        let own = names.iter().position(|name| matches!(name.kind, Kind::Path(_) | Kind::Command(_)));
+        let mut slowest = Slowest::new(Seat::new(own.unwrap_or(0) as u8));
+        let mut record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);
-            let mut observers: Vec<&mut dyn Observer> = vec![&mut screen];
+            let mut observers: Vec<&mut dyn Observer> = vec![&mut screen, &mut slowest];
             observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
             if let Some(camera) = &mut camera {
                 observers.push(camera);
@@ -163,6 +192,10 @@ pub fn run(options: &PlayOptions) -> Done {
             play_on(session.as_mut(), &mut players, &labels, &mut Together(observers), &terms)
         };
         drop(players);
+        if let Some(conditions) = conditions {
+            record.notes.extend(conditions.notes());
+            record.notes.extend(slowest.found().and_then(|found| conditions.scaled(found)));
+        }
         screen.leave()?;
         if let Some(recorder) = recorder {
             recorder.finish(session.as_mut(), &record)?;

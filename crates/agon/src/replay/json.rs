@@ -234,3 +234,13 @@ pub struct Written<'a> {
     /// As the bot wrote it.
     pub text: &'a str,
 }
+
+/// `replay get`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS), ts(rename = "FetchedReplays"))]
+pub struct Fetched<'a> {
+    /// The files that were written.
+    pub written: &'a [String],
+    /// How many were there already.
+    pub there: usize,
+}

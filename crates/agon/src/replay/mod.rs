@@ -3,6 +3,7 @@
 pub mod export;
 pub mod feed;
 pub mod fork;
+pub mod get;
 pub mod import;
 pub mod json;
 pub mod redact;
@@ -58,6 +59,9 @@ pub enum ReplayCommand {
     /// Take out what belongs to single bots; the rest verifies as before
     #[command(after_help = redact::EXAMPLES)]
     Redact(redact::RedactOptions),
+    /// Fetch replays of the contest in which one takes part
+    #[command(after_help = get::EXAMPLES)]
+    Get(get::GetOptions),
     /// Read a replay of the original as one of agon's, and compare the engine with it
     #[command(after_help = "A record is known by its content; it may be gzip.
 Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
@@ -91,6 +95,7 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Export(options) => export::export(options),
         ReplayCommand::Fork(options) => fork::run(options),
         ReplayCommand::Redact(options) => redact::run(options),
+        ReplayCommand::Get(options) => get::run(options),
         ReplayCommand::Import(options) => import::run(options),
         ReplayCommand::Feed(options) => crate::replay::feed::run(options, None),
         ReplayCommand::Show(options) => show::run(options),

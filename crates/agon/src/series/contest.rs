@@ -30,7 +30,7 @@ pub struct Asked {
 pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
     let TournamentOptions { game: path, bots, games, series, format, .. } = options;
     let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
-    let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = series;
+    let SeriesOptions { seed, map, rules, set, seats, name, clock, run, played_as: _ } = series;
     let given = [
         (!bots.is_empty(), "bots on the command line"),
         (games.is_some(), "--games"),
@@ -89,6 +89,7 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
         name: names.collect(),
         clock,
         run: run.clone(),
+        played_as: None,
     };
     let bots = file.bots.iter().map(|bot| bot.parts().0.to_owned()).collect();
     Ok(Asked { game: file.game.clone(), bots, games, series, format: written, file: Some(file) })

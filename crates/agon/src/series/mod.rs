@@ -71,6 +71,9 @@ pub struct SeriesOptions {
     pub clock: ClockOptions,
     #[command(flatten)]
     pub run: RunOptions,
+    /// The address of the contest whose conditions these are.
+    #[arg(skip)]
+    pub played_as: Option<String>,
 }
 
 /// Options of how a series is run; they decide nothing.
@@ -443,6 +446,9 @@ fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
 
 /// The options of `agon play` that make the same conditions.
 fn conditions(info: &GameInfo, options: &SeriesOptions) -> Result<Vec<String>, Failure> {
+    if let Some(url) = &options.played_as {
+        return Ok(vec!["--as".to_owned(), url.clone()]);
+    }
     let typed = setup_options(options, String::new(), 0).spec(info)?;
     let spec = MatchSpec { clock: options.clock.clock()?, ponder: options.clock.ponder(), ..typed };
     Ok(spec.conditions().unwrap_or_default())

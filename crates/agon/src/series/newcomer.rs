@@ -104,7 +104,7 @@ impl Past {
 
     /// Makes the newcomer's matches ready.
     pub fn prepare(&self, options: &TournamentOptions, bot: &str, how: &rate::How) -> Result<Ready, Failure> {
-        let SeriesOptions { seed, map, rules, set, seats, name, clock, run } = &options.series;
+        let SeriesOptions { seed, map, rules, set, seats, name, clock, run, played_as: _ } = &options.series;
         let given = [
             (!map.is_empty(), "--map"),
             (rules.is_some(), "--rules"),

@@ -8,9 +8,10 @@ use agon_contest::{End, Kind, TestId};
 use agon_stats::{Decision, Model};
 use clap::Args;
 
+use crate::common::conditions::{AsOptions, Conditions};
 use crate::common::here::About;
-use crate::common::screen;
 use crate::common::{Done, Failure};
+use crate::common::{sandbox, screen};
 use crate::series::counts;
 use crate::series::gauntlet::conclude;
 use crate::series::pin;
@@ -27,6 +28,7 @@ Examples:
   agon sprt                                                     this folder against its last frozen version
   agon sprt cultist-wars . git:HEAD~1 --elo1 20                 better than yesterday's?
   agon sprt cultist-wars . git:HEAD~1 --fail-unless-better      for a build server
+  agon sprt . git:HEAD~1 --as https://cup.example                under the conditions of a contest
   agon sprt --plan --elo1 50                                    how many games will it take?
   agon sprt --counts 1240/1100/860 --json                       wins/losses/draws played elsewhere
   agon sprt --counts 10/70/240/110/20 --elo1 10                 pairs of games that scored 0, ½, 1, 1½, 2
@@ -78,6 +80,8 @@ pub struct SprtOptions {
     #[arg(long, help_heading = "Output")]
     pub fail_unless_better: bool,
     #[command(flatten)]
+    pub there: AsOptions,
+    #[command(flatten)]
     pub series: SeriesOptions,
 }
 
@@ -106,14 +110,20 @@ pub fn run(options: &SprtOptions) -> Done {
     if options.games == Some(0) {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
-    let seats = options.series.seats.unwrap_or(2);
+    let conditions = options.there.find()?;
+    let asked = options.series.seats.unwrap_or(2);
+    let seats = conditions.as_ref().map_or(asked, |conditions| conditions.contest.seats);
     if seats == 2 && !options.field.is_empty() {
         return Err(Failure::usage(
             "--field is for matches of more than two seats: add --seats N; in two seats NEW meets OLD itself",
         ));
     }
     let began = Instant::now();
-    let (about, series) = who(options)?;
+    let (about, mut series) = who(options)?;
+    if let Some(conditions) = &conditions {
+        conditions.check_game(&about.game)?;
+        series = as_there(options, series, conditions)?;
+    }
     let ready = series::prepare(&Wanted {
         kind: Kind::Sprt,
         game: &about.game,
@@ -143,6 +153,25 @@ pub fn run(options: &SprtOptions) -> Done {
         true => Err(Failure::Check),
         false => Ok(()),
     }
+}
+
+/// The same under the conditions of a contest.
+fn as_there(
+    options: &SprtOptions,
+    series: SeriesOptions,
+    conditions: &Conditions,
+) -> Result<SeriesOptions, Failure> {
+    let (map, rules) = conditions.grounds(&series.map, options.series.rules.as_ref(), &series.set)?;
+    let clock = conditions.clock(&series.clock)?;
+    series.run.sandbox.apply();
+    if conditions.holds_bots() {
+        sandbox::hold_all();
+    }
+    if !series.run.quiet {
+        conditions.notes().into_iter().chain(conditions.speed()).for_each(|note| eprintln!("note: {note}"));
+    }
+    let (rules, seats) = (Some(rules), Some(conditions.contest.seats));
+    Ok(SeriesOptions { map, rules, seats, clock, played_as: Some(conditions.address.0.clone()), ..series })
 }
 
 /// Game, NEW, OLD and rules: as typed, else as the `agon.toml` of this folder says.

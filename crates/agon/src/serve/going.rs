@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, founding, now, pages, runtime};
+use crate::serve::{ServeOptions, founding, machine, now, pages, runtime};
 
 /// The server looks after everything this often.
 const TICK: Duration = Duration::from_millis(50);
@@ -37,9 +37,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         founding::begin(dir, game)?;
     }
     let setting = founding::read(dir)?;
-    let confined = match options.jobs {
+    let (confined, packages) = match options.jobs {
         // Others play.
-        Some(0) => Confined::No,
+        Some(0) => (Confined::No, Vec::new()),
         _ => hold_bots(dir)?,
     };
     let _held = hold(dir)?;
@@ -55,6 +55,12 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         true => None,
         false => Some(pages::open(&runtime, &server, dir, options)?),
     };
+    if let Some(site) = site.as_ref().map(|site| site.site.clone())
+        && jobs > 0
+    {
+        // Before the first match: what plays beside it would make it look slow.
+        site.plays_on(machine::look(confined, server.table().cpus(), &packages));
+    }
     let mut out = io::stdout().lock();
     if !options.quiet {
         greet(&mut out, dir, &setting, jobs, confined)?;
@@ -168,14 +174,15 @@ fn usual_jobs(server: &Server) -> usize {
 }
 
 /// How bots are held here, with the packages that they find.
-fn hold_bots(dir: &Path) -> Result<Confined, Failure> {
+fn hold_bots(dir: &Path) -> Result<(Confined, Vec<String>), Failure> {
     let section = founding::sandbox(dir)?;
-    let places = section.packages.into_iter().map(Into::into).collect();
+    let places = section.packages.iter().map(Into::into).collect();
     agon_bot::inside::use_packages(Packages { places, variables: section.env });
     agon_bot::inside::build_ahead();
     // Authors install nothing here.
     agon_bot::tools::advise_others();
-    holding::hold(section.trust_bots).map_err(Failure::Own)
+    let confined = holding::hold(section.trust_bots).map_err(Failure::Own)?;
+    Ok((confined, section.packages))
 }
 
 fn greet(

@@ -5,6 +5,7 @@ mod founding;
 mod going;
 pub mod json;
 mod look;
+mod machine;
 mod pages;
 
 use std::path::{Path, PathBuf};

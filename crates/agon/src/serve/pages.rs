@@ -19,6 +19,8 @@ const LINK: i64 = 24 * 3_600_000;
 
 /// A site that answers.
 pub struct Pages {
+    /// What answers.
+    pub site: Arc<Site>,
     listening: Listening,
     address: String,
     link: Option<String>,
@@ -37,7 +39,7 @@ pub fn open(
 ) -> Result<Pages, Failure> {
     let way = way(options)?;
     let site = Site::new(server.clone(), dir, way.clone(), now).map_err(Failure::usage)?;
-    let listening = runtime.block_on(agon_site::listen(site, options.port)).map_err(|error| {
+    let listening = runtime.block_on(agon_site::listen(site.clone(), options.port)).map_err(|error| {
         let mend = match error.kind() {
             io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
             io::ErrorKind::PermissionDenied => {
@@ -56,7 +58,7 @@ pub fn open(
     let link =
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
-    Ok(Pages { listening, address, link, is_lan: way == Way::Lan })
+    Ok(Pages { site, listening, address, link, is_lan: way == Way::Lan })
 }
 
 fn way(options: &ServeOptions) -> Result<Way, Failure> {

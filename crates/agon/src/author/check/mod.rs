@@ -22,8 +22,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::author::json;
 use crate::common::builds;
+use crate::common::conditions::{AsOptions, Conditions};
 use crate::common::here;
-use crate::common::sandbox::SandboxOptions;
+use crate::common::sandbox::{SandboxOptions, hold_all};
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
@@ -40,11 +41,12 @@ Examples:
   agon check                          in a folder whose agon.toml names the game
   agon check cultist-wars bot.py --watch
   agon check terminal my/algo --json
+  agon check --as https://cup.example          under the conditions of a contest
   agon check terminal my/algo --against lost.replay --seat 2   its answers to a recorded match
   agon check terminal my/algo --against lost.replay --turn 17  both answers to one turn";
 
 /// Options of `agon check`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct CheckOptions {
     /// The game [default: the one in ./agon.toml]
     pub game: Option<String>,
@@ -54,6 +56,8 @@ pub struct CheckOptions {
     pub setup: SetupOptions,
     #[command(flatten)]
     pub sandbox: SandboxOptions,
+    #[command(flatten)]
+    pub there: AsOptions,
     /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
@@ -86,14 +90,26 @@ const TICK: Duration = Duration::from_millis(500);
 /// Runs `agon check`.
 pub fn run(options: &CheckOptions) -> Done {
     options.sandbox.apply();
+    let conditions = options.there.find()?;
+    let own;
+    let options = match &conditions {
+        Some(conditions) => {
+            own = as_there(options, conditions)?;
+            &own
+        }
+        None => options,
+    };
     let (game, bot, setup) = who(options)?;
+    if let Some(conditions) = &conditions {
+        conditions.check_game(game.info().name)?;
+    }
     let stop = common::stop_on_ctrl_c();
     if !options.watch {
-        return check(options, game, &bot, &setup, stop);
+        return check(options, game, &bot, (&setup, conditions.as_ref()), stop);
     }
     loop {
         let files = times(&bot);
-        match check(options, game, &bot, &setup, stop) {
+        match check(options, game, &bot, (&setup, conditions.as_ref()), stop) {
             Ok(()) | Err(Failure::Check) => {}
             // A bot that cannot be started now may be in a moment.
             Err(Failure::Usage(why) | Failure::Own(why)) => {
@@ -111,6 +127,20 @@ pub fn run(options: &CheckOptions) -> Done {
             std::thread::sleep(LOOK);
         }
     }
+}
+
+/// The same under the conditions of a contest.
+fn as_there(options: &CheckOptions, conditions: &Conditions) -> Result<CheckOptions, Failure> {
+    if options.against.is_some() || options.time_scale != 1.0 {
+        return Err(Failure::usage(
+            "--as takes the contest's rules and clock: leave out --against and --time-scale",
+        ));
+    }
+    if conditions.holds_bots() {
+        hold_all();
+    }
+    let time_scale = conditions.clock(&ClockOptions::default())?.time_scale.unwrap_or(1.0);
+    Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, ..options.clone() })
 }
 
 /// What is checked: from the command line, else from the `agon.toml` of this folder.
@@ -135,7 +165,7 @@ fn check(
     options: &CheckOptions,
     game: &dyn AnyGame,
     bot: &str,
-    setup: &SetupOptions,
+    (setup, conditions): (&SetupOptions, Option<&Conditions>),
     stop: &AtomicBool,
 ) -> Done {
     let began = Instant::now();
@@ -193,7 +223,14 @@ fn check(
     bar.set_message("its end");
     let ending = examine::ending(game, &name, &situations[0])?;
     bar.finish_and_clear();
-    let findings = finding::all(game.info(), bot, &situations, &seen, &again, ending);
+    let mut findings = finding::all(game.info(), bot, &situations, &seen, &again, ending);
+    if let Some(conditions) = conditions {
+        let there = conditions
+            .notes()
+            .into_iter()
+            .chain(finding::slowest(&seen).and_then(|worst| conditions.scaled(worst)));
+        findings.extend(there.map(|note| Finding::new("there", Status::Note, note)));
+    }
     report(options, game, &name, &findings, seen.len() + 1, began.elapsed())
 }
 

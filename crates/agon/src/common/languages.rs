@@ -1,0 +1,37 @@
+//! Compilers and interpreters of this machine.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use agon_bot::sys;
+use agon_bot::tools::{TOOLS, Tool};
+
+/// So long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// All that bots are known to need, each with its version where it is installed.
+pub fn ask() -> Vec<(&'static Tool, Option<String>)> {
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = TOOLS
+            .iter()
+            .map(|tool| scope.spawn(move || (tool, version(tool.program, tool.version))))
+            .collect();
+        asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
+    })
+}
+
+/// The first line with a number in it that a program prints for `argument`.
+fn version(program: &str, argument: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().ok()?;
+    let pid = rustix::process::Pid::from_raw(child.id() as i32)?;
+    if !sys::wait(pid, PATIENCE) {
+        sys::kill_group(pid);
+    }
+    let output = child.wait_with_output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
+    Some(line.trim().chars().take(70).collect())
+}

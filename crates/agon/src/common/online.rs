@@ -1,0 +1,429 @@
+//! A contest elsewhere, through its API alone.
+//!
+//! Whatever it answers is a stranger's: bounded in size and time, read strictly, and shown as text only. A token goes to the
+//! address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only to
+//! networks that are somebody's own, unless one says otherwise.
+
+use std::fmt;
+use std::io::Read as _;
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::time::{Duration, Instant};
+
+use agon_api::{LARGEST_ANSWER, Problem, ROOT};
+use agon_site::listen::is_private;
+use clap::Args;
+use serde::de::DeserializeOwned;
+use ureq::http::{Response, Uri, header};
+use ureq::{Agent, Body, Proxy};
+
+use crate::common::logins::Logins;
+use crate::common::{Failure, screen};
+
+/// A connection is waited for so long.
+const CONNECT: Duration = Duration::from_secs(10);
+/// An answer is waited for so long, until it is whole.
+const ANSWER: Duration = Duration::from_secs(60);
+/// And so long where a file goes one way or the other.
+const FILE: Duration = Duration::from_secs(600);
+/// Whoever follows something waits so long for a server that is away: it may be starting anew.
+const AWAY: Duration = Duration::from_secs(60);
+
+/// Which contest is meant.
+#[derive(Args, Debug, Clone, Default)]
+pub struct OnlineOptions {
+    /// The contest's address; with AGON_TOKEN no login is needed [default: that of the last `agon login`]
+    #[arg(long, value_name = "URL", env = "AGON_URL", hide_env_values = true, help_heading = "Contest")]
+    pub url: Option<String>,
+    /// Lets the token travel unencrypted to a public address
+    #[arg(long, help_heading = "Contest")]
+    pub plain_http: bool,
+}
+
+impl OnlineOptions {
+    /// The contest with one's token for it.
+    ///
+    /// # Errors
+    /// When nobody has logged in there.
+    pub fn connect(&self) -> Result<Online, Failure> {
+        let logins = Logins::read()?;
+        let token = std::env::var("AGON_TOKEN").ok().filter(|token| !token.trim().is_empty());
+        let address = match (&self.url, &token) {
+            (Some(url), _) => Address::parse(url)?,
+            (None, Some(_)) => {
+                return Err(Failure::usage(
+                    "AGON_TOKEN is set, but not for which contest: set AGON_URL to its address",
+                ));
+            }
+            (None, None) => logins.current().map(|login| Address::parse(&login.url)).transpose()?.ok_or_else(|| {
+                Failure::usage(
+                    "no contest is known here: `agon login URL` with its address, or set AGON_URL and AGON_TOKEN",
+                )
+            })?,
+        };
+        let kept = logins.of(&address.0);
+        let plain = self.plain_http || kept.is_some_and(|login| login.plain_http);
+        let token =
+            token.map(|token| token.trim().to_owned()).or_else(|| kept.map(|login| login.token.clone()));
+        let Some(token) = token else {
+            return Err(Failure::usage(format!(
+                "{address}: no token is kept for it here: `agon login {address}`"
+            )));
+        };
+        Online::new(address, Some(token), plain)
+    }
+}
+
+/// The address of a contest: `https://cup.example`, without a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(pub String);
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Address {
+    /// An address as somebody typed it, perhaps with the path of some page.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let shown: String = screen::harmless(text).chars().take(200).collect();
+        let wrong = |why: &str| Failure::usage(format!("`{shown}` is no address of a contest: {why}"));
+        let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let uri: Uri = whole.trim().parse().map_err(|_| wrong("write it as https://cup.example"))?;
+        let authority = uri.authority().ok_or_else(|| wrong("write it as https://cup.example"))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong("leave out the name before the `@`"));
+        }
+        let scheme = match uri.scheme_str() {
+            // Nobody types a scheme for the world and means no encryption.
+            Some("http") if !text.contains("://") && !is_near(&uri) => "https",
+            Some(scheme @ ("http" | "https")) => scheme,
+            _ => return Err(wrong("it begins with https:// or http://")),
+        };
+        Ok(Self(format!("{scheme}://{}", authority.as_str().to_lowercase())))
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
+    /// Whether whoever answers there is on a network that is somebody's own.
+    fn is_near(&self) -> bool {
+        self.0.parse::<Uri>().is_ok_and(|uri| is_near(&uri))
+    }
+}
+
+fn is_near(uri: &Uri) -> bool {
+    let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    if host.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return is_private(ip);
+    }
+    let found = (host, uri.port_u16().unwrap_or(80)).to_socket_addrs();
+    let found: Vec<IpAddr> = found.into_iter().flatten().map(|address| address.ip()).collect();
+    !found.is_empty() && found.into_iter().all(is_private)
+}
+
+/// Why a contest did not do what it was asked for.
+#[derive(Debug)]
+pub enum Trouble {
+    /// It cannot be reached, or not now.
+    Away(String),
+    /// It says no.
+    Refused(Problem),
+    /// What answers there is no contest, or one that we do not understand.
+    Strange(String),
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Away(why) | Trouble::Strange(why) => Self::Own(why),
+            // That time helps, or that it is the server's fault, is no wrong usage.
+            Trouble::Refused(problem) if problem.status == 429 || problem.status >= 500 => {
+                Self::Own(said(&problem))
+            }
+            Trouble::Refused(problem) => Self::Usage(said(&problem)),
+        }
+    }
+}
+
+/// A refusal as a sentence.
+fn said(problem: &Problem) -> String {
+    let text: String = problem.detail.chars().take(2000).collect();
+    match problem.title.as_str() {
+        "" => text,
+        title => format!("{}: {text}", title.chars().take(200).collect::<String>()),
+    }
+}
+
+/// A contest that answers.
+pub struct Online {
+    /// Where it is.
+    pub address: Address,
+    agent: Agent,
+    token: Option<String>,
+}
+
+impl Online {
+    /// The contest at an address; `plain` where the token may go there without encryption.
+    ///
+    /// # Errors
+    /// When it would go over the open net without encryption.
+    pub fn new(address: Address, token: Option<String>, plain: bool) -> Result<Self, Failure> {
+        let is_encrypted = address.is_encrypted();
+        if token.is_some() && !is_encrypted && !plain && !address.is_near() {
+            return Err(Failure::usage(format!(
+                "{address}: your token would travel readable over the open net. Use the contest's https:// address; \
+                 where it has none and you accept that, add --plain-http"
+            )));
+        }
+        // A proxy is for what is far away; it would read a token that is not encrypted.
+        let proxy = if is_encrypted { Proxy::try_from_env() } else { None };
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .https_only(is_encrypted)
+            .proxy(proxy)
+            .timeout_connect(Some(CONNECT))
+            .user_agent(agon_replay::data::PROGRAM)
+            .build();
+        Ok(Self { address, agent: config.new_agent(), token })
+    }
+
+    /// Asks for something, with these words in the query.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Trouble> {
+        self.json(self.call(path, query, None, ANSWER)?)
+    }
+
+    /// The same, where a server that is away for a moment is waited for.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub fn patiently<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {
+        let began = Instant::now();
+        loop {
+            match self.get(path, &[]) {
+                Err(Trouble::Away(_)) if began.elapsed() < AWAY => std::thread::sleep(Duration::from_secs(1)),
+                Err(Trouble::Refused(problem))
+                    if (problem.status == 429 || problem.status >= 500) && began.elapsed() < AWAY =>
+                {
+                    let wait = problem.retry_after.unwrap_or(1).clamp(1, 60);
+                    std::thread::sleep(Duration::from_secs(wait.unsigned_abs()));
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Sends a file.
+    ///
+    /// # Errors
+    /// When it was not taken.
+    pub fn send<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        file: &[u8],
+    ) -> Result<T, Trouble> {
+        self.json(self.call(path, query, Some(file), FILE)?)
+    }
+
+    /// Fetches a file of at most so many bytes.
+    ///
+    /// # Errors
+    /// When it does not come whole.
+    pub fn fetch(&self, path: &str, most: u64) -> Result<Vec<u8>, Trouble> {
+        self.bytes(self.call(path, &[], None, FILE)?, most)
+    }
+
+    /// Asks, or sends a file.
+    fn call(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        file: Option<&[u8]>,
+        patience: Duration,
+    ) -> Result<Response<Body>, Trouble> {
+        let mut address = format!("{}{ROOT}{path}", self.address);
+        for (number, (name, value)) in query.iter().enumerate() {
+            address += &format!("{}{name}={}", if number == 0 { '?' } else { '&' }, escaped(value));
+        }
+        let away = |error: ureq::Error| self.away(&error, patience);
+        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        let answer = match file {
+            None => {
+                let mut request = self.agent.get(&address).config().timeout_global(Some(patience)).build();
+                if let Some(bearer) = bearer {
+                    request = request.header(header::AUTHORIZATION, bearer);
+                }
+                request.call().map_err(away)?
+            }
+            Some(file) => {
+                let mut request = self.agent.post(&address).config().timeout_global(Some(patience)).build();
+                if let Some(bearer) = bearer {
+                    request = request.header(header::AUTHORIZATION, bearer);
+                }
+                request.header(header::CONTENT_TYPE, "application/octet-stream").send(file).map_err(away)?
+            }
+        };
+        self.accepted(answer)
+    }
+
+    fn away(&self, error: &ureq::Error, patience: Duration) -> Trouble {
+        use ureq::Error;
+        let address = &self.address;
+        match error {
+            Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Trouble::Away(format!(
+                "{address} cannot be reached: nobody answered within {} s",
+                CONNECT.as_secs()
+            )),
+            Error::Timeout(_) => {
+                Trouble::Away(format!("{address} took longer than {} s for an answer", patience.as_secs()))
+            }
+            Error::HostNotFound => Trouble::Away(format!("{address}: no machine has this name")),
+            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Trouble::Away(
+                format!("{address} cannot be reached: nothing listens there. Is the contest running?"),
+            ),
+            Error::Io(_) | Error::ConnectionFailed => {
+                Trouble::Away(format!("{address} cannot be reached, or broke off: {error}"))
+            }
+            Error::BodyExceedsLimit(_) => self.strange("its answer is larger than any of a contest"),
+            Error::LargeResponseHeader(..) => self.strange("its answer is larger than any of a contest"),
+            error => Trouble::Away(format!("{address}: {error}")),
+        }
+    }
+
+    fn strange(&self, why: &str) -> Trouble {
+        Trouble::Strange(format!("{} answers, but not as a contest of agon does: {why}", self.address))
+    }
+
+    /// An answer that says yes, or its refusal.
+    fn accepted(&self, mut answer: Response<Body>) -> Result<Response<Body>, Trouble> {
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        if status.is_redirection() {
+            let to =
+                answer.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
+            let to: String = to.chars().take(200).collect();
+            return Err(Trouble::Strange(format!(
+                "{} leads on to {to}, and your token goes nowhere but where you logged in: `agon login` with that address, if it is the contest's",
+                self.address
+            )));
+        }
+        let is_problem = kind(&answer).starts_with("application/problem+json");
+        let read = answer.body_mut().with_config().limit(64 << 10).read_to_vec();
+        let problem = read.ok().filter(|_| is_problem).and_then(|body| serde_json::from_slice(&body).ok());
+        match problem {
+            Some(problem) if status == 401 => {
+                let again = format!("`agon login {}` keeps a new one", self.address);
+                let detail = format!("the contest does not know your token, or it has ended; {again}");
+                Err(Trouble::Refused(Problem { title: String::new(), detail, ..problem }))
+            }
+            Some(problem) => Err(Trouble::Refused(Problem { status: status.as_u16(), ..problem })),
+            None if status.is_server_error() => {
+                Err(Trouble::Away(format!("{} has trouble of its own: {status}", self.address)))
+            }
+            None => Err(self.strange(&format!("{status}"))),
+        }
+    }
+
+    fn json<T: DeserializeOwned>(&self, answer: Response<Body>) -> Result<T, Trouble> {
+        let kind = kind(&answer);
+        if !kind.starts_with("application/json") {
+            let kind: String = kind.chars().take(80).collect();
+            return Err(self.strange(&format!("it sends `{kind}`")));
+        }
+        let bytes = self.bytes(answer, LARGEST_ANSWER)?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            self.strange(&format!(
+                "{error}. It may run another version of agon than this one ({})",
+                agon_replay::data::PROGRAM
+            ))
+        })
+    }
+
+    fn bytes(&self, answer: Response<Body>, most: u64) -> Result<Vec<u8>, Trouble> {
+        let mut bytes = Vec::new();
+        let mut body = answer.into_body().into_reader().take(most + 1);
+        body.read_to_end(&mut bytes).map_err(|error| {
+            Trouble::Away(format!("{}: its answer did not come whole: {error}", self.address))
+        })?;
+        if bytes.len() as u64 > most {
+            return Err(self.strange("its answer is larger than any of a contest"));
+        }
+        Ok(bytes)
+    }
+}
+
+fn kind(answer: &Response<Body>) -> String {
+    let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// A value as it can stand in a query.
+fn escaped(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                text.push(char::from(byte))
+            }
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_people_type_it() {
+        let parse = |text: &str| {
+            Address::parse(text).map(|address| address.0).map_err(|failure| match failure {
+                Failure::Usage(why) => why,
+                other => panic!("{other:?}"),
+            })
+        };
+        for (text, wanted) in [
+            ("https://Cup.Example/ladder?x=1", "https://cup.example"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("192.168.1.7", "http://192.168.1.7"),
+            ("http://[::1]:80", "http://[::1]:80"),
+            ("localhost:8080", "http://localhost:8080"),
+            ("8.8.8.8", "https://8.8.8.8"),
+        ] {
+            assert_eq!(parse(text).as_deref(), Ok(wanted), "{text}");
+        }
+        for wrong in ["", "ftp://cup", "http://", "https://ann@cup.example", "a b"] {
+            assert!(parse(wrong).is_err_and(|why| why.contains("is no address of a contest")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_goes_unencrypted_only_to_networks_of_ones_own() {
+        let new = |text: &str, token: bool, plain| {
+            let address = Address(text.to_owned());
+            Online::new(address, token.then(|| "secret".to_owned()), plain).is_ok()
+        };
+        assert!(new("http://127.0.0.1:1", true, false) && new("http://10.1.2.3", true, false));
+        assert!(new("http://[fd00::1]:8080", true, false) && new("https://8.8.8.8", true, false));
+        assert!(!new("http://8.8.8.8", true, false) && !new("http://[2001:db8::1]", true, false));
+        assert!(new("http://8.8.8.8", true, true), "where one says so");
+        assert!(new("http://8.8.8.8", false, false), "what all may see needs no token");
+    }
+}

@@ -1,0 +1,137 @@
+//! What goes on at the contest, followed to its end.
+
+use std::time::{Duration, Instant};
+
+use agon_api::played::MatchState;
+use agon_api::version::{Cause, Stage, State, Version, Whose};
+use agon_api::{Asked, BuildLog};
+
+use crate::common::online::Online;
+use crate::common::screen::{self, harmless};
+use crate::common::{self, Failure};
+
+/// It is asked this often at first, and less often later.
+const FIRST: Duration = Duration::from_millis(300);
+const LATER: Duration = Duration::from_secs(2);
+
+/// How a version came out of it.
+pub enum End {
+    /// It is live.
+    Live,
+    /// It plays, and the version before it stays.
+    NotBetter,
+    /// It cannot play.
+    Failed(Cause),
+    /// That is not known yet.
+    Patience,
+}
+
+/// Waits between two questions; false when the time is over.
+///
+/// # Errors
+/// When somebody presses Ctrl-C.
+fn wait(began: Instant, patience: Duration) -> Result<bool, Failure> {
+    let stop = common::stop_on_ctrl_c();
+    if began.elapsed() >= patience {
+        return Ok(false);
+    }
+    let pause = if began.elapsed() < Duration::from_secs(10) { FIRST } else { LATER };
+    let until = Instant::now() + pause;
+    while Instant::now() < until {
+        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(Failure::own(
+                "stopped waiting; what was sent to the contest goes on there: `agon status`",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(true)
+}
+
+/// Follows a version until it is live, or cannot be.
+///
+/// # Errors
+/// When the contest is away for long, or somebody presses Ctrl-C.
+pub fn version(
+    online: &Online,
+    version: &mut Version,
+    patience: Duration,
+    quiet: bool,
+) -> Result<End, Failure> {
+    let (began, screen) = (Instant::now(), screen::errors());
+    let path = format!("/versions/{}", version.id);
+    let (mut told, mut log) = (0, 0);
+    loop {
+        if !quiet {
+            for step in version.steps.iter().skip(told) {
+                let what = match step.state {
+                    State::Received => "waits for its turn",
+                    State::Building => "is unpacked and built",
+                    State::Checking => "plays its check match",
+                    State::Trial => "plays against the version before it",
+                    State::Live | State::Former | State::Failed | State::Draft => continue,
+                };
+                eprintln!(
+                    "{} v{} {what}",
+                    screen.dim(&format!("{:>4} s", began.elapsed().as_secs())),
+                    version.n
+                );
+            }
+            if version.has_log && log == 0 {
+                let said: BuildLog = online.patiently(&format!("{path}/log"))?;
+                said.text.lines().for_each(|line| eprintln!("  {} {}", screen.dim("|"), harmless(line)));
+                log = 1;
+            }
+        }
+        told = version.steps.len();
+        match version.state {
+            State::Live => return Ok(End::Live),
+            State::Failed => {
+                let given = version.cause.clone();
+                let what = version.reason.clone().unwrap_or_else(|| "it failed".to_owned());
+                return Ok(End::Failed(given.unwrap_or(Cause {
+                    whose: Whose::Ours,
+                    stage: Stage::Match,
+                    what,
+                    fix: None,
+                })));
+            }
+            State::Former => return Ok(End::NotBetter),
+            _ => {}
+        }
+        if !wait(began, patience)? {
+            return Ok(End::Patience);
+        }
+        *version = online.patiently(&path)?;
+    }
+}
+
+/// Follows a match that was asked for until it is over; none when that is not known in time.
+///
+/// # Errors
+/// When the contest is away for long, or somebody presses Ctrl-C.
+pub fn asked(
+    online: &Online,
+    mut asked: Asked,
+    patience: Duration,
+    quiet: bool,
+) -> Result<Option<Asked>, Failure> {
+    let (began, screen, mut told) = (Instant::now(), screen::errors(), None);
+    let path = format!("/asked/{}", asked.game.id);
+    while !asked.game.state.is_over() {
+        if !quiet && told != Some(asked.game.state) {
+            let what = match asked.game.state {
+                MatchState::Planned => "waits for its turn",
+                MatchState::Leased => "is built and played",
+                _ => "is computed again",
+            };
+            eprintln!("{} the match {what}", screen.dim(&format!("{:>4} s", began.elapsed().as_secs())));
+            told = Some(asked.game.state);
+        }
+        if !wait(began, patience)? {
+            return Ok(None);
+        }
+        asked = online.patiently(&path)?;
+    }
+    Ok(Some(asked))
+}

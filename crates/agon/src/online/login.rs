@@ -1,0 +1,143 @@
+//! `agon login` and `agon logout`.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_api::{Contest, Me};
+use clap::Args;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+use crate::common::logins::{self, Login, Logins};
+use crate::common::online::{Address, Online};
+use crate::common::{self, Done, Failure};
+use crate::online::{json, shown};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "The token is made on the contest's page /account, where it can be ended as well. It is kept in
+~/.config/agon/logins.json, which only you can read, and goes to this address and nowhere else. On a build server set
+AGON_URL and AGON_TOKEN instead: then no login is needed.
+
+Examples:
+  agon login https://cup.example                 asks for the token, without showing it
+  agon login 192.168.1.7:8080 --token-file t     reads it from a file; - for standard input
+  agon logout                                    forgets it here";
+
+/// Options of `agon login`.
+#[derive(Args, Debug)]
+pub struct LoginOptions {
+    /// The contest's address: https://cup.example
+    pub url: String,
+    /// Reads the token from a file, `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Lets the token travel unencrypted to a public address, from now on
+    #[arg(long)]
+    pub plain_http: bool,
+    /// Prints as whom one is known there as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `agon logout`.
+#[derive(Args, Debug)]
+pub struct LogoutOptions {
+    /// The contest's address [default: that of the last `agon login`]
+    pub url: Option<String>,
+}
+
+/// A longer token is none.
+const LONGEST: u64 = 1024;
+
+/// Runs `agon login`.
+pub fn login(options: &LoginOptions) -> Done {
+    let address = Address::parse(&options.url)?;
+    // Is a contest there at all? That is asked without a token.
+    let contest: Contest = Online::new(address.clone(), None, options.plain_http)?.get("/contest", &[])?;
+    let token = match &options.token_file {
+        Some(file) => from_file(file)?,
+        None => typed(&address, &shown(&contest.title))?,
+    };
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Failure::usage(format!(
+            "that is no token: make one on {address}/account, and copy all of it"
+        )));
+    }
+    let online = Online::new(address.clone(), Some(token.clone()), options.plain_http)?;
+    let me: Me = online.get("/me", &[])?;
+    let mut logins = Logins::read()?;
+    logins.keep(Login {
+        url: address.0.clone(),
+        token,
+        name: me.name.clone(),
+        title: contest.title.clone(),
+        plain_http: options.plain_http,
+    })?;
+    let mut out = io::stdout().lock();
+    let team = me.team.as_ref().map(|team| team.name.as_str());
+    if options.json {
+        let (contest, game) = (contest.title.as_str(), contest.game.as_str());
+        return common::print_json(
+            &mut out,
+            &json::LoggedIn { url: &address.0, contest, game, name: &me.name, team },
+        );
+    }
+    let of =
+        team.map_or_else(|| "without a team yet".to_owned(), |team| format!("of the team {}", shown(team)));
+    writeln!(
+        out,
+        "{}, a contest of {}: you are {}, {of}.",
+        shown(&contest.title),
+        shown(&contest.game),
+        shown(&me.name)
+    )?;
+    writeln!(out, "The token is kept in {}.", logins::path()?.display())?;
+    Ok(writeln!(out, "  agon try       tries the bot of this folder out\n  agon submit    hands it in")?)
+}
+
+/// Runs `agon logout`.
+pub fn logout(options: &LogoutOptions) -> Done {
+    let mut logins = Logins::read()?;
+    let url = match &options.url {
+        Some(url) => Some(Address::parse(url)?.0),
+        None => logins.current().map(|login| login.url.clone()),
+    };
+    let mut out = io::stdout().lock();
+    let Some(url) = url else { return Ok(writeln!(out, "Nobody is logged in anywhere.")?) };
+    match logins.forget(&url)? {
+        true => {
+            Ok(writeln!(out, "The token for {url} is forgotten here. {url}/account ends it everywhere.")?)
+        }
+        false => Err(Failure::usage(format!("{url}: no token is kept for it here"))),
+    }
+}
+
+fn from_file(file: &Path) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::usage(format!("--token-file {}: {error}", file.display()));
+    let mut text = String::new();
+    match file == Path::new("-") {
+        true => io::stdin().lock().take(LONGEST).read_to_string(&mut text).map_err(failed)?,
+        false => File::open(file).map_err(failed)?.take(LONGEST).read_to_string(&mut text).map_err(failed)?,
+    };
+    Ok(text.trim().to_owned())
+}
+
+/// Asks for the token. What is typed is not shown.
+fn typed(address: &Address, title: &str) -> Result<String, Failure> {
+    eprintln!("Make a token for {title} on {address}/account, copy it, and put it in here:");
+    let stdin = io::stdin();
+    let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();
+    if let Some(before) = &before {
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        let _ = tcsetattr(&stdin, OptionalActions::Now, &silent);
+    }
+    let mut text = String::new();
+    let read = stdin.lock().take(LONGEST).read_line(&mut text);
+    if let Some(before) = &before {
+        let _ = tcsetattr(&stdin, OptionalActions::Now, before);
+        eprintln!();
+    }
+    read?;
+    Ok(text.trim().to_owned())
+}

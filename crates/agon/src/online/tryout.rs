@@ -1,0 +1,186 @@
+//! `agon try`: one match at the contest, under its conditions, without handing anything in.
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use agon_api::played::{Ended, MatchState, OwnSeat};
+use agon_api::version::Whose;
+use agon_api::{Asked, Contest, Me, Own};
+use clap::Args;
+
+use crate::common::online::{Online, OnlineOptions};
+use crate::common::screen::{self, harmless_lines, milliseconds};
+use crate::common::{self, Done, Failure, time};
+use crate::online::bundle::Bundle;
+use crate::online::logs::{Pick, notes};
+use crate::online::{follow, json, number, shown, told, version};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "The bot goes up, is built, and plays one match on the contest's machine: nothing is handed in, nothing is rated, and all of
+it is forgotten after a day. Shown is how it ended, and what the bot wrote on standard error.
+
+Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
+(20 an hour) is reached.
+
+Examples:
+  agon try                                 the bot of this folder against the one next above on the ladder
+  agon try . --against Ann --map 2         against the live bot of Ann
+  agon try bot.py --against v3             against the third version of one's own
+  agon try . --seed 77 --seat 2 --json";
+
+/// Options of `agon try`.
+#[derive(Args, Debug)]
+pub struct TryOptions {
+    /// The bot: a folder, a file, an archive, or git:REV[:PATH]
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub bot: String,
+    /// A team on the ladder, or a version of one's own as v3 [default: the one next above]
+    #[arg(long, value_name = "NAME|vN")]
+    pub against: Option<String>,
+    /// One of the contest's maps, by its name or its number from 1 [default: the first]
+    #[arg(long, value_name = "MAP")]
+    pub map: Option<String>,
+    /// The seed [default: a fresh one, which is printed]
+    #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true)]
+    pub seed: Option<i64>,
+    /// The seat that it takes, from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub seat: u32,
+    /// Waits no longer than this; the match goes on
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "900s")]
+    pub patience: Duration,
+    #[command(flatten)]
+    pub online: OnlineOptions,
+    /// Prints match and notes as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Says nothing while it goes on
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Runs `agon try`.
+pub fn run(options: &TryOptions) -> Done {
+    let online = options.online.connect()?;
+    let contest: Contest = online.get("/contest", &[])?;
+    let me: Me = online.get("/me", &[])?;
+    let mut query = Vec::new();
+    query.extend(against(&online, &me, options.against.as_deref())?);
+    query.extend(map(&contest, options.map.as_deref())?.map(|map| ("map", map.to_string())));
+    query.extend(options.seed.map(|seed| ("seed", seed.to_string())));
+    query.push(("seat", options.seat.to_string()));
+    let bundle = Bundle::of(&options.bot, &contest.game)?;
+    if !options.quiet {
+        bundle.tell();
+    }
+    query.push(("name", bundle.name.clone()));
+    let asked: Asked = online.send("/draft", &query, &bundle.bytes)?;
+    let id = asked.game.id;
+    let Some(asked) = follow::asked(&online, asked, options.patience, options.quiet)? else {
+        return Err(Failure::own(format!(
+            "the match is not over after {:?}; it goes on without us: `agon logs --match {id}`",
+            options.patience
+        )));
+    };
+    let own: Own = online.patiently(&format!("/matches/{id}/own"))?;
+    let seat = own.seats.iter().find(|own| own.seat == options.seat);
+    if options.json {
+        common::print_json(&mut io::stdout(), &json::Tried { asked: &asked, own: &own })?;
+    } else {
+        report(&online, &contest, &asked, seat, options)?;
+    }
+    let broke = asked.game.seats.get(options.seat as usize - 1).is_some_and(|seat| seat.fault.is_some());
+    match (&asked.cause, asked.game.state) {
+        (Some(cause), _) if cause.whose == Whose::Yours => Err(Failure::Check),
+        (_, MatchState::Dead) => {
+            Err(Failure::own("the contest could not play this match; that is not your bot's doing"))
+        }
+        _ if broke => Err(Failure::Check),
+        _ => Ok(()),
+    }
+}
+
+/// Whom it meets.
+fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<(&'static str, String)>, Failure> {
+    let Some(named) = named else { return Ok(None) };
+    match number(named).filter(|_| me.team.is_some() && named.starts_with('v')) {
+        Some(_) => Ok(Some(("against_version", version(online, Some(named))?.id.to_string()))),
+        None => Ok(Some(("against", named.to_owned()))),
+    }
+}
+
+/// The number of a map that somebody names.
+fn map(contest: &Contest, named: Option<&str>) -> Result<Option<u32>, Failure> {
+    let Some(named) = named else { return Ok(None) };
+    let found = contest.maps.iter().find(|map| map.name == named || map.number.to_string() == named);
+    match found {
+        Some(map) => Ok(Some(map.number)),
+        None => {
+            let known: Vec<String> =
+                contest.maps.iter().map(|map| format!("{} {}", map.number, shown(&map.name))).collect();
+            Err(Failure::usage(format!("--map {named}: the contest has {}", known.join(", "))))
+        }
+    }
+}
+
+fn report(
+    online: &Online,
+    contest: &Contest,
+    asked: &Asked,
+    own: Option<&OwnSeat>,
+    options: &TryOptions,
+) -> Done {
+    let (screen, game) = (screen::output(), &asked.game);
+    let mut out = io::stdout().lock();
+    let place = options.seat as usize - 1;
+    let others: Vec<String> = (game.seats.iter().enumerate())
+        .filter(|(seat, _)| *seat != place)
+        .map(
+            |(_, seat)| {
+                if seat.boss { shown(&seat.name) } else { format!("{} v{}", shown(&seat.name), seat.n) }
+            },
+        )
+        .collect();
+    let others = others.join(", ");
+    let how = match game.ended(place) {
+        Some(Ended::Won) => screen.good(&format!("Won against {others}")),
+        Some(Ended::Drawn) => screen.strong(&format!("Drawn against {others}")),
+        Some(Ended::Lost) => screen.strong(&format!("Lost against {others}")),
+        None => screen.bad(&format!("No match against {others}")),
+    };
+    let map = contest
+        .maps
+        .iter()
+        .find(|map| map.number == game.map)
+        .map_or_else(String::new, |map| shown(&map.name));
+    write!(out, "{how} · map {} ({map}) · seed {} · seat {}", game.map, shown(&game.seed), options.seat)?;
+    match (&game.reason, game.steps) {
+        (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
+        _ => writeln!(out)?,
+    }
+    if let Some(max) = game.seats.get(place).and_then(|seat| seat.max_ms) {
+        writeln!(out, "slowest answer {}", milliseconds(max))?;
+    }
+    if let Some(cause) = &asked.cause {
+        writeln!(out, "{}", told(screen, cause))?;
+    }
+    if let Some(own) = own {
+        for fault in &own.faults {
+            writeln!(
+                out,
+                "{} {}: {}",
+                screen.bad(&shown(&fault.kind)),
+                shown(&fault.turn),
+                harmless_lines(&fault.what)
+            )?;
+            if let Some(fix) = &fault.fix {
+                writeln!(out, "  {}", harmless_lines(fix))?;
+            }
+        }
+        notes(&mut out, own, &Pick::default())?;
+    }
+    if game.has_replay {
+        writeln!(out, "\nWatch it: {}/match/{}\n  agon replay get {}", online.address, game.id, game.id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! `agon replay get`: replays of a contest, as files here.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agon_api::{LARGEST_REPLAY, Match, Matches, Me};
+use agon_replay::Replay;
+use clap::Args;
+use indicatif::ProgressBar;
+
+use crate::common::online::{Online, OnlineOptions};
+use crate::common::{self, Done, Failure};
+use crate::replay::json;
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "A replay of a contest holds nothing that belongs to one bot alone: `agon logs --match N` says what yours wrote. What is
+there already is not fetched again, so the same command goes on where it was stopped.
+
+Examples:
+  agon replay get 1042                     match-1042.replay in ./agon-replays
+  agon replay get --all --since 2d -o new  all matches of your team of the last two days
+  agon replay get --all --since 1042       all after match 1042";
+
+/// Options of `agon replay get`.
+#[derive(Args, Debug)]
+pub struct GetOptions {
+    /// The matches, by their numbers
+    #[arg(value_name = "MATCH", required_unless_present = "all", conflicts_with = "all")]
+    pub matches: Vec<i64>,
+    /// All matches of one's own team
+    #[arg(long)]
+    pub all: bool,
+    /// Of these only those after a match (its number), or of the last hours or days (12h, 2d)
+    #[arg(long, value_name = "WHEN", value_parser = since, requires = "all")]
+    pub since: Option<Since>,
+    /// Where they go
+    #[arg(long, short, value_name = "DIR", default_value = "agon-replays")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub online: OnlineOptions,
+    /// Prints the files as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// From when on matches are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// After this match.
+    Match(i64),
+    /// Of so many milliseconds before now.
+    Ms(i64),
+}
+
+fn since(text: &str) -> Result<Since, String> {
+    let of = |unit: char, ms: i64| {
+        let number =
+            text.strip_suffix(unit)?.parse::<i64>().ok().filter(|number| (1..=10_000).contains(number))?;
+        Some(Since::Ms(number * ms))
+    };
+    let hours = || of('h', 3_600_000);
+    let days = || of('d', 86_400_000);
+    let number = || text.parse().ok().filter(|number: &i64| *number >= 0).map(Since::Match);
+    hours()
+        .or_else(days)
+        .or_else(number)
+        .ok_or_else(|| "write the number of a match, or 12h, or 2d".to_owned())
+}
+
+impl Since {
+    fn takes(self, game: &Match, now: i64) -> bool {
+        match self {
+            Self::Match(after) => game.id > after,
+            Self::Ms(ms) => game.planned >= now - ms,
+        }
+    }
+}
+
+/// Runs `agon replay get`.
+pub fn run(options: &GetOptions) -> Done {
+    let online = options.online.connect()?;
+    let stop = common::stop_on_ctrl_c();
+    let wanted = match options.all {
+        true => all(&online, options.since)?,
+        false => options.matches.clone(),
+    };
+    fs::create_dir_all(&options.output)
+        .map_err(|error| Failure::own(format!("{}: {error}", options.output.display())))?;
+    let bar = if options.json || wanted.len() < 2 {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new(wanted.len() as u64)
+    };
+    let (mut written, mut there) = (Vec::new(), 0);
+    for id in wanted {
+        if stop.load(Ordering::Relaxed) {
+            bar.finish_and_clear();
+            return Err(Failure::own(format!(
+                "stopped after {} replays; the same command goes on",
+                written.len()
+            )));
+        }
+        let path = options.output.join(format!("match-{id}.replay"));
+        match path.is_file() {
+            true => there += 1,
+            false => {
+                fetch(&online, id, &path)?;
+                written.push(path.display().to_string());
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    if options.json {
+        return common::print_json(&mut out, &json::Fetched { written: &written, there });
+    }
+    match &written[..] {
+        [only] if there == 0 => writeln!(out, "{only}\n  agon replay info {only}")?,
+        _ => {
+            let before = if there > 0 { format!(", {there} were there") } else { String::new() };
+            writeln!(out, "{} replays fetched into {}{before}.", written.len(), options.output.display())?;
+        }
+    }
+    Ok(())
+}
+
+/// The matches of one's team whose replays can be had, the newest first.
+fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
+    let me: Me = online.get("/me", &[])?;
+    let Some(team) = me.team else { return Ok(Vec::new()) };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let (mut found, mut before) = (Vec::new(), None::<i64>);
+    loop {
+        let mut query = vec![("team", team.id.to_string())];
+        query.extend(before.map(|before| ("before", before.to_string())));
+        let page: Matches = online.get("/matches", &query)?;
+        let total = page.matches.len();
+        let wanted = page.matches.iter().filter(|game| since.is_none_or(|since| since.takes(game, now)));
+        let kept = wanted.clone().count();
+        found.extend(wanted.filter(|game| game.has_replay).map(|game| game.id));
+        match page.next {
+            // Each page has to lead on, whatever answers.
+            Some(next) if kept == total && total > 0 && before.is_none_or(|before| next < before) => {
+                before = Some(next)
+            }
+            _ => return Ok(found),
+        }
+    }
+}
+
+/// Fetches one: whole, or not at all.
+fn fetch(online: &Online, id: i64, path: &Path) -> Done {
+    let bytes = online.fetch(&format!("/matches/{id}/replay"), LARGEST_REPLAY)?;
+    Replay::read(&bytes).map_err(|error| {
+        Failure::own(format!("match {id}: what came is no replay: {error}; nothing was written"))
+    })?;
+    let part = path.with_extension("part");
+    let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
+    let written = fs::write(&part, &bytes).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written.map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_when_is_a_match_or_a_time() {
+        assert_eq!(since("1042"), Ok(Since::Match(1042)));
+        assert_eq!(since("12h"), Ok(Since::Ms(43_200_000)));
+        assert_eq!(since("2d"), Ok(Since::Ms(172_800_000)));
+        for wrong in ["", "yesterday", "-1", "0d", "99999999999d", "2w"] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+}

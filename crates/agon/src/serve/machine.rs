@@ -1,0 +1,30 @@
+//! The machine that bots play on, as whoever takes part may know it.
+
+use std::path::Path;
+
+use agon_api::contest::{Language, Machine};
+use agon_bot::{Confined, inside};
+use agon_worker::{holding, speed};
+
+use crate::common::languages;
+
+/// What bots have here: `cpus` for a match, and the packages in these folders. Takes some seconds where programs are slow to tell
+/// their versions.
+pub fn look(confined: Confined, cpus: usize, packages: &[String]) -> Machine {
+    let limits = inside::limits();
+    let held = confined != Confined::No;
+    let name = |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
+    let told = languages::ask().into_iter();
+    let told = told
+        .filter_map(|(tool, version)| Some(Language { name: tool.program.to_owned(), version: version? }));
+    Machine {
+        sandbox: Some(holding::word(holding::level(confined))),
+        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        memory: held.then_some(limits.memory),
+        processes: held.then_some(limits.processes),
+        disk: held.then_some(limits.disk),
+        speed: Some(speed::measure()),
+        packages: packages.iter().filter_map(name).collect(),
+        languages: told.collect(),
+    }
+}
