@@ -90,7 +90,8 @@ pub struct Machine {
     pub processes: Option<u32>,
     /// Bytes of files that a bot may write; none where they are not bounded.
     pub disk: Option<u64>,
-    /// How fast one CPU of it is, in the units of [`Machine::speed`] at home; none where nobody has measured.
+    /// How often in a second one of its CPUs does a fixed piece of work, which `agon play --as` does at home to compare; none where
+    /// nobody has measured.
     pub speed: Option<f64>,
     /// Folders with packages that all bots find, by their last names.
     pub packages: Vec<String>,

@@ -235,7 +235,7 @@ fn somebody_takes_part_from_the_terminal() {
     let offline =
         ann.run(&["play", "cultist-wars", "bot", "builtin:greedy", "--as", &url, "--quiet", "--no-replay"]);
     assert!(offline.status.success(), "{}{}", out(&offline), err(&offline));
-    assert!(err(&offline).contains("taken is what it said 0 min ago"), "{}", err(&offline));
+    assert!(err(&offline).contains("taken is what it said a moment ago"), "{}", err(&offline));
     assert!(ann.run(&["logout"]).status.success());
     assert!(!std::fs::read_to_string(&kept).expect("there").contains(&token));
     fails(&ann.run(&["status"]), 2, "no contest is known here");

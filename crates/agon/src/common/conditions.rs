@@ -110,7 +110,8 @@ fn now() -> i64 {
 
 fn ago(ms: i64) -> String {
     match ms.max(0) / 60_000 {
-        minutes @ 0..120 => format!("{minutes} min"),
+        0..2 => "a moment".to_owned(),
+        minutes @ 2..120 => format!("{minutes} min"),
         minutes @ 120..2880 => format!("{} h", minutes / 60),
         minutes => format!("{} days", minutes / 1440),
     }

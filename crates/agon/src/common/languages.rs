@@ -33,5 +33,23 @@ fn version(program: &str, argument: &str) -> Option<String> {
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
     let line = text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
-    Some(line.trim().chars().take(70).collect())
+    Some(plain(line).trim().chars().take(70).collect())
+}
+
+/// A line without its colours.
+fn plain(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_left_out() {
+        assert_eq!(plain("\u{1b}[1mApache Maven 3.8.7\u{1b}[m"), "Apache Maven 3.8.7");
+        assert_eq!(plain("Python 3.11.7"), "Python 3.11.7");
+    }
 }

@@ -46,10 +46,11 @@ pub fn run(options: &LogsOptions) -> Done {
     let (mut out, screen) = (io::stdout().lock(), screen::output());
     if let Some(game) = options.of_match {
         let mut own: Own = online.get(&format!("/matches/{game}/own"), &[])?;
-        let pick = Pick { step: options.turn };
-        for seat in &mut own.seats {
-            seat.notes.retain(|note| pick.takes(note.step));
-            seat.faults.retain(|fault| pick.takes(fault.step));
+        if let Some(step) = options.turn {
+            for seat in &mut own.seats {
+                seat.notes.retain(|note| note.step == step);
+                seat.faults.retain(|fault| fault.step == step);
+            }
         }
         if options.json {
             return common::print_json(&mut out, &own);
@@ -65,7 +66,7 @@ pub fn run(options: &LogsOptions) -> Done {
                     harmless_lines(&fault.what)
                 )?;
             }
-            notes(&mut out, seat, &pick)?;
+            notes(&mut out, seat, usize::MAX)?;
         }
         if own.seats.iter().all(|seat| seat.notes.is_empty() && seat.faults.is_empty()) {
             writeln!(out, "Your bots wrote nothing there, and did nothing wrong.")?;
@@ -93,32 +94,22 @@ pub fn run(options: &LogsOptions) -> Done {
     Ok(())
 }
 
-/// Which steps are wanted.
-#[derive(Default)]
-pub struct Pick {
-    /// This one alone; all where there is none.
-    pub step: Option<u32>,
-}
-
-impl Pick {
-    fn takes(&self, step: u32) -> bool {
-        self.step.is_none_or(|wanted| wanted == step)
-    }
-}
-
-/// What a bot wrote, step by step.
-pub fn notes(out: &mut impl Write, own: &OwnSeat, pick: &Pick) -> Result<(), Failure> {
+/// What a bot wrote on standard error, step by step: the last so many lines of it. Whether that is all.
+pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, Failure> {
     let screen = screen::output();
-    if own.left_out > 0 && pick.step.is_none() {
+    if own.left_out > 0 {
         writeln!(out, "{}", screen.dim(&format!("the first {} notes were left out", own.left_out)))?;
     }
-    let mut at = None;
-    for note in own.notes.iter().filter(|note| note.kind == "stderr") {
-        if at != Some(note.step) {
-            at = Some(note.step);
-            writeln!(out, "{}", screen.dim(&format!("step {}, standard error", note.step)))?;
-        }
-        note.text.lines().try_for_each(|line| writeln!(out, "  {} {}", screen.dim("|"), harmless(line)))?;
+    let written = own.notes.iter().filter(|note| note.kind == "stderr");
+    let lines: Vec<(u32, &str)> =
+        written.flat_map(|note| note.text.lines().map(move |line| (note.step, line))).collect();
+    let first = lines.len().saturating_sub(most);
+    let mut before = None;
+    for (step, line) in &lines[first..] {
+        // The step stands where it begins.
+        let label = if before == Some(*step) { String::new() } else { format!("step {step}") };
+        before = Some(*step);
+        writeln!(out, "{} {}", screen.dim(&format!("{label:>9} |")), harmless(line))?;
     }
-    Ok(())
+    Ok(first == 0)
 }

@@ -112,12 +112,8 @@ fn standing(screen: Screen, name: &str, line: &Line, of: usize) -> String {
     let placing = line.placing.map_or_else(String::new, |n| format!("; v{n} is being placed"));
     match (line.rank, line.places) {
         (Some(rank), Some([first, last])) => {
-            let places = if first == last {
-                format!("place {first}")
-            } else {
-                format!("place {rank}, surely {first} to {last}")
-            };
-            let strong = screen.strong(&format!("{name} v{} stands on {places} of {of}", line.n));
+            let surely = if first == last { String::new() } else { format!(" (surely {first} to {last})") };
+            let strong = screen.strong(&format!("{name} v{} stands on place {rank} of {of}{surely}", line.n));
             format!("{strong}{elo}, after {} rated matches{placing}.", line.matches)
         }
         _ => format!(

@@ -12,7 +12,7 @@ use crate::common::online::{Online, OnlineOptions};
 use crate::common::screen::{self, harmless_lines, milliseconds};
 use crate::common::{self, Done, Failure, time};
 use crate::online::bundle::Bundle;
-use crate::online::logs::{Pick, notes};
+use crate::online::logs::notes;
 use crate::online::{follow, json, number, shown, told, version};
 
 /// Examples for the help.
@@ -27,6 +27,9 @@ Examples:
   agon try . --against Ann --map 2         against the live bot of Ann
   agon try bot.py --against v3             against the third version of one's own
   agon try . --seed 77 --seat 2 --json";
+
+/// So many of the last lines that it wrote are shown.
+const SHOWN: usize = 20;
 
 /// Options of `agon try`.
 #[derive(Args, Debug)]
@@ -153,7 +156,7 @@ fn report(
         .iter()
         .find(|map| map.number == game.map)
         .map_or_else(String::new, |map| shown(&map.name));
-    write!(out, "{how} · map {} ({map}) · seed {} · seat {}", game.map, shown(&game.seed), options.seat)?;
+    write!(out, "{how} · map {map} · seed {} · seat {}", shown(&game.seed), options.seat)?;
     match (&game.reason, game.steps) {
         (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
         _ => writeln!(out)?,
@@ -177,7 +180,9 @@ fn report(
                 writeln!(out, "  {}", harmless_lines(fix))?;
             }
         }
-        notes(&mut out, own, &Pick::default())?;
+        if !notes(&mut out, own, SHOWN)? {
+            writeln!(out, "The rest: agon logs --match {}", game.id)?;
+        }
     }
     if game.has_replay {
         writeln!(out, "\nWatch it: {}/match/{}\n  agon replay get {}", online.address, game.id, game.id)?;
