@@ -209,7 +209,7 @@ async fn tokens_are_shown_once_and_end_when_their_owner_says() {
     assert_eq!(program.get("/api/v1/me").await.status, 401);
     program.bearer = Some(secret.clone());
     let me = program.get("/api/v1/me").await;
-    assert_eq!(me.text(), r#"{"name":"Ann","organiser":false,"team":null}"#);
+    assert_eq!(me.text(), r#"{"name":"Ann","organiser":false,"team":null,"quota":null}"#);
     let mut as_session = world.browser();
     as_session.cookies.insert(format!("agon-{}", world.address.port()), secret);
     assert_eq!(as_session.get("/account").await.status, 303, "a token is no session");
