@@ -99,14 +99,6 @@ impl Ask {
         if self.form.is_empty() || secrets::same(token, &self.form) { Ok(()) } else { Err(old_form()) }
     }
 
-    /// The same for a member of a team that was made just now, of which the actor does not know yet.
-    pub fn eyes_of(&self, team: EntrantId) -> agon_store::reads::Eyes {
-        match self.person() {
-            Some(person) if person.organiser => agon_store::reads::Eyes::Organiser,
-            _ => agon_store::reads::Eyes::Team(team),
-        }
-    }
-
     /// What the looker may see of matches.
     pub fn eyes(&self) -> agon_store::reads::Eyes {
         use agon_store::reads::Eyes;

@@ -4,6 +4,7 @@ use agon_api::{Asked, Challenge, DraftQuery};
 use agon_server::Wish;
 use agon_store::acts::version::likeness;
 use agon_store::acts::{self, Own};
+use agon_store::reads::Eyes;
 use agon_store::{EntrantId, MatchId, MatchState, Time, VersionId};
 use axum::Json;
 use axum::body::Body;
@@ -65,9 +66,10 @@ pub async fn one(ask: Ask) -> Result<Json<Asked>, Problem> {
 
 async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem> {
     let store = ask.site.store();
+    // With the eyes of the team, which may have been made just now: who asks does not know of it yet.
     let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
     let game =
-        store.one_match(ask.site.contest(), ask.eyes_of(team), id).await?.ok_or_else(Problem::nothing)?;
+        store.one_match(ask.site.contest(), Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
     let why = asked.why.filter(|_| asked.state == MatchState::Dead);
     let cause = why.map(|(why, unfit)| told::cause(ask.site.server.why_not(&why, unfit)));
     Ok(Asked { game: told::game(game), cause })

@@ -17,7 +17,7 @@ mod rules;
 mod rulings;
 mod still;
 mod team;
-pub mod upload;
+pub(crate) mod upload;
 mod version;
 
 use axum::extract::DefaultBodyLimit;
