@@ -33,15 +33,24 @@ impl Facts {
             let rows = store.log(contest, self.upto, PAGE.min(until - self.upto)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             for row in &rows {
-                let row = serde_json::from_str(&row.body)
-                    .map_err(|error| StoreError::Damaged(error.to_string()))?;
-                match row {
-                    Entry::Result(row) => self.count(*row),
-                    Entry::Ruling(ruled) => self.rulings.push(ruled),
-                }
+                self.row(&row.body)?;
             }
             self.upto = last;
         }
+        Ok(())
+    }
+
+    /// The next row, as the log has it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn row(&mut self, body: &str) -> Result<(), StoreError> {
+        let row = serde_json::from_str(body).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        match row {
+            Entry::Result(row) => self.count(*row),
+            Entry::Ruling(ruled) => self.rulings.push(ruled),
+        }
+        self.upto += 1;
         Ok(())
     }
 

@@ -18,6 +18,8 @@ pub mod status;
 pub mod trials;
 pub mod uploads;
 
+pub mod backup;
+pub mod export;
 pub mod recomputed;
 
 mod causes;

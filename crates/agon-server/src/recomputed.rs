@@ -1,9 +1,10 @@
 //! Results, computed again from their replays: the server believes nobody.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use agon_store::{
-    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Store, StoreError, Version, VersionId,
+    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
 
@@ -19,7 +20,16 @@ pub fn judge(
     result: &Posted,
     versions: &BTreeMap<VersionId, Version>,
 ) -> Result<Result<Outcome, String>, ServerError> {
-    let replay = match objects.get(&result.replay, verify::LARGEST as u64) {
+    judge_replay(table, objects.get(&result.replay, verify::LARGEST as u64), result, versions)
+}
+
+fn judge_replay(
+    table: &Table,
+    replay: io::Result<Vec<u8>>,
+    result: &Posted,
+    versions: &BTreeMap<VersionId, Version>,
+) -> Result<Result<Outcome, String>, ServerError> {
+    let replay = match replay {
         Ok(replay) => replay,
         Err(error) => return Ok(Err(format!("its replay cannot be read: {error}"))),
     };
@@ -64,31 +74,43 @@ pub async fn log(
             let entry =
                 serde_json::from_str(&row.body).map_err(|error| StoreError::Damaged(error.to_string()))?;
             let Entry::Result(sealed) = entry else { continue };
-            let told = sealed.outcome.clone();
-            let report = Report {
-                faults: told.faults.clone(),
-                max_ms: told.max_ms.clone(),
-                wall_us: 0,
-                level: told.level.clone(),
-            };
-            let result = Posted {
-                attempt: Attempt { game: sealed.game, n: 0 },
-                worker: sealed.worker,
-                kind: sealed.kind,
-                map: sealed.map,
-                seed: sealed.seed,
-                seats: sealed.seats,
-                result: json(&report),
-                replay: sealed.replay,
-            };
-            match judge(table, objects, &result, &versions)? {
-                Ok(outcome) if outcome == told => {}
-                Ok(_) => wrong.push(format!("a match is what its replay says: not so: log row {}", row.seq)),
-                Err(why) => {
-                    wrong.push(format!("a match is what its replay says: not so: log row {}: {why}", row.seq))
-                }
-            }
+            let replay = objects.get(&sealed.replay, verify::LARGEST as u64);
+            wrong.extend(sealed_row(table, *sealed, replay, &versions)?);
         }
         after = last;
     }
+}
+
+/// What is not in a row of the log as its replay says; none when all is.
+///
+/// # Errors
+/// When a version that sat there is not known.
+pub fn sealed_row(
+    table: &Table,
+    sealed: Sealed,
+    replay: io::Result<Vec<u8>>,
+    versions: &BTreeMap<VersionId, Version>,
+) -> Result<Option<String>, ServerError> {
+    let (seq, told) = (sealed.seq, sealed.outcome);
+    let report = Report {
+        faults: told.faults.clone(),
+        max_ms: told.max_ms.clone(),
+        wall_us: 0,
+        level: told.level.clone(),
+    };
+    let result = Posted {
+        attempt: Attempt { game: sealed.game, n: 0 },
+        worker: sealed.worker,
+        kind: sealed.kind,
+        map: sealed.map,
+        seed: sealed.seed,
+        seats: sealed.seats,
+        result: json(&report),
+        replay: sealed.replay,
+    };
+    Ok(match judge_replay(table, replay, &result, versions)? {
+        Ok(outcome) if outcome == told => None,
+        Ok(_) => Some(format!("a match is what its replay says: not so: log row {seq}")),
+        Err(why) => Some(format!("a match is what its replay says: not so: log row {seq}: {why}")),
+    })
 }

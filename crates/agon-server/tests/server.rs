@@ -1,104 +1,14 @@
 //! The server under workers that play, vanish, repeat themselves and lie, with a clock that the test turns.
 
-use std::sync::atomic::{AtomicBool, AtomicU32};
+mod common;
 
-use agon_bot::BotName;
-use agon_game::{Seat, Setup};
-use agon_ladder::Policy;
+use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
-use agon_server::{Server, Setting, status};
-use agon_store::{Time, VersionState, Whose, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::{Ground, Job, Nothing, Posted, Program, Report, Stage, Table, Terms, Unfit};
-use tempfile::TempDir;
+use agon_server::{Server, status};
+use agon_store::{VersionState, Whose};
+use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
-/// The first game of the registry, under its own rules, with two of its bots.
-fn setting(matches: u32) -> Setting {
-    let game = agon_games::ALL[0];
-    let info = game.info();
-    let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
-    let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
-        game: info.name.to_owned(),
-        rules_version: info.rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
-        clock: agon_spec::Clock::ORIGINAL.into(),
-        ponder: agon_spec::Ponder::Stop,
-    };
-    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
-    let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();
-    Setting { name: "test".to_owned(), terms, policy, bosses }
-}
-
-struct World {
-    folder: TempDir,
-    setting: Setting,
-    server: Server,
-    table: Table,
-    now: Time,
-}
-
-impl World {
-    async fn new(matches: u32) -> Self {
-        let (folder, setting, now) =
-            (tempfile::tempdir().expect("a folder"), setting(matches), Time(1_000_000));
-        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
-        let table = Table::new(&setting.terms).expect("known");
-        Self { folder, setting, server, table, now }
-    }
-
-    async fn worker(&self, name: &str) -> WorkerId {
-        self.server.meet(name, "not confined", self.now).await.expect("met")
-    }
-
-    /// Plays a match honestly.
-    fn play(&self, job: &Job) -> (Report, Vec<u8>) {
-        let bots: Vec<BotName> = job
-            .seats
-            .iter()
-            .map(|seat| match &seat.program {
-                Program::Builtin(text) => BotName::parse(text).expect("a name"),
-                Program::Source(_) => panic!("built-in bots only"),
-            })
-            .collect();
-        let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-        match played.expect("begins") {
-            Played::Whole(whole) => (whole.report, whole.replay),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    async fn one(&self, worker: WorkerId, request: &str) -> Option<(i64, Job)> {
-        let granted = self.server.lease(worker, request, 1, self.now).await.expect("answered");
-        granted
-            .jobs
-            .into_iter()
-            .next()
-            .map(|job| (granted.lease.expect("with matches there is a lease"), job))
-    }
-
-    async fn post(&self, worker: WorkerId, job: &Job, report: &Report, replay: &[u8]) -> Posted {
-        self.server.post(worker, job.attempt, (report, replay, &[]), self.now).await.expect("answered")
-    }
-
-    async fn tick(&self) -> agon_server::Ticked {
-        self.server.tick(self.now).await.expect("done")
-    }
-
-    async fn clean(&self) {
-        let (_, found) = status::fsck(self.folder.path(), true).await.expect("looked through");
-        assert_eq!(found, Vec::<String>::new());
-    }
-}
-
-fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .expect("a runtime")
-        .block_on(test);
-}
+use common::{World, run};
 
 #[test]
 fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {

@@ -54,6 +54,15 @@ pub async fn readers(file: &Path) -> Result<Pool, StoreError> {
     Ok(SqlitePoolOptions::new().max_connections(READERS).connect_with(options).await?)
 }
 
+/// Writes the database as it is at one moment into a new file, while others write on.
+pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
+    let mut conn = Conn::connect_with(&options(file)?).await?;
+    let into = into.to_str().ok_or_else(|| StoreError::Database("the path is not UTF-8".to_owned()))?;
+    sqlx::query("VACUUM INTO $1").bind(into).execute(&mut conn).await?;
+    close(conn).await;
+    Ok(())
+}
+
 /// Begins a transaction that will write.
 pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
     run(conn, "BEGIN IMMEDIATE").await

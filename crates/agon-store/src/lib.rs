@@ -34,7 +34,7 @@ use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
-pub use objects::{Objects, Sha};
+pub use objects::{OBJECTS, Objects, Sha};
 pub use rows::*;
 
 use backend::Pool;
@@ -109,4 +109,12 @@ impl Store {
         self.reader.close().await;
         self.writer.close().await;
     }
+}
+
+/// Writes the database in `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
+///
+/// # Errors
+/// When it cannot be read, or the file is there already or cannot be written.
+pub async fn snapshot(folder: &Path, into: &Path) -> Result<(), StoreError> {
+    backend::snapshot(&folder.join(DATABASE), into).await
 }

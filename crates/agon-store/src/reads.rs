@@ -302,6 +302,20 @@ impl Store {
         Ok(rows.into_iter().map(|(version, entrant)| (VersionId(version), EntrantId(entrant))).collect())
     }
 
+    /// Blocks that share the seed of another one: their numbers, and its.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn twins(&self, contest: ContestId) -> Result<BTreeMap<i64, i64>, StoreError> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "SELECT n, twin_of FROM blocks WHERE contest_id = $1 AND n > 0 AND twin_of IS NOT NULL",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().collect())
+    }
+
     /// How the matches stand.
     ///
     /// # Errors

@@ -100,6 +100,9 @@ pub enum Command {
     /// Run a contest: a ladder that bots are handed in to, with a worker inside
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeOptions),
+    /// Check a contest that was exported: its log, its matches, its table
+    #[command(after_help = serve::kept::EXAMPLES)]
+    Verify(serve::kept::VerifyOptions),
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),

@@ -92,6 +92,7 @@ fn main() -> ExitCode {
         Command::Versions(options) => look::versions(&options),
         Command::Logs(options) => logs::run(&options),
         Command::Serve(options) => serve::run(&options),
+        Command::Verify(options) => serve::kept::verify(&options),
         Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),

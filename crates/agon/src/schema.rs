@@ -122,6 +122,7 @@ fn page() -> String {
         &generated![
             serve::json::Contest<'_>,
             serve::json::Matches,
+            serve::json::Verified<'_>,
             agon_ladder::Line,
             agon_ladder::Place,
             agon_store::Version,

@@ -1,7 +1,8 @@
 //! What this room's commands print with `--json`.
 
-use agon_ladder::Line;
+use agon_ladder::{Line, Place};
 use agon_server::Status;
+use agon_server::export::Report;
 use agon_store::{Event, Version};
 use serde::Serialize;
 #[cfg(test)]
@@ -66,6 +67,47 @@ impl<'a> Contest<'a> {
             board: &status.board,
             versions: &status.versions,
             events: &status.events,
+        }
+    }
+}
+
+/// `verify`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Verified<'a> {
+    pub name: &'a str,
+    /// The program that wrote the archive.
+    pub program: &'a str,
+    /// Whether all of it holds.
+    pub holds: bool,
+    /// What does not, at most twenty.
+    pub wrong: &'a [String],
+    /// Rows of the log that were followed.
+    pub rows: i64,
+    /// The hash of all of them.
+    pub sha256: &'a str,
+    /// Matches that were computed again.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub recomputed: u64,
+    /// Seeds that were computed again; null while their secret is not published.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub seeds: Option<u64>,
+    /// The table, computed from the log, best first.
+    pub places: &'a [Place],
+}
+
+impl<'a> Verified<'a> {
+    pub fn new(report: &'a Report) -> Self {
+        Self {
+            name: &report.name,
+            program: &report.program,
+            holds: report.wrong.is_empty(),
+            wrong: &report.wrong,
+            rows: report.rows,
+            sha256: &report.sha,
+            recomputed: report.recomputed,
+            seeds: report.seeds,
+            places: &report.table.places,
         }
     }
 }

@@ -4,6 +4,7 @@ mod acts;
 mod founding;
 mod going;
 pub mod json;
+pub mod kept;
 mod look;
 mod machine;
 mod pages;
@@ -36,7 +37,9 @@ Examples:
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
-  agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again";
+  agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
+  agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
+  agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
 
 /// Options of `agon serve`.
 #[derive(Args, Debug)]
@@ -106,6 +109,30 @@ pub enum ServeCommand {
         #[arg(long)]
         replays: bool,
     },
+    /// Copy the contest into one file, also while it runs
+    Backup {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The new file.
+        file: PathBuf,
+    },
+    /// Make a contest's folder from a backup, and check it. Exit code 1: something is not as it must be
+    Restore {
+        /// What `agon serve backup` wrote.
+        file: PathBuf,
+        /// The folder, which is not there yet.
+        dir: PathBuf,
+    },
+    /// Write the log, the replays and the table into one file that anybody can check with `agon verify`
+    Export {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The new file.
+        file: PathBuf,
+        /// Publishes the secret that seeds come from: the contest is over, and paused
+        #[arg(long)]
+        reveal: bool,
+    },
     /// Play nothing until it is resumed; nothing is lost
     Pause {
         /// The contest's folder.
@@ -128,6 +155,9 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
         (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
         (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),
+        (Some(ServeCommand::Backup { dir, file }), _) => kept::backup(dir, file),
+        (Some(ServeCommand::Restore { file, dir }), _) => kept::restore(file, dir),
+        (Some(ServeCommand::Export { dir, file, reveal }), _) => kept::export(dir, file, *reveal),
     }
 }
 

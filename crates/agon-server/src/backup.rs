@@ -1,0 +1,149 @@
+//! A contest's folder as one file, made while the contest runs: the database as it is at one moment, and every object it names.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use agon_store::{DATABASE, OBJECTS, Objects, Sha, Store, snapshot};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::export::{Draft, broken, unwritten};
+use crate::{ServerError, status};
+
+/// What a backup holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Objects: bots, replays, logs.
+    pub objects: u64,
+    /// Bytes of all that is in it.
+    pub bytes: u64,
+}
+
+/// While it is copied, drafts may be forgotten that the copy of the database still names; then it is copied anew, so often.
+const TRIES: u32 = 5;
+
+/// Copies the contest in `folder` into a new file. `beside` are files of the folder that its contest.toml names, it included.
+///
+/// # Errors
+/// When there is no contest, or something cannot be read or written; then there is no file.
+pub async fn backup(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, ServerError> {
+    let (store, _) = status::look(folder).await?;
+    store.close().await;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match copy(folder, beside, file).await {
+            Err(ServerError::Store(agon_store::StoreError::File(_, error)))
+                if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {}
+            done => return done,
+        }
+    }
+}
+
+async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, ServerError> {
+    let draft = Draft::new(file)?;
+    let at = tempfile::Builder::new().prefix(".agon-backup-").tempdir_in(folder);
+    let at = at.map_err(|error| unwritten(folder, error))?;
+    let database = at.path().join(DATABASE);
+    snapshot(folder, &database).await?;
+    let copied = Store::open(at.path()).await?;
+    let named = copied.named_objects().await?;
+    copied.close().await;
+    let objects = Objects::new(folder);
+    let mut zip = ZipWriter::new(BufWriter::new(draft.open()?));
+    let mut kept = Kept::default();
+    let options = |method| SimpleFileOptions::default().compression_method(method).large_file(true);
+    let packed = options(CompressionMethod::Deflated);
+    let names = beside.iter().map(|name| (folder.join(name), name.to_string_lossy().into_owned()));
+    for (from, name) in names.chain([(database, DATABASE.to_owned())]) {
+        let mut opened = File::open(&from).map_err(|error| unwritten(&from, error))?;
+        zip.start_file(name, packed).map_err(|error| broken(file, error))?;
+        kept.bytes += io::copy(&mut opened, &mut zip).map_err(|error| unwritten(file, error))?;
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for (sha, _) in named {
+        if !seen.insert(sha) {
+            continue;
+        }
+        let bytes = objects
+            .get(&sha, u64::MAX - 1)
+            .map_err(|error| unwritten(&folder.join(OBJECTS).join(sha.to_string()), error))?;
+        zip.start_file(format!("{OBJECTS}/{sha}"), options(CompressionMethod::Stored))
+            .map_err(|error| broken(file, error))?;
+        zip.write_all(&bytes).map_err(|error| unwritten(file, error))?;
+        kept.objects += 1;
+        kept.bytes += bytes.len() as u64;
+    }
+    let written = zip.finish().map_err(|error| broken(file, error))?;
+    let written = written.into_inner().map_err(|error| unwritten(file, error.into_error()))?;
+    written.sync_all().map_err(|error| unwritten(file, error))?;
+    draft.keep()?;
+    Ok(kept)
+}
+
+/// Makes the folder of a contest from a backup, and checks it: what is not as it must be.
+///
+/// # Errors
+/// When the file is no backup, or the folder is there already or cannot be made; then there is none.
+pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), ServerError> {
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) || folder.is_file() {
+        return Err(ServerError::Wrong(format!(
+            "{}: there is something already; name a folder that is not there",
+            folder.display()
+        )));
+    }
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // With the rights of a folder that somebody makes, and not of a temporary one.
+    let mut builder = tempfile::Builder::new();
+    let draft = builder.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o777));
+    let draft = draft.tempdir_in(above).map_err(|error| unwritten(above, error))?;
+    let kept = unpack(file, draft.path())?;
+    let (_, found) = status::fsck(draft.path(), false).await?;
+    let _ = fs::remove_dir(folder);
+    fs::rename(draft.path(), folder).map_err(|error| unwritten(folder, error))?;
+    let _ = draft.keep();
+    Ok((kept, found))
+}
+
+fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
+    let no = |why: &dyn std::fmt::Display| {
+        ServerError::Wrong(format!("{}: not a backup that `agon serve backup` wrote: {why}", file.display()))
+    };
+    let opened = File::open(file).map_err(|error| no(&error))?;
+    let mut zip = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
+    if zip.by_name(DATABASE).is_err() {
+        return Err(no(&format!("there is no {DATABASE} in it")));
+    }
+    let (objects, mut kept) = (Objects::new(into), Kept::default());
+    for index in 0..zip.len() {
+        let mut entry = zip.by_index(index).map_err(|error| no(&error))?;
+        let name = entry.name().map_err(|error| no(&error))?.into_owned();
+        let name = PathBuf::from(name);
+        let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || !entry.is_file() || entry.is_symlink() {
+            return Err(no(&format!(
+                "`{}` is no file of a contest",
+                name.display().to_string().escape_debug()
+            )));
+        }
+        let object = name.strip_prefix(OBJECTS).ok().and_then(|rest| rest.to_str()?.parse::<Sha>().ok());
+        if let Some(sha) = object {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).map_err(|error| no(&error))?;
+            if Sha::of(&bytes) != sha {
+                return Err(no(&format!("the object {sha} is damaged")));
+            }
+            objects.put(&bytes).map_err(|error| unwritten(into, error))?;
+            kept.objects += 1;
+            kept.bytes += bytes.len() as u64;
+            continue;
+        }
+        let to = into.join(&name);
+        fs::create_dir_all(to.parent().unwrap_or(into)).map_err(|error| unwritten(&to, error))?;
+        let mut written = File::create_new(&to).map_err(|error| unwritten(&to, error))?;
+        kept.bytes += io::copy(&mut entry, &mut written).map_err(|error| no(&error))?;
+    }
+    Ok(kept)
+}

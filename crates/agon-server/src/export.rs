@@ -1,0 +1,455 @@
+//! A contest as one file that anybody can check: the sealed log, its replays, and the table that follows.
+//!
+//! It is a zip archive: `contest.json` says what was played and by whom, `log.txt` has each row behind its hash, and
+//! `replays/HASH` what was played. [`verify`] believes none of it: it follows the chain of the log, computes every match
+//! again from its replay, the seeds from the secret once that is published, and the table from the log.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek, Write};
+use std::path::Path;
+
+use agon_ladder::Table;
+use agon_store::{
+    EntrantId, Entry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState, link, root, seeds,
+};
+use agon_worker::{Terms, verify as worker};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::facts::Facts;
+use crate::{ServerError, json, key, recomputed, status};
+
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+/// `contest.json` is no longer than this, in bytes, however many versions there are.
+const LONGEST_HEAD: u64 = 256 << 20;
+/// A row of the log is no longer than this, in bytes.
+const LONGEST_ROW: usize = 1 << 20;
+/// So many matches are read before they are computed, on all CPUs.
+const AT_ONCE: usize = 256;
+
+/// What `contest.json` says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The version of the format.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub program: String,
+    /// The contest's name.
+    pub name: String,
+    /// When it was founded, in milliseconds since 1970.
+    pub founded: i64,
+    /// What decides results, in the words that the log is chained to.
+    pub terms: String,
+    /// The SHA-256 of the secret that seeds come from, as it was published before the first match.
+    pub secret_sha: String,
+    /// That secret, once it is published.
+    pub secret: Option<String>,
+    /// Blocks that share the seed of another one.
+    pub twins: BTreeMap<i64, i64>,
+    /// How many rows the log has.
+    pub rows: i64,
+    /// The hash of all of them.
+    pub sha: String,
+    /// Who played.
+    pub versions: Vec<Played>,
+    /// The table that follows from the log.
+    pub table: Table,
+}
+
+/// A version, as all may know it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Played {
+    /// Its number in the log.
+    pub version: i64,
+    /// Whose it is.
+    pub team: String,
+    /// The number of that team in rulings.
+    pub entrant: i64,
+    /// Its number among the versions of its team, from 1.
+    pub n: i64,
+    /// Whether it is one of ours.
+    pub boss: bool,
+    /// Which, then.
+    pub builtin: Option<String>,
+    /// The SHA-256 of what was handed in.
+    pub source: String,
+    /// When that arrived, in milliseconds since 1970.
+    pub received: i64,
+}
+
+/// What was written or checked.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The contest.
+    pub name: String,
+    /// The program that wrote the archive.
+    pub program: String,
+    /// Rows of the log.
+    pub rows: i64,
+    /// The hash of all of them.
+    pub sha: String,
+    /// Matches that were computed again.
+    pub recomputed: u64,
+    /// Seeds that were computed again; none while the secret is not published.
+    pub seeds: Option<u64>,
+    /// Who played.
+    pub versions: Vec<Played>,
+    /// The table, computed from the log.
+    pub table: Table,
+    /// What is not as the archive says; empty when all of it holds.
+    pub wrong: Vec<String>,
+}
+
+/// No more than this is told.
+const TOLD: usize = 20;
+
+/// Writes the contest in `folder` into a new file, also while the contest runs. With `reveal` the secret of the seeds is
+/// in it: the contest must be paused then, and should be over.
+///
+/// # Errors
+/// When there is no contest, it runs and is to be revealed, or the file cannot be written; then there is none.
+pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, ServerError> {
+    let (store, contest) = status::look(folder).await?;
+    if reveal && !contest.paused {
+        return Err(ServerError::Wrong(format!(
+            "the secret tells the seeds of all matches to come, and this contest still plays: `agon serve pause {}` first",
+            folder.display()
+        )));
+    }
+    let objects = Objects::new(folder);
+    let rows = store.counts(contest.id).await?.sealed;
+    let draft = Draft::new(file)?;
+    let mut zip = ZipWriter::new(BufWriter::new(draft.open()?));
+    let mut facts = Facts::new();
+    let mut sha = root(&contest.terms, &contest.secret_sha);
+    let (plain, packed) = (options(CompressionMethod::Stored), options(CompressionMethod::Deflated));
+    // The log first, into memory row by row and out again: its end stands in the head.
+    let mut replays = std::collections::BTreeSet::new();
+    zip.start_file("log.txt", packed).map_err(|error| broken(file, error))?;
+    while facts.upto < rows {
+        let page = store.log(contest.id, facts.upto, 1000.min(rows - facts.upto)).await?;
+        if page.is_empty() {
+            return Err(StoreError::Damaged(format!("the log ends before row {rows}")).into());
+        }
+        for LogRow { body, sha: own, .. } in page {
+            facts.row(&body)?;
+            if let Entry::Result(sealed) = read(&body)? {
+                replays.insert(sealed.replay);
+            }
+            writeln!(zip, "{own} {body}").map_err(|error| unwritten(file, error))?;
+            sha = own;
+        }
+    }
+    for replay in replays {
+        let bytes = objects.get(&replay, worker::LARGEST as u64).map_err(|error| unwritten(folder, error))?;
+        zip.start_file(format!("replays/{replay}"), plain).map_err(|error| broken(file, error))?;
+        zip.write_all(&bytes).map_err(|error| unwritten(file, error))?;
+    }
+    let terms: Terms = crate::terms_of(&contest)?;
+    let versions = store.versions(contest.id).await?;
+    let owners = store.owners(contest.id).await?;
+    let out = facts.out(&owners);
+    let played = |version: Version| Played {
+        version: version.id.0,
+        entrant: owners.get(&version.id).map_or(0, |entrant| entrant.0),
+        team: version.entrant,
+        n: version.n,
+        boss: version.boss,
+        builtin: version.builtin,
+        source: version.source.to_string(),
+        received: version.received.0,
+    };
+    let head = Head {
+        format: FORMAT,
+        program: agon_replay::data::PROGRAM.to_owned(),
+        name: contest.name.clone(),
+        founded: contest.made.0,
+        terms: contest.terms.clone(),
+        secret_sha: contest.secret_sha.clone(),
+        secret: reveal.then(|| contest.secret.clone()),
+        twins: store.twins(contest.id).await?,
+        rows,
+        sha: sha.to_string(),
+        versions: versions
+            .into_iter()
+            .filter(|version| version.state != VersionState::Draft)
+            .map(played)
+            .collect(),
+        table: facts.table(&key(&terms), &out),
+    };
+    store.close().await;
+    zip.start_file("contest.json", packed).map_err(|error| broken(file, error))?;
+    zip.write_all(json(&head).as_bytes()).map_err(|error| unwritten(file, error))?;
+    let written = zip.finish().map_err(|error| broken(file, error))?;
+    written.into_inner().map_err(|error| unwritten(file, error.into_error()))?;
+    draft.keep()?;
+    Ok(Report {
+        name: head.name,
+        program: head.program,
+        rows,
+        sha: head.sha,
+        recomputed: 0,
+        seeds: None,
+        versions: head.versions,
+        table: head.table,
+        wrong: Vec::new(),
+    })
+}
+
+fn options(method: CompressionMethod) -> SimpleFileOptions {
+    // Of no time: the same contest is the same file.
+    SimpleFileOptions::default()
+        .compression_method(method)
+        .last_modified_time(zip::DateTime::default())
+        .large_file(true)
+}
+
+/// A file that nobody finds before it is whole.
+pub(crate) struct Draft<'a> {
+    file: &'a Path,
+    draft: std::path::PathBuf,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(file: &'a Path) -> Result<Self, ServerError> {
+        if file.exists() {
+            return Err(ServerError::Wrong(format!("{}: there is such a file already", file.display())));
+        }
+        let mut name = file.as_os_str().to_owned();
+        name.push(".part");
+        Ok(Self { file, draft: name.into() })
+    }
+
+    pub(crate) fn open(&self) -> Result<File, ServerError> {
+        File::create(&self.draft).map_err(|error| unwritten(self.file, error))
+    }
+
+    pub(crate) fn keep(self) -> Result<(), ServerError> {
+        std::fs::rename(&self.draft, self.file).map_err(|error| unwritten(self.file, error))
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        // After `keep` there is none.
+        let _ = std::fs::remove_file(&self.draft);
+    }
+}
+
+pub(crate) fn broken(file: &Path, error: zip::result::ZipError) -> ServerError {
+    unwritten(file, io::Error::other(error))
+}
+
+pub(crate) fn unwritten(file: &Path, error: io::Error) -> ServerError {
+    StoreError::File(file.display().to_string(), error).into()
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ServerError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()).into())
+}
+
+/// Checks the archive in `file`; `replays` says whether matches are computed again, which takes most of the time, and `seen`
+/// hears how many were.
+///
+/// # Errors
+/// When it is no archive of a contest at all. What it says wrongly stands in the report.
+pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<Report, ServerError> {
+    let no = |why: &dyn std::fmt::Display| {
+        ServerError::Wrong(format!("{}: not a contest that `agon serve export` wrote: {why}", file.display()))
+    };
+    let opened = File::open(file).map_err(|error| no(&error))?;
+    let mut zip = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
+    let mut text = String::new();
+    let head = zip.by_name("contest.json").map_err(|error| no(&error))?;
+    head.take(LONGEST_HEAD).read_to_string(&mut text).map_err(|error| no(&error))?;
+    let head: Head = serde_json::from_str(&text).map_err(|error| no(&error))?;
+    if head.format != FORMAT {
+        return Err(no(&format!("its format is {}, and this agon knows {FORMAT}", head.format)));
+    }
+    let terms: Terms = serde_json::from_str(&head.terms).map_err(|error| no(&error))?;
+    let table = agon_worker::Table::new(&terms).map_err(|error| no(&error))?;
+    let versions = head.versions.iter().map(version).collect::<Result<_, _>>().map_err(|error| no(&error))?;
+    let opened = File::open(file).map_err(|error| no(&error))?;
+    let store = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
+    let mut check = Check { head: &head, table: &table, versions, replays: replays.then_some(store), seen };
+    let log = zip.by_name("log.txt").map_err(|error| no(&error))?;
+    check.log(BufReader::new(log), key(&terms))
+}
+
+fn version(played: &Played) -> Result<(VersionId, Version), String> {
+    let version = Version {
+        id: VersionId(played.version),
+        entrant: played.team.clone(),
+        boss: played.boss,
+        n: played.n,
+        builtin: played.builtin.clone(),
+        source: played.source.parse()?,
+        received: Time(played.received),
+        state: VersionState::Former,
+        reason: None,
+        cause: None,
+        only_if_better: false,
+    };
+    Ok((version.id, version))
+}
+
+/// An archive that is being checked.
+struct Check<'a, R, S> {
+    head: &'a Head,
+    table: &'a agon_worker::Table,
+    versions: BTreeMap<VersionId, Version>,
+    /// Where replays are, when matches are to be computed again.
+    replays: Option<ZipArchive<R>>,
+    seen: S,
+}
+
+impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
+    fn log(&mut self, mut rows: impl io::BufRead, key: agon_stats::TableKey) -> Result<Report, ServerError> {
+        let head = self.head;
+        let (mut facts, mut wrong) = (Facts::new(), Vec::new());
+        let mut sha = root(&head.terms, &head.secret_sha);
+        let (mut recomputed, mut seeds_seen) = (0, 0);
+        if head.secret.as_ref().is_some_and(|secret| Sha::of(secret).to_string() != head.secret_sha) {
+            wrong.push("the secret is not the one whose hash was published".to_owned());
+        }
+        let (mut waiting, mut line) = (Vec::with_capacity(AT_ONCE), Vec::new());
+        loop {
+            line.clear();
+            let got = (&mut rows).take(LONGEST_ROW as u64).read_until(b'\n', &mut line);
+            let got = got.map_err(|error| ServerError::Wrong(format!("the log cannot be read: {error}")))?;
+            let entry = match got {
+                0 => None,
+                _ => match next(&line, &sha, facts.upto + 1) {
+                    Ok((own, body, entry)) => {
+                        facts.row(body)?;
+                        sha = own;
+                        Some(entry)
+                    }
+                    Err(why) => {
+                        // Nothing behind it can be believed.
+                        wrong.push(format!(
+                            "the chain of the log holds: not so: row {}: {why}",
+                            facts.upto + 1
+                        ));
+                        None
+                    }
+                },
+            };
+            let over = entry.is_none();
+            if let Some(Entry::Result(sealed)) = entry {
+                wrong.extend(self.seats(&sealed));
+                if let Some(secret) = &head.secret
+                    && sealed.block > 0
+                {
+                    seeds_seen += 1;
+                    let of = head.twins.get(&sealed.block).copied().unwrap_or(sealed.block);
+                    if seeds::seed(secret, of) != sealed.seed {
+                        wrong.push(format!("its seed follows from the secret: not so: row {}", sealed.seq));
+                    }
+                }
+                waiting.push(*sealed);
+            }
+            if over || waiting.len() == AT_ONCE {
+                recomputed += self.matches(&mut waiting, &mut wrong)?;
+                (self.seen)(facts.upto, head.rows);
+            }
+            if over || wrong.len() > TOLD {
+                break;
+            }
+        }
+        if wrong.is_empty() && (facts.upto, sha.to_string()) != (head.rows, head.sha.clone()) {
+            wrong.push(format!("the log ends at row {}, not where contest.json says", facts.upto));
+        }
+        let owners: BTreeMap<VersionId, EntrantId> = head
+            .versions
+            .iter()
+            .map(|played| (VersionId(played.version), EntrantId(played.entrant)))
+            .collect();
+        let out = facts.out(&owners);
+        let table = facts.table(&key, &out);
+        if wrong.is_empty() && json(&table) != json(&head.table) {
+            wrong.push(format!(
+                "the table follows from the log: not so (it was written by {}, this is {})",
+                head.program,
+                agon_replay::data::PROGRAM
+            ));
+        }
+        wrong.truncate(TOLD);
+        Ok(Report {
+            name: head.name.clone(),
+            program: head.program.clone(),
+            rows: facts.upto,
+            sha: sha.to_string(),
+            recomputed,
+            seeds: head.secret.as_ref().map(|_| seeds_seen),
+            versions: head.versions.clone(),
+            table,
+            wrong,
+        })
+    }
+
+    /// Whether those who sat in a match are known, and made of what the row says.
+    fn seats(&self, sealed: &Sealed) -> Option<String> {
+        let known: Option<Vec<Sha>> =
+            sealed.seats.iter().map(|seat| Some(self.versions.get(seat)?.source)).collect();
+        (known.as_ref() != Some(&sealed.sources))
+            .then(|| format!("who sat there is who contest.json says: not so: row {}", sealed.seq))
+    }
+
+    /// Computes matches again.
+    fn matches(&mut self, waiting: &mut Vec<Sealed>, wrong: &mut Vec<String>) -> Result<u64, ServerError> {
+        let rows = std::mem::take(waiting);
+        let Some(zip) = self.replays.as_mut() else { return Ok(0) };
+        let with: Vec<(Sealed, io::Result<Vec<u8>>)> = rows
+            .into_iter()
+            .filter(|sealed| sealed.seats.iter().all(|seat| self.versions.contains_key(seat)))
+            .map(|sealed| {
+                let replay = replay(zip, &sealed.replay);
+                (sealed, replay)
+            })
+            .collect();
+        let count = with.len() as u64;
+        let (table, versions) = (self.table, &self.versions);
+        let found: Vec<Option<String>> = with
+            .into_par_iter()
+            .map(|(sealed, replay)| recomputed::sealed_row(table, sealed, replay, versions))
+            .collect::<Result<_, _>>()?;
+        wrong.extend(found.into_iter().flatten());
+        Ok(count)
+    }
+}
+
+/// A row that follows on one with the hash `before`, or why this is none.
+fn next<'a>(line: &'a [u8], before: &Sha, seq: i64) -> Result<(Sha, &'a str, Entry), String> {
+    let text = std::str::from_utf8(line).map_err(|_| "it is no text")?;
+    let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut")?;
+    let sha: Sha = sha.parse()?;
+    if link(before, body) != sha {
+        return Err("it, or something before it, was changed".to_owned());
+    }
+    let entry: Entry = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    let own = match &entry {
+        Entry::Result(sealed) => sealed.seq,
+        Entry::Ruling(ruled) => ruled.seq,
+    };
+    if own != seq {
+        return Err(format!("it says that it is row {own}"));
+    }
+    Ok((sha, body, entry))
+}
+
+fn replay<R: io::Read + Seek>(zip: &mut ZipArchive<R>, sha: &Sha) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = zip.by_name(&format!("replays/{sha}")).map_err(io::Error::other)?;
+    file.take(worker::LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    match Sha::of(&bytes) == *sha {
+        true => Ok(bytes),
+        false => Err(io::Error::other("it is another one")),
+    }
+}

@@ -1,0 +1,187 @@
+//! A contest as one file: to keep it, and for others to check it.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_contest::ContestFile;
+use agon_server::backup::{self, Kept};
+use agon_server::export::{self, Report};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::common::screen::{self, harmless};
+use crate::common::table::{Cell, Table};
+use crate::common::{self, Done, Failure};
+use crate::serve::founding::FILE;
+use crate::serve::{json, runtime};
+
+/// Examples for the help.
+pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is believed: the
+chain of the log is followed, every match is computed again from its replay, the seeds from the secret once that is
+published, and the table from the log, to the last digit.
+Exit code 0: all of it holds; 1: something does not; 2: not such a file.
+
+Examples:
+  agon verify autumn.agon
+  agon verify autumn.agon --no-replays     the chain, the seeds and the table alone: a moment
+  agon verify autumn.agon --json";
+
+/// Options of `agon verify`.
+#[derive(Args, Debug)]
+pub struct VerifyOptions {
+    /// What `agon serve export` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Computes no match again: what the replays say is believed
+    #[arg(long)]
+    no_replays: bool,
+    /// Prints the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `agon verify`.
+pub fn verify(options: &VerifyOptions) -> Done {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    if !io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template("{pos} of {len} results computed again, {eta} left") {
+        bar.set_style(style);
+    }
+    let found = export::verify(&options.file, !options.no_replays, |done, of| {
+        bar.set_length(u64::try_from(of).unwrap_or(0));
+        bar.set_position(u64::try_from(done).unwrap_or(0));
+    });
+    bar.finish_and_clear();
+    let report = found?;
+    let mut out = io::stdout().lock();
+    if options.json {
+        common::print_json(&mut out, &json::Verified::new(&report))?;
+    } else {
+        told(&mut out, &report)?;
+    }
+    if report.wrong.is_empty() { Ok(()) } else { Err(Failure::Check) }
+}
+
+fn told(out: &mut impl io::Write, report: &Report) -> Done {
+    let screen = screen::output();
+    writeln!(out, "{} · {} results in the log", harmless(&report.name), report.rows)?;
+    if !report.table.places.is_empty() {
+        writeln!(out, "\n{}", places(report).text(screen::room()))?;
+    }
+    if report.wrong.is_empty() {
+        let matches = match report.recomputed {
+            0 => "no match was computed again".to_owned(),
+            _ => format!("every one of {} matches is what its replay says", report.recomputed),
+        };
+        let seeds = match report.seeds {
+            Some(count) => format!("{count} seeds follow from the published secret"),
+            None => "the secret of the seeds is not published yet".to_owned(),
+        };
+        writeln!(out, "\n{} the chain holds up to {}", screen.good("It holds:"), report.sha)?;
+        writeln!(out, "{matches}; {seeds}; the table follows from the log")?;
+        return Ok(());
+    }
+    writeln!(out, "\n{}", screen.bad("It does not hold:"))?;
+    for line in &report.wrong {
+        writeln!(out, "  {}", harmless(line))?;
+    }
+    Ok(())
+}
+
+fn places(report: &Report) -> Table {
+    let mut table = Table::new()
+        .numbers("", 0)
+        .names("team")
+        .numbers("version", 1)
+        .numbers("Elo", 0)
+        .numbers("95 %", 2)
+        .numbers("matches", 1);
+    for (number, place) in report.table.places.iter().enumerate() {
+        let played = report.versions.iter().find(|played| played.version == place.version);
+        let team = played.map_or_else(String::new, |played| {
+            format!("{}{}", harmless(&played.team), if played.boss { " (boss)" } else { "" })
+        });
+        let end = |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
+        table.row(vec![
+            Cell::from((number + 1).to_string()),
+            Cell::from(team),
+            Cell::from(played.map_or_else(String::new, |played| format!("v{}", played.n))),
+            Cell::from(place.elo.map_or_else(|| "?".to_owned(), |elo| format!("{elo:+.0}"))),
+            Cell::from(format!("{} to {}", end(place.low), end(place.high))),
+            Cell::from(place.matches.to_string()),
+        ]);
+    }
+    table
+}
+
+/// Writes the contest in a folder as one file that anybody can check.
+pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
+    let report = runtime()?.block_on(export::export(dir, file, reveal))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {} results in the log, {}", file.display(), report.rows, size(file))?;
+    if !reveal {
+        writeln!(
+            out,
+            "the secret of the seeds is not in it; when the contest is over, --reveal publishes it"
+        )?;
+    }
+    Ok(writeln!(out, "anybody can check it: agon verify {}", file.display())?)
+}
+
+/// Copies the contest in a folder, also while it runs.
+pub fn backup(dir: &Path, file: &Path) -> Done {
+    let beside = beside(dir)?;
+    let kept = runtime()?.block_on(backup::backup(dir, &beside, file))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {}, {}", file.display(), holds(&kept), size(file))?;
+    Ok(writeln!(
+        out,
+        "it holds passwords (hashed), secrets and everybody's programs: keep it where nobody else reads it"
+    )?)
+}
+
+/// The files of a contest that its contest.toml names, itself included, as paths below the folder.
+fn beside(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let path = dir.join(FILE);
+    if !path.is_file() {
+        // `backup` says what there is not.
+        return Ok(Vec::new());
+    }
+    let file = ContestFile::read(&path).map_err(Failure::Usage)?;
+    let named = file.rules.iter().chain(&file.maps).map(PathBuf::from).filter(|named| named.is_file());
+    let mut found: Vec<PathBuf> =
+        named.filter_map(|named| named.strip_prefix(dir).ok().map(Path::to_owned)).collect();
+    found.push(FILE.into());
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Makes a contest's folder from a backup.
+pub fn restore(file: &Path, dir: &Path) -> Done {
+    let (kept, found) = runtime()?.block_on(backup::restore(file, dir))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
+    if found.is_empty() {
+        return Ok(writeln!(
+            out,
+            "everything is as it must be; `agon serve {}` goes on with it",
+            dir.display()
+        )?);
+    }
+    for line in &found {
+        writeln!(out, "{}", harmless(line))?;
+    }
+    Err(Failure::Check)
+}
+
+fn holds(kept: &Kept) -> String {
+    format!("the database and {} bots, replays and logs, {:.1} MB", kept.objects, kept.bytes as f64 / 1e6)
+}
+
+fn size(file: &Path) -> String {
+    let bytes = file.metadata().map_or(0, |data| data.len());
+    format!("{:.1} MB packed", bytes as f64 / 1e6)
+}
