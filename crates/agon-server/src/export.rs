@@ -266,7 +266,7 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     let opened = File::open(file).map_err(|error| no(&error))?;
     let mut zip = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
     let mut text = String::new();
-    let head = zip.by_name("contest.json").map_err(|error| no(&error))?;
+    let head = zip.by_name("contest.json").map_err(|_| no(&"there is no contest.json in it"))?;
     head.take(LONGEST_HEAD).read_to_string(&mut text).map_err(|error| no(&error))?;
     let head: Head = serde_json::from_str(&text).map_err(|error| no(&error))?;
     if head.format != FORMAT {

@@ -13,6 +13,9 @@ use zip::write::SimpleFileOptions;
 
 use common::{World, run};
 
+/// What is made of a file of an archive; nothing takes it away.
+type Change = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>;
+
 /// The archive with one file changed.
 fn changed(from: &Path, to: &Path, name: impl Fn(&str) -> bool, change: impl Fn(Vec<u8>) -> Option<Vec<u8>>) {
     let bytes = std::fs::read(from).expect("the archive");
@@ -74,7 +77,7 @@ fn an_export_holds_and_no_change_of_it_does() {
         export(world.folder.path(), &again, false).await.expect("written");
         assert_eq!(std::fs::read(&again).expect("the archive"), text);
 
-        let changes: [(&str, Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>, &str); 8] = [
+        let changes: [(&str, Change, &str); 8] = [
             ("log.txt", Box::new(replaced("\"ranks\":[1,2]", "\"ranks\":[2,1]")), "was changed"),
             (
                 "log.txt",
@@ -188,11 +191,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let error = restore(&file, &back).await.expect_err("it is there");
         assert!(error.to_string().contains("already"), "{error}");
         for (name, change, wanted) in [
-            (
-                "objects/",
-                Box::new(|_: Vec<u8>| Some(b"other".to_vec())) as Box<dyn Fn(Vec<u8>) -> _>,
-                "is damaged",
-            ),
+            ("objects/", Box::new(|_: Vec<u8>| Some(b"other".to_vec())) as Change, "is damaged"),
             ("agon.db", Box::new(|_| None), "no agon.db"),
             ("agon.db", Box::new(|_| Some(b"text".to_vec())), "database"),
         ] {

@@ -106,7 +106,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("open", "agon watch"),
     ("show", "agon replay show"),
     ("info", "agon replay info"),
-    ("verify", "agon replay verify"),
     ("export", "agon replay export"),
     ("import", "agon replay import"),
     ("fork", "agon replay fork"),
