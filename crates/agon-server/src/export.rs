@@ -11,7 +11,8 @@ use std::path::Path;
 
 use agon_ladder::Table;
 use agon_store::{
-    EntrantId, Entry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState, link, root, seeds,
+    EntrantId, Entry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState, link,
+    root, seeds,
 };
 use agon_worker::{Terms, verify as worker};
 use rayon::prelude::*;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use agon_server::backup::{backup, restore};
 use agon_server::export::{export, verify};
 use agon_server::{Server, ServerError, status};
-use agon_store::acts::Pause;
+use agon_store::acts::{Add, Added, Pause, Promote, Rule};
+use agon_store::{Ruling, Sha};
 use zip::write::SimpleFileOptions;
 
 use common::{World, run};
@@ -55,17 +56,41 @@ fn replaced(from: &'static str, to: &'static str) -> impl Fn(Vec<u8>) -> Option<
 fn an_export_holds_and_no_change_of_it_does() {
     run(async {
         let mut world = World::new(8).await;
+        // A team, with a bot that the test's worker knows how to play, and a ruling about it behind all results.
+        let (store, contest) = (world.server.store().clone(), world.server.contest());
+        let add = Add {
+            contest,
+            entrant: "Ann".to_owned(),
+            boss: false,
+            builtin: Some(world.setting.bosses[0].clone()),
+            source: Sha::of("Ann's"),
+            received: world.now,
+            only_if_better: false,
+            bytes: 0,
+            counts: false,
+            actor: "test".to_owned(),
+        };
+        let Ok(Added::New(version, _)) = store.act(add).await else { panic!("it is new") };
+        store.act(Promote { version, now: world.now }).await.expect("live");
         let worker = world.worker("one").await;
         let played = world.play_on(worker, 40).await;
+        let entrant = store.owners(contest).await.expect("known")[&version];
+        let reason = "it was another team's bot".to_owned();
+        let (ruling, actor, now) = (Ruling::Out, "test".to_owned(), world.now);
+        let rule = Rule { contest, ruling, entrant, version: None, reason, actor, now };
+        assert!(world.server.rule(rule, world.now).await.expect("done"));
         let out = tempfile::tempdir().expect("a folder");
         let file = out.path().join("cup.agon");
         // While it runs, and without its secret.
         let written = export(world.folder.path(), &file, false).await.expect("written");
-        assert_eq!(written.rows, played as i64);
+        let rows = played as i64 + 1;
+        assert_eq!(written.rows, rows);
+        assert!(written.table.places.iter().all(|place| place.version != version.0), "she is out");
         let found = verify(&file, true, |_, _| {}).expect("an archive");
         assert_eq!(found.wrong, Vec::<String>::new());
-        assert_eq!((found.rows, found.recomputed, found.seeds), (played as i64, played as u64, None));
+        assert_eq!((found.rows, found.recomputed, found.seeds), (rows, played as u64, None));
         // To the last digit, and the table that everybody sees.
+        world.server.keep_board(world.now, true).await.expect("kept");
         let board = world.server.board().await.expect("a board");
         assert_eq!(serde_json::to_string(&found.table).ok(), serde_json::to_string(&*board.table).ok());
         let text = std::fs::read(&file).expect("the archive");
