@@ -71,6 +71,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     assert!(kept.contains("print('of my own')\n") && kept.contains("agon.toml") && !kept.contains("\r\n"));
     play(&world, 6).await;
     let page = ann.get(&game).await.text();
+    assert!(page.contains("id=\"match\" data-pace"), "a page that was live finds the last of it: {page}");
     assert!(page.contains("a draft") && page.contains("Once more") && page.contains("/draft?"), "{page}");
     for other in [&mut bob, &mut nobody] {
         assert_eq!(other.get(&game).await.status, 404, "a draft is nobody else's to see");

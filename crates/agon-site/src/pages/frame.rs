@@ -130,8 +130,9 @@ fn deadline(ask: &Ask) -> Option<String> {
 }
 
 /// A part of a page that is kept fresh: `of` says by which hints (`board`, `acts`, `work`), `pace` how often at most, in seconds.
+/// Where it is by none, nothing changes here any more: a page that is looked at finds the last of it under the same `id`.
 pub fn live(id: &str, of: &str, pace: u32, content: Markup) -> Markup {
-    html! { div id=(id) data-live=(of) data-pace=(pace) { (content) } }
+    html! { div id=(id) data-live=[(!of.is_empty()).then_some(of)] data-pace=(pace) { (content) } }
 }
 
 /// The field that every form bears.

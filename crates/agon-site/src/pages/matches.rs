@@ -324,11 +324,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
         }
     };
-    if played.settled.is_some() || played.state == MatchState::Dead {
-        return Ok(frame::page(&ask, Here::Matches, &answer, &lead, content));
-    }
-    let heading = frame::live("heading", "work", 1, html! { h1 { (answer) } p.lead { (lead) } });
-    let content = frame::live("match", "work", 1, content);
+    let is_over = played.settled.is_some() || played.state == MatchState::Dead;
+    let of = if is_over { "" } else { "work" };
+    let heading = frame::live("heading", of, 1, html! { h1 { (answer) } p.lead { (lead) } });
+    let content = frame::live("match", of, 1, content);
     Ok(frame::with_heading(&ask, Here::Matches, &answer, heading, content))
 }
 
