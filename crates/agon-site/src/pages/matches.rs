@@ -319,7 +319,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
             dt { "Map" } dd { (settings.map(played.map)) }
             dt { "Seed" } dd { code { (played.seed) } }
-            @if let Some(seq) = played.log_seq { dt { "Log" } dd { "row " (seq) ", sealed" } }
+            @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }
             @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
             @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
         }
