@@ -338,16 +338,17 @@ impl Conditions {
     }
 }
 
-/// The answer of a seat that came nearest to its limit.
+/// The answer of a seat that came nearest to its limit. The first one is apart: its program has to start, and has its own limit.
 pub struct Slowest {
     seat: Seat,
+    begun: bool,
     worst: Option<(Duration, Duration)>,
 }
 
 impl Slowest {
     /// Of a seat.
     pub fn new(seat: Seat) -> Self {
-        Self { seat, worst: None }
+        Self { seat, begun: false, worst: None }
     }
 
     /// How long it took, and its limit; none without an answer that was timed.
@@ -361,6 +362,9 @@ impl Observer for Slowest {
         for ((seat, _), take) in step.answers.iter().zip(step.takes) {
             let own = take.limit.filter(|limit| *seat == self.seat && take.timed && !limit.is_zero());
             let Some(limit) = own else { continue };
+            if !std::mem::replace(&mut self.begun, true) {
+                continue;
+            }
             let part = |(took, limit): (Duration, Duration)| took.as_secs_f64() / limit.as_secs_f64();
             if self.worst.is_none_or(|worst| part((take.charged, limit)) > part(worst)) {
                 self.worst = Some((take.charged, limit));
