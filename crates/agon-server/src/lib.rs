@@ -91,6 +91,8 @@ struct Learnt {
     shares: Shares,
     /// When drafts were forgotten last.
     forgot: Time,
+    /// When objects that nothing names were looked for last.
+    swept: Time,
 }
 
 impl Server {
@@ -129,6 +131,7 @@ impl Server {
                 table: Arc::default(),
                 shares: Shares::default(),
                 forgot: Time(0),
+                swept: Time(0),
             }),
         };
         server.seat_bosses(&setting.bosses, now).await?;

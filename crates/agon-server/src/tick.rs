@@ -2,11 +2,12 @@
 //! table. Killed between any two of these, the next start goes on where this one was.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use agon_ladder::{Admission, Check, admission};
 use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal};
 use agon_store::reads::CheckState;
-use agon_store::{Kind, MatchState, Time, Version, VersionState};
+use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
 
@@ -29,6 +30,8 @@ pub struct Ticked {
 const BOARD_MS: i64 = 5_000;
 /// What is old is looked for this often, in milliseconds.
 const TIDY_MS: i64 = 60_000;
+/// Objects that nothing names are looked for this often, and go when they are as old.
+const SWEEP_MS: i64 = 24 * 3_600_000;
 
 impl Server {
     /// Does all that is to be done now.
@@ -90,8 +93,24 @@ impl Server {
             return Ok(());
         }
         learnt.forgot = now;
+        let sweeps = now.0 - learnt.swept.0 >= SWEEP_MS;
+        if sweeps {
+            learnt.swept = now;
+        }
         drop(learnt);
-        self.forget_drafts(now).await
+        self.forget_drafts(now).await?;
+        if sweeps { self.sweep(now).await } else { Ok(()) }
+    }
+
+    /// Objects that nothing has named for a day go: uploads that were refused in the end, and what a killed process left.
+    async fn sweep(&self, now: Time) -> Result<(), ServerError> {
+        let named = self.store.named_objects().await?.into_iter().map(|(sha, _)| sha).collect();
+        let objects = self.objects.clone();
+        let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - SWEEP_MS).unwrap_or(0));
+        let swept = tokio::task::spawn_blocking(move || objects.sweep(&named, before)).await;
+        let failed = |error| StoreError::File("objects".to_owned(), error);
+        swept.map_err(|error| failed(std::io::Error::other(error)))?.map_err(failed)?;
+        Ok(())
     }
 
     async fn admit(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {

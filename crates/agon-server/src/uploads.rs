@@ -73,6 +73,12 @@ impl Server {
             Ok(bytes) => bytes,
             Err(unfit) => return Ok(Uploaded::Refused(refused(unfit))),
         };
+        // Before anything is kept: who may hand nothing in fills no disk. The act asks once more.
+        if !self.objects().has(&Sha::of(&bytes))
+            && let Some(full) = self.full(upload.entrant, bytes.len() as i64, now).await?
+        {
+            return Ok(Uploaded::Added(Added::TooMany(full)));
+        }
         let source = self.keep(&bytes)?;
         let add = Add {
             contest: self.contest,
@@ -93,6 +99,13 @@ impl Server {
             return Ok(Uploaded::Back(version, n));
         }
         Ok(Uploaded::Added(added))
+    }
+
+    /// Whether an entrant has handed in enough, and until when.
+    async fn full(&self, entrant: &str, bytes: i64, now: Time) -> Result<Option<Option<Time>>, ServerError> {
+        let all = self.store.entrants(self.contest).await?;
+        let Some(entrant) = all.into_iter().find(|known| known.name == entrant) else { return Ok(None) };
+        Ok(self.store.quota(entrant.id, now).await?.full(bytes))
     }
 
     /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before. One that a

@@ -304,7 +304,10 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         for upload in 2..10 {
             new(&world.upload("Ann", &upload.to_string(), false).await);
         }
+        let kept = || world.server.objects().list().expect("a list").len();
+        let before = kept();
         let full = world.upload("Ann", "10", false).await;
+        assert_eq!(kept(), before, "what is refused fills no disk");
         let Uploaded::Added(Added::TooMany(Some(until))) = full else { panic!("{full:?}") };
         let ann = world.entrant("Ann").await;
         let quota = world.server.store().quota(ann, world.now).await.expect("read").uploads_an_hour;

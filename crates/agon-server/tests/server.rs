@@ -5,7 +5,7 @@ mod common;
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, status};
-use agon_store::{VersionState, Whose};
+use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
 use common::{World, run};
@@ -259,6 +259,24 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         let cause = ann.cause.as_ref().expect("it says why");
         assert_eq!((cause.whose, cause.stage), (Whose::Yours, agon_store::Stage::Building));
         assert!(now.board.iter().all(|line| line.boss), "it never stood on the ladder");
+        world.clean().await;
+    });
+}
+
+#[test]
+fn what_nothing_names_goes_after_a_day() {
+    run(async {
+        let mut world = World::new(8).await;
+        let worker = world.worker("one").await;
+        assert_eq!(world.play_on(worker, 4).await, 4);
+        let refused = world.server.objects().put(b"refused in the end").expect("room");
+        let since = std::time::UNIX_EPOCH.elapsed().expect("a clock").as_millis() as i64;
+        world.now = Time(since);
+        world.tick().await;
+        assert!(world.server.objects().has(&refused), "it may still be on its way");
+        world.now = Time(since + 3 * 86_400_000);
+        world.tick().await;
+        assert!(!world.server.objects().has(&refused));
         world.clean().await;
     });
 }

@@ -1,11 +1,13 @@
 //! Bytes by their hash: uploads, replays, logs of builds. Never changed, so written once by whoever comes first.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -106,8 +108,11 @@ impl Objects {
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
         let sha = Sha::of(bytes);
         let path = self.path(&sha);
-        if path.is_file() {
-            return Ok(sha);
+        // What is there already is kept from now on: [`sweep`](Self::sweep) goes by that.
+        match fs::File::options().append(true).open(&path) {
+            Ok(there) => return there.set_modified(SystemTime::now()).map(|()| sha),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
@@ -150,6 +155,28 @@ impl Objects {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
+    }
+
+    /// Removes objects that are not `named` and that nobody has kept since `before`: what was refused when it was kept
+    /// already, or left by a process that was killed. How many.
+    ///
+    /// # Errors
+    /// Those of the folder.
+    pub fn sweep(&self, named: &BTreeSet<Sha>, before: SystemTime) -> io::Result<u64> {
+        let is_old = |path: &Path| {
+            let kept = fs::metadata(path).and_then(|data| data.modified());
+            kept.is_ok_and(|kept| kept < before)
+        };
+        let mut gone = 0;
+        for sha in self.list()?.into_iter().filter(|sha| !named.contains(sha)) {
+            let path = self.path(&sha);
+            if !is_old(&path) {
+                continue;
+            }
+            fs::remove_file(&path)?;
+            gone += 1;
+        }
+        Ok(gone)
     }
 
     /// Whether it is there.
@@ -213,6 +240,28 @@ mod tests {
         assert!(objects.get(&sha, 6).unwrap_err().to_string().ends_with("was changed"));
         assert!(!objects.has(&Sha::of(b"other")));
         assert_eq!(objects.get(&Sha::of(b"other"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_nothing_names_goes_when_it_is_old() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let objects = Objects::new(folder.path());
+        let [named, orphan, again] =
+            [&b"named"[..], b"orphan", b"again"].map(|bytes| objects.put(bytes).expect("room"));
+        let day = std::time::Duration::from_secs(86_400);
+        let old = SystemTime::now() - 2 * day;
+        for sha in [named, orphan, again] {
+            let file = fs::File::options().append(true).open(objects.path(&sha)).expect("there");
+            file.set_modified(old).expect("ours");
+        }
+        let young = objects.put(b"young").expect("room");
+        // Handed in once more: it is not old any more, whatever it was.
+        objects.put(b"again").expect("there");
+        assert_eq!(objects.sweep(&[named].into(), SystemTime::now() - day).expect("swept"), 1);
+        let mut left = [named, again, young];
+        left.sort();
+        assert_eq!(objects.list().expect("three"), left);
+        assert!(!objects.has(&orphan));
     }
 
     #[test]

@@ -359,7 +359,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     );
     assert!(
         refused(&["replay", "export", "m.replay", "--format", "xml"])
-            .contains("write json, html, or the name")
+            .contains("write json, html, spec, or the name")
     );
     agon(
         place.path(),

@@ -19,7 +19,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("version", &["'version'", "did you mean `agon --version`?"]),
     ("test cultist-wars bot.py", &["'test'", "did you mean `agon check`?"]),
     ("compile bot.c", &["'compile'", "did you mean `agon build`?"]),
-    ("verify x.replay", &["'verify'", "did you mean `agon replay verify`?"]),
+    ("verify x.replay", &["x.replay", "agon replay verify"]),
     ("elo", &["'elo'", "did you mean `agon rate`?"]),
     (
         "cultist-wars bot.py builtin:greedy",

@@ -313,6 +313,11 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         Ok(team) => team,
         Err(why) => return again(unfit, &why).await,
     };
+    // Before anything is kept: what comes of it later is too late.
+    let (room, is_room) = room(&ask, quota(&ask).await?.as_ref());
+    if !is_room {
+        return again(StatusCode::TOO_MANY_REQUESTS, &room).await;
+    }
     let source = match ask.site.server.draft(&name, bytes)? {
         Ok(source) => source,
         Err(cause) => {

@@ -63,7 +63,7 @@ fn what(ruled: &Ruled) -> Markup {
 /// A table of rulings, the newest first.
 pub fn table(ask: &Ask, shown: &Shown, rulings: &[Ruled]) -> Markup {
     html! {
-        table {
+        table.dated {
             thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Row of the log" } } }
             tbody { @for ruled in rulings.iter().rev().take(200) { tr {
                 td.time { (ask.settings.told(ruled.at, "%a %-d %b %H:%M")) }

@@ -116,7 +116,7 @@ fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version
             @if told.is_empty() { p.empty { "None yet: the first that passes its check match stands here." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.number scope="col" { "Matches" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
                     tbody { @for version in told {
                         @let place = place_of(shown, version);
                         tr {
@@ -126,7 +126,7 @@ fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version
                                 Some((elo, ends)) => { b { (words::signed(elo)) } @if let Some((low, high)) = ends { span.faint { " ± " (format!("{:.0}", (high - low) / 2.0)) } } }
                                 None => span.faint { "–" }
                             } }
-                            td.number { (words::count(place.map_or(0, |place| place.matches as i64))) }
+                            td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
                             td { (state_chip(version)) }
                         }
                     } }

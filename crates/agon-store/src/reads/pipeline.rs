@@ -109,6 +109,16 @@ pub struct AskedMatch {
     pub why: Option<(String, bool)>,
 }
 
+impl Quota {
+    /// Whether so many bytes more are too many, and until when; for ever where the bytes of all versions are.
+    pub fn full(&self, bytes: i64) -> Option<Option<Time>> {
+        if self.bytes.used + bytes > self.bytes.most {
+            return Some(None);
+        }
+        self.uploads_a_day.until.max(self.uploads_an_hour.until).map(Some)
+    }
+}
+
 impl Store {
     /// The versions of an entrant with what only it may know, the newest first.
     ///

@@ -26,7 +26,7 @@ Examples:
 /// Options of `agon login`.
 #[derive(Args, Debug)]
 pub struct LoginOptions {
-    /// The contest's address: https://cup.example
+    /// The contest's address: `https://cup.example`
     pub url: String,
     /// Reads the token from a file, `-` for standard input
     #[arg(long, value_name = "FILE")]

@@ -30,7 +30,7 @@ Examples:
 /// Options of `agon submit`.
 #[derive(Args, Debug)]
 pub struct SubmitOptions {
-    /// The bot: a folder, a file, an archive, or git:REV[:PATH]
+    /// The bot: a folder, a file, an archive, or `git:REV[:PATH]`
     #[arg(value_name = "PATH", default_value = ".")]
     pub bot: String,
     /// It takes the place of the version before it only when it is better

@@ -34,7 +34,7 @@ const SHOWN: usize = 20;
 /// Options of `agon try`.
 #[derive(Args, Debug)]
 pub struct TryOptions {
-    /// The bot: a folder, a file, an archive, or git:REV[:PATH]
+    /// The bot: a folder, a file, an archive, or `git:REV[:PATH]`
     #[arg(value_name = "PATH", default_value = ".")]
     pub bot: String,
     /// A team on the ladder, or a version of one's own as v3 [default: the one next above]
