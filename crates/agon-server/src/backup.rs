@@ -1,15 +1,15 @@
 //! A contest's folder as one file, made while the contest runs: the database as it is at one moment, and every object it names.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use agon_store::{DATABASE, OBJECTS, Objects, Sha, Store, snapshot};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use zip::ZipArchive;
 
-use crate::export::{Draft, broken, unwritten};
+use crate::archive::{Archive, Pack, above, unwritten};
 use crate::{ServerError, status};
 
 /// What a backup holds.
@@ -43,7 +43,7 @@ pub async fn backup(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Ke
 }
 
 async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, ServerError> {
-    let draft = Draft::new(file)?;
+    let mut archive = Archive::new(file)?;
     let at = tempfile::Builder::new().prefix(".agon-backup-").tempdir_in(folder);
     let at = at.map_err(|error| unwritten(folder, error))?;
     let database = at.path().join(DATABASE);
@@ -52,34 +52,24 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     let named = copied.named_objects().await?;
     copied.close().await;
     let objects = Objects::new(folder);
-    let mut zip = ZipWriter::new(BufWriter::new(draft.open()?));
     let mut kept = Kept::default();
-    let options = |method| SimpleFileOptions::default().compression_method(method).large_file(true);
-    let packed = options(CompressionMethod::Deflated);
     let names = beside.iter().map(|name| (folder.join(name), name.to_string_lossy().into_owned()));
     for (from, name) in names.chain([(database, DATABASE.to_owned())]) {
         let mut opened = File::open(&from).map_err(|error| unwritten(&from, error))?;
-        zip.start_file(name, packed).map_err(|error| broken(file, error))?;
-        kept.bytes += io::copy(&mut opened, &mut zip).map_err(|error| unwritten(file, error))?;
+        archive.begin(name, Pack::Yes)?;
+        kept.bytes += archive.copy(&mut opened)?;
     }
-    let mut seen = std::collections::BTreeSet::new();
-    for (sha, _) in named {
-        if !seen.insert(sha) {
-            continue;
-        }
+    let named: BTreeSet<Sha> = named.into_iter().map(|(sha, _)| sha).collect();
+    for sha in named {
         let bytes = objects
             .get(&sha, u64::MAX - 1)
             .map_err(|error| unwritten(&folder.join(OBJECTS).join(sha.to_string()), error))?;
-        zip.start_file(format!("{OBJECTS}/{sha}"), options(CompressionMethod::Stored))
-            .map_err(|error| broken(file, error))?;
-        zip.write_all(&bytes).map_err(|error| unwritten(file, error))?;
+        archive.begin(format!("{OBJECTS}/{sha}"), Pack::No)?;
+        archive.write(&bytes)?;
         kept.objects += 1;
         kept.bytes += bytes.len() as u64;
     }
-    let written = zip.finish().map_err(|error| broken(file, error))?;
-    let written = written.into_inner().map_err(|error| unwritten(file, error.into_error()))?;
-    written.sync_all().map_err(|error| unwritten(file, error))?;
-    draft.keep()?;
+    archive.finish()?;
     Ok(kept)
 }
 
@@ -94,7 +84,7 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
             folder.display()
         )));
     }
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let above = above(folder);
     // With the rights of a folder that somebody makes, and not of a temporary one.
     let mut builder = tempfile::Builder::new();
     let draft = builder.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o777));

@@ -4,9 +4,9 @@
 //! `replays/HASH` what was played. [`verify`] believes none of it: it follows the chain of the log, computes every match
 //! again from its replay, the seeds from the secret once that is published, and the table from the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek, Write};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek};
 use std::path::Path;
 
 use agon_ladder::Table;
@@ -17,11 +17,11 @@ use agon_store::{
 use agon_worker::{Terms, verify as worker};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use zip::ZipArchive;
 
+use crate::archive::{Archive, Pack, unwritten};
 use crate::facts::Facts;
-use crate::{ServerError, json, key, recomputed, status};
+use crate::{ServerError, json, key, read, recomputed, status};
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
@@ -125,32 +125,31 @@ pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, 
     }
     let objects = Objects::new(folder);
     let rows = store.counts(contest.id).await?.sealed;
-    let draft = Draft::new(file)?;
-    let mut zip = ZipWriter::new(BufWriter::new(draft.open()?));
+    let mut archive = Archive::new(file)?;
     let mut facts = Facts::new();
     let mut sha = root(&contest.terms, &contest.secret_sha);
-    let (plain, packed) = (options(CompressionMethod::Stored), options(CompressionMethod::Deflated));
     // The log first, into memory row by row and out again: its end stands in the head.
-    let mut replays = std::collections::BTreeSet::new();
-    zip.start_file("log.txt", packed).map_err(|error| broken(file, error))?;
+    let mut replays = BTreeSet::new();
+    archive.begin("log.txt", Pack::Yes)?;
     while facts.upto < rows {
         let page = store.log(contest.id, facts.upto, 1000.min(rows - facts.upto)).await?;
         if page.is_empty() {
             return Err(StoreError::Damaged(format!("the log ends before row {rows}")).into());
         }
         for LogRow { body, sha: own, .. } in page {
-            facts.row(&body)?;
-            if let Entry::Result(sealed) = read(&body)? {
+            let entry = read(&body)?;
+            facts.add(&entry);
+            if let Entry::Result(sealed) = entry {
                 replays.insert(sealed.replay);
             }
-            writeln!(zip, "{own} {body}").map_err(|error| unwritten(file, error))?;
+            archive.write(format!("{own} {body}\n").as_bytes())?;
             sha = own;
         }
     }
     for replay in replays {
         let bytes = objects.get(&replay, worker::LARGEST as u64).map_err(|error| unwritten(folder, error))?;
-        zip.start_file(format!("replays/{replay}"), plain).map_err(|error| broken(file, error))?;
-        zip.write_all(&bytes).map_err(|error| unwritten(file, error))?;
+        archive.begin(format!("replays/{replay}"), Pack::No)?;
+        archive.write(&bytes)?;
     }
     let terms: Terms = crate::terms_of(&contest)?;
     let versions = store.versions(contest.id).await?;
@@ -185,11 +184,9 @@ pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, 
         table: facts.table(&key(&terms), &out),
     };
     store.close().await;
-    zip.start_file("contest.json", packed).map_err(|error| broken(file, error))?;
-    zip.write_all(json(&head).as_bytes()).map_err(|error| unwritten(file, error))?;
-    let written = zip.finish().map_err(|error| broken(file, error))?;
-    written.into_inner().map_err(|error| unwritten(file, error.into_error()))?;
-    draft.keep()?;
+    archive.begin("contest.json", Pack::Yes)?;
+    archive.write(json(&head).as_bytes())?;
+    archive.finish()?;
     Ok(Report {
         name: head.name,
         program: head.program,
@@ -201,58 +198,6 @@ pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, 
         table: head.table,
         wrong: Vec::new(),
     })
-}
-
-fn options(method: CompressionMethod) -> SimpleFileOptions {
-    // Of no time: the same contest is the same file.
-    SimpleFileOptions::default()
-        .compression_method(method)
-        .last_modified_time(zip::DateTime::default())
-        .large_file(true)
-}
-
-/// A file that nobody finds before it is whole.
-pub(crate) struct Draft<'a> {
-    file: &'a Path,
-    draft: std::path::PathBuf,
-}
-
-impl<'a> Draft<'a> {
-    pub(crate) fn new(file: &'a Path) -> Result<Self, ServerError> {
-        if file.exists() {
-            return Err(ServerError::Wrong(format!("{}: there is such a file already", file.display())));
-        }
-        let mut name = file.as_os_str().to_owned();
-        name.push(".part");
-        Ok(Self { file, draft: name.into() })
-    }
-
-    pub(crate) fn open(&self) -> Result<File, ServerError> {
-        File::create(&self.draft).map_err(|error| unwritten(self.file, error))
-    }
-
-    pub(crate) fn keep(self) -> Result<(), ServerError> {
-        std::fs::rename(&self.draft, self.file).map_err(|error| unwritten(self.file, error))
-    }
-}
-
-impl Drop for Draft<'_> {
-    fn drop(&mut self) {
-        // After `keep` there is none.
-        let _ = std::fs::remove_file(&self.draft);
-    }
-}
-
-pub(crate) fn broken(file: &Path, error: zip::result::ZipError) -> ServerError {
-    unwritten(file, io::Error::other(error))
-}
-
-pub(crate) fn unwritten(file: &Path, error: io::Error) -> ServerError {
-    StoreError::File(file.display().to_string(), error).into()
-}
-
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ServerError> {
-    serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()).into())
 }
 
 /// Checks the archive in `file`; `replays` says whether matches are computed again, which takes most of the time, and `seen`
@@ -327,8 +272,8 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             let entry = match got {
                 0 => None,
                 _ => match next(&line, &sha, facts.upto + 1) {
-                    Ok((own, body, entry)) => {
-                        facts.row(body)?;
+                    Ok((own, entry)) => {
+                        facts.add(&entry);
                         sha = own;
                         Some(entry)
                     }
@@ -427,7 +372,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
 }
 
 /// A row that follows on one with the hash `before`, or why this is none.
-fn next<'a>(line: &'a [u8], before: &Sha, seq: i64) -> Result<(Sha, &'a str, Entry), String> {
+fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Entry), String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is no text")?;
     let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut")?;
     let sha: Sha = sha.parse()?;
@@ -442,7 +387,7 @@ fn next<'a>(line: &'a [u8], before: &Sha, seq: i64) -> Result<(Sha, &'a str, Ent
     if own != seq {
         return Err(format!("it says that it is row {own}"));
     }
-    Ok((sha, body, entry))
+    Ok((sha, entry))
 }
 
 fn replay<R: io::Read + Seek>(zip: &mut ZipArchive<R>, sha: &Sha) -> io::Result<Vec<u8>> {

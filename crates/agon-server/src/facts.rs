@@ -6,6 +6,8 @@ use agon_ladder::{Ladder, Row, Table};
 use agon_stats::TableKey;
 use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
 
+use crate::read;
+
 /// A ladder that is fed the log, row by row.
 pub struct Facts {
     /// The ladder.
@@ -33,44 +35,39 @@ impl Facts {
             let rows = store.log(contest, self.upto, PAGE.min(until - self.upto)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             for row in &rows {
-                self.row(&row.body)?;
+                self.add(&read(&row.body)?);
             }
             self.upto = last;
         }
         Ok(())
     }
 
-    /// The next row, as the log has it.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn row(&mut self, body: &str) -> Result<(), StoreError> {
-        let row = serde_json::from_str(body).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    /// The next row.
+    pub fn add(&mut self, row: &Entry) {
         match row {
-            Entry::Result(row) => self.count(*row),
-            Entry::Ruling(ruled) => self.rulings.push(ruled),
+            Entry::Result(row) => self.count(row),
+            Entry::Ruling(ruled) => self.rulings.push(ruled.clone()),
         }
         self.upto += 1;
-        Ok(())
     }
 
     /// A row that was sealed just now, where it is the next.
-    pub fn feed(&mut self, row: Sealed) {
+    pub fn feed(&mut self, row: &Sealed) {
         if row.seq == self.upto + 1 {
             self.upto = row.seq;
             self.count(row);
         }
     }
 
-    fn count(&mut self, row: Sealed) {
+    fn count(&mut self, row: &Sealed) {
         if row.kind.is_rated() {
             self.ladder.feed(Row {
                 block: row.block,
                 rotation: row.rotation,
-                versions: row.seats.into_iter().map(crate::number).collect(),
-                ranks: row.outcome.ranks,
-                start: row.outcome.start,
-                answers: row.outcome.answers,
+                versions: row.seats.iter().copied().map(crate::number).collect(),
+                ranks: row.outcome.ranks.clone(),
+                start: row.outcome.start.clone(),
+                answers: row.outcome.answers.clone(),
             });
         }
     }

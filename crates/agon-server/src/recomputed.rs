@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 
 use agon_store::{
-    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
+    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
 
-use crate::{ServerError, asked, json};
+use crate::{ServerError, asked, json, read};
 
 /// What the replay of a result says, or why it is not the match.
 ///
@@ -71,9 +71,7 @@ pub async fn log(
         let rows = store.log(contest.id, after, 500).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { return Ok(wrong) };
         for row in rows {
-            let entry =
-                serde_json::from_str(&row.body).map_err(|error| StoreError::Damaged(error.to_string()))?;
-            let Entry::Result(sealed) = entry else { continue };
+            let Entry::Result(sealed) = read(&row.body)? else { continue };
             let replay = objects.get(&sealed.replay, verify::LARGEST as u64);
             wrong.extend(sealed_row(table, *sealed, replay, &versions)?);
         }

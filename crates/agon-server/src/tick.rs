@@ -79,7 +79,7 @@ impl Server {
             let mut learnt = self.learnt.lock().await;
             // In the order of the log, once: this is the only sealer. A ruling may stand between.
             let last = sealed.last().map_or(0, |row| row.seq);
-            sealed.into_iter().for_each(|row| learnt.facts.feed(row));
+            sealed.iter().for_each(|row| learnt.facts.feed(row));
             if learnt.facts.upto < last {
                 learnt.facts.read(&self.store, self.contest, last).await?;
             }
