@@ -22,6 +22,7 @@ pub mod backup;
 pub mod export;
 pub mod recomputed;
 
+mod archive;
 mod causes;
 mod facts;
 
@@ -42,7 +43,7 @@ pub use inside::Inside;
 pub use sight::Board;
 pub use status::Status;
 pub use tick::Ticked;
-pub use uploads::{Upload, Uploaded, Wish};
+pub use uploads::{Drafted, Upload, Uploaded, Wish};
 
 /// Why the server cannot do something.
 #[derive(Debug, Error)]
@@ -287,6 +288,11 @@ fn key(terms: &Terms) -> TableKey {
 
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data")
+}
+
+/// What was kept as JSON.
+fn read<T: serde::de::DeserializeOwned>(json: impl AsRef<[u8]>) -> Result<T, StoreError> {
+    serde_json::from_slice(json.as_ref()).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 /// The number of a version, as ladders have it.

@@ -10,7 +10,7 @@ use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Private, Unfit};
 
-use crate::{Server, ServerError, causes, check_name};
+use crate::{Server, ServerError, causes, check_name, read};
 
 /// Drafts are kept so long, in milliseconds.
 const DRAFTS_MS: i64 = 86_400_000;
@@ -39,6 +39,17 @@ pub enum Uploaded {
     Back(VersionId, i64),
     /// It cannot be a bot: why, and what to do.
     Refused(Cause),
+}
+
+/// What came of a draft that is to play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Drafted {
+    /// Its bytes are kept.
+    Kept(Sha),
+    /// It cannot be a bot: why, and what to do.
+    Refused(Cause),
+    /// The team has asked for all the matches it may; from then on it may again.
+    TooMany(Time),
 }
 
 /// A match that a team asks for.
@@ -121,14 +132,24 @@ impl Server {
         Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await?)
     }
 
-    /// Keeps the bytes of a draft.
+    /// Keeps the bytes of a draft that an entrant wants to play.
     ///
     /// # Errors
-    /// When it cannot be kept. A cause, when it cannot be a bot.
-    pub fn draft(&self, name: &str, bytes: Vec<u8>) -> Result<Result<Sha, Cause>, ServerError> {
+    /// When it cannot be kept.
+    pub async fn draft(
+        &self,
+        entrant: EntrantId,
+        name: &str,
+        bytes: Vec<u8>,
+        now: Time,
+    ) -> Result<Drafted, ServerError> {
+        // Before anything is kept: who may ask for nothing fills no disk. The act asks once more.
+        if let Some(until) = self.store.quota(entrant, now).await?.asked_an_hour.until {
+            return Ok(Drafted::TooMany(until));
+        }
         match received(name, bytes) {
-            Ok(bytes) => Ok(Ok(self.keep(&bytes)?)),
-            Err(unfit) => Ok(Err(refused(unfit))),
+            Ok(bytes) => Ok(Drafted::Kept(self.keep(&bytes)?)),
+            Err(unfit) => Ok(Drafted::Refused(refused(unfit))),
         }
     }
 
@@ -186,9 +207,7 @@ impl Server {
         for (seat, sha) in self.store.own_of_match(entrant, game).await? {
             let bytes = self.objects.get(&sha, MOST_PRIVATE as u64);
             let bytes = bytes.map_err(|error| StoreError::File("objects".to_owned(), error))?;
-            let private =
-                serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged(error.to_string()))?;
-            own.push((seat, private));
+            own.push((seat, read(&bytes)?));
         }
         Ok(own)
     }
@@ -199,8 +218,7 @@ impl Server {
     /// Those of the store.
     pub async fn verdict(&self, version: VersionId) -> Result<Option<(Verdict, i64, bool)>, ServerError> {
         let Some(trial) = self.store.trial(version).await? else { return Ok(None) };
-        let verdict = trial.verdict.as_deref().map(serde_json::from_str);
-        let verdict = verdict.transpose().map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let verdict: Option<Verdict> = trial.verdict.map(read).transpose()?;
         Ok(verdict.map(|verdict| (verdict, trial.against_n, trial.ended.is_some())))
     }
 

@@ -8,7 +8,7 @@ use agon_bot::BotName;
 use agon_game::Setup;
 use agon_ladder::Policy;
 use agon_ladder::verdict::Says;
-use agon_server::{Server, Setting, Upload, Uploaded, Wish, status};
+use agon_server::{Drafted, Server, Setting, Upload, Uploaded, Wish, status};
 use agon_store::acts::{Added, Asked, Own};
 use agon_store::{EntrantId, Kind, MatchState, Time, Version, VersionId, VersionState, WorkerId};
 use agon_worker::play::Played;
@@ -227,7 +227,8 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         let wish = |own: Own, against| Wish { entrant: ann, own, against, map: 1, seed: 77, seat: 1 };
         let sealed = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         // A draft: no version, no row of the log, and nobody else's business.
-        let draft = world.server.draft("bot.py", b"draft".to_vec()).expect("kept").expect("a file");
+        let draft = world.server.draft(ann, "bot.py", b"draft".to_vec(), world.now).await.expect("kept");
+        let Drafted::Kept(draft) = draft else { panic!("{draft:?}") };
         let asked = world.server.ask(wish(Own::Draft(draft), two), world.now).await.expect("answered");
         let Asked::Planned(game) = asked else { panic!("{asked:?}") };
         let seats = world.play(1).await;

@@ -154,6 +154,11 @@ impl VersionState {
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Received | Self::Building | Self::Checking)
     }
+
+    /// Whether its check match went well, so that its team may let it play.
+    pub fn can_play(self) -> bool {
+        matches!(self, Self::Live | Self::Former | Self::Trial)
+    }
 }
 
 words! {

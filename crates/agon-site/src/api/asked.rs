@@ -1,7 +1,7 @@
 //! Matches that a team asks for: drafts and challenges. None is rated.
 
 use agon_api::{Asked, Challenge, DraftQuery};
-use agon_server::Wish;
+use agon_server::{Drafted, Wish};
 use agon_store::acts::version::likeness;
 use agon_store::acts::{self, Own};
 use agon_store::reads::Eyes;
@@ -23,16 +23,13 @@ use crate::site::Shown;
 /// Tries out what was sent.
 pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
     let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    // Before anything is kept: what comes of it later is too late.
-    if let Some(team) = ask.whoever()?.team {
-        let used = ask.site.store().quota(team, ask.now).await?.asked_an_hour;
-        if let Some(at) = used.until {
-            return Err(too_many(&ask, at));
-        }
-    }
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let (bytes, team, _) = received(&ask, body).await?;
-    let own = ask.site.server.draft(&asked.name, bytes)?.map_err(unfit)?;
+    let own = match ask.site.server.draft(team, &asked.name, bytes, ask.now).await? {
+        Drafted::Kept(own) => own,
+        Drafted::Refused(cause) => return Err(unfit(cause)),
+        Drafted::TooMany(at) => return Err(too_many(&ask, at)),
+    };
     let wish = wish(team, Own::Draft(own), against, (asked.map, asked.seed, asked.seat))?;
     plan(&ask, wish).await
 }

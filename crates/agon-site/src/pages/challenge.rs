@@ -1,10 +1,10 @@
 //! Matches that somebody asks for: challenges with a version, drafts of what is none yet. Neither is rated.
 
 use agon_game::Starter;
-use agon_server::Wish;
+use agon_server::{Drafted, Wish};
 use agon_store::acts::{Asked, Own};
 use agon_store::reads::Quota;
-use agon_store::{EntrantId, VersionId, VersionState};
+use agon_store::{EntrantId, Time, VersionId, VersionState};
 use agon_worker::pack;
 use axum::Form;
 use axum::extract::{Multipart, Query};
@@ -97,10 +97,12 @@ fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
         let mut versions = shown.board.versions.iter();
         versions.find(|version| version.entrant == line.entrant && version.state == VersionState::Live)
     });
-    let own = shown.board.versions.iter().rev().filter(|version| {
-        Some(version.entrant.as_str()) == own_name
-            && matches!(version.state, VersionState::Live | VersionState::Former | VersionState::Trial)
-    });
+    let own = shown
+        .board
+        .versions
+        .iter()
+        .rev()
+        .filter(|version| Some(version.entrant.as_str()) == own_name && version.state.can_play());
     let seats = ask.site.server.policy().seats;
     let chosen = |id: VersionId| wanted.against == id.to_string();
     html! {
@@ -138,8 +140,7 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
         Some(team) => ask.site.store().own_versions(team).await?,
         None => Vec::new(),
     };
-    let plays = |state| matches!(state, VersionState::Live | VersionState::Former | VersionState::Trial);
-    let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| plays(own.state)).collect();
+    let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| own.state.can_play()).collect();
     if own.is_empty() {
         let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Hand a version in" } } };
         let lead = "A challenge is played with a version that has passed its check. A draft needs none: it plays as it is.";
@@ -178,18 +179,17 @@ pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response,
     }
 }
 
+fn too_many(ask: &Ask, at: Time) -> String {
+    let next = upload::until(ask, at);
+    format!("The team has asked for all the matches it may for now; the next can come {next}.")
+}
+
 /// Asks for a match: where it will be, or why there is none.
 async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
     Ok(match ask.site.server.ask(wish, ask.now).await {
         Ok(Asked::Planned(game)) => Ok(Redirect::to(&format!("/match/{game}")).into_response()),
-        Ok(Asked::TooMany(until)) => {
-            let why = format!(
-                "The team has asked for all the matches it may for now; the next can come {}.",
-                upload::until(ask, until)
-            );
-            Err((StatusCode::TOO_MANY_REQUESTS, why))
-        }
+        Ok(Asked::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
         Ok(Asked::NotThere) => {
             Err((unfit, "That version is not live any more: choose another one.".to_owned()))
         }
@@ -313,17 +313,13 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         Ok(team) => team,
         Err(why) => return again(unfit, &why).await,
     };
-    // Before anything is kept: what comes of it later is too late.
-    let (room, is_room) = room(&ask, quota(&ask).await?.as_ref());
-    if !is_room {
-        return again(StatusCode::TOO_MANY_REQUESTS, &room).await;
-    }
-    let source = match ask.site.server.draft(&name, bytes)? {
-        Ok(source) => source,
-        Err(cause) => {
+    let source = match ask.site.server.draft(team, &name, bytes, ask.now).await? {
+        Drafted::Kept(source) => source,
+        Drafted::Refused(cause) => {
             let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
             return again(unfit, &format!("{}{fix}", cause.what)).await;
         }
+        Drafted::TooMany(at) => return again(StatusCode::TOO_MANY_REQUESTS, &too_many(&ask, at)).await,
     };
     match wanted.wish(team, Own::Draft(source)) {
         Ok(wish) => match asked(&ask, wish).await? {

@@ -19,11 +19,15 @@ use crate::site::Shown;
 /// So many lines of a build log stand on the page; the whole of it is a file.
 const LINES: usize = 60;
 
-/// A version with what only its team may know of it.
-async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
+/// The versions of the team whose version this is, with what only the team may know of them.
+async fn all(ask: &Ask) -> Result<Vec<OwnVersion>, Problem> {
     let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
-    let versions = ask.site.store().own_versions(team).await?;
-    versions.into_iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
+    Ok(ask.site.store().own_versions(team).await?)
+}
+
+/// The one among them that is asked for.
+fn found<'a>(ask: &Ask, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Problem> {
+    all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
 }
 
 /// What the page says of a trial.
@@ -40,7 +44,10 @@ impl Trial {
         let store = ask.site.store();
         let Some(kept) = store.trial(version).await? else { return Ok(None) };
         let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);
-        let open = store.open_trials(ask.site.contest()).await?;
+        let open = match kept.ended {
+            Some(_) => Vec::new(),
+            None => store.open_trials(ask.site.contest()).await?,
+        };
         let planned = open.iter().find(|open| open.version == version).map_or(0, |open| open.planned);
         Ok(Some(Self { kept, verdict, planned }))
     }
@@ -103,7 +110,8 @@ fn figure(verdict: &Verdict) -> String {
 
 /// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let own = found(&ask).await?;
+    let all = all(&ask).await?;
+    let own = found(&ask, &all)?;
     let version = &own.version;
     let shown = ask.site.shown().await?;
     let team = shown.teams.get(&version.entrant).ok_or_else(Problem::nothing)?;
@@ -115,8 +123,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         None => None,
     };
     let trial = Trial::of(&ask, version.id).await?;
-    let log = ask.site.server.build_log(&own)?;
-    let all = store.own_versions(team.id).await?;
+    let log = ask.site.server.build_log(own)?;
     let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
     let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
     let (answer, lead) = answer(&ask, &shown, version, trial.as_ref(), live);
@@ -139,7 +146,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         p.lead { (lead) }
     };
     let content = html! {
-        ol.steps.five { (steps(&ask, &own, check.as_ref(), trial.as_ref())) }
+        ol.steps.five { (steps(&ask, own, check.as_ref(), trial.as_ref())) }
         (why(version))
         @if let Some(trial) = &trial { (verdict_card(&ask, n, trial)) }
         div.halves {
@@ -473,8 +480,9 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
 
 /// What its build said, whole.
 pub async fn log(ask: Ask) -> Result<Response, Problem> {
-    let own = found(&ask).await?;
-    let log = ask.site.server.build_log(&own)?;
+    let all = all(&ask).await?;
+    let own = found(&ask, &all)?;
+    let log = ask.site.server.build_log(own)?;
     let name = format!("attachment; filename=\"build-v{}.log\"", own.version.n);
     let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -4,6 +4,7 @@
 use crate::acts::Act;
 use crate::acts::plan::{Block, lay};
 use crate::backend::Conn;
+use crate::reads::quota;
 use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionId, VersionState};
 
 /// So many challenges and drafts together an entrant may ask for within an hour.
@@ -60,18 +61,21 @@ impl Act for Ask {
     type Reply = Asked;
 
     async fn run(&self, conn: &mut Conn) -> Result<Asked, StoreError> {
-        if let Some(until) = asked_enough(conn, self.entrant, self.now).await? {
+        if let Some(until) = quota(conn, self.entrant, self.now).await?.asked_an_hour.until {
             return Ok(Asked::TooMany(until));
         }
         let other = player(conn, self.contest, self.against).await?;
-        let plays = |state| matches!(state, VersionState::Live | VersionState::Former | VersionState::Trial);
-        let may = |(whose, state)| state == VersionState::Live || whose == self.entrant && plays(state);
+        let may = |(whose, state): (EntrantId, VersionState)| {
+            state == VersionState::Live || whose == self.entrant && state.can_play()
+        };
         if !other.is_some_and(may) || self.seat >= self.seats {
             return Ok(Asked::NotThere);
         }
         let (own, kind) = match &self.own {
             Own::Version(version) => match player(conn, self.contest, *version).await? {
-                Some((whose, state)) if whose == self.entrant && plays(state) => (*version, Kind::Challenge),
+                Some((whose, state)) if whose == self.entrant && state.can_play() => {
+                    (*version, Kind::Challenge)
+                }
                 _ => return Ok(Asked::NotThere),
             },
             Own::Draft(source) => (draft(conn, self.entrant, source, self.now).await?, Kind::Draft),
@@ -99,19 +103,6 @@ impl Act for Ask {
         };
         Ok(Asked::Planned(lay(conn, &block).await?[0]))
     }
-}
-
-/// From when on an entrant may ask again; none when it may now.
-async fn asked_enough(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Option<Time>, StoreError> {
-    let times: Vec<i64> = sqlx::query_scalar(
-        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 20",
-    )
-    .bind(entrant.0)
-    .bind(now.0 - HOUR_MS)
-    .fetch_all(conn)
-    .await?;
-    let oldest = times.get(MOST_ASKED as usize - 1);
-    Ok(oldest.map(|oldest| Time(oldest + HOUR_MS)))
 }
 
 /// Whose a version is, and where it is in its life.

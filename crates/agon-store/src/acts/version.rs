@@ -1,10 +1,9 @@
 //! Versions: handed in, promoted, demoted. What a version is made of never changes.
 
-use crate::acts::asked::HOUR_MS;
 use crate::acts::{Act, note, trial};
 use crate::backend::Conn;
-use crate::reads::read;
-use crate::{Cause, ContestId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
+use crate::reads::{quota, read};
+use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
 
 /// Takes in a version. The entrant and its bot are made with the first one.
 #[derive(Clone, Debug)]
@@ -126,7 +125,7 @@ impl Act for Add {
             }
         }
         if self.counts
-            && let Some(full) = full(conn, bot, self.bytes, self.received).await?
+            && let Some(full) = quota(conn, EntrantId(entrant), self.received).await?.full(self.bytes)
         {
             return Ok(Added::TooMany(full));
         }
@@ -183,28 +182,6 @@ async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError>
         sqlx::query_scalar("SELECT cause FROM versions WHERE id = $1").bind(version).fetch_one(conn).await?;
     let cause: Option<Cause> = cause.as_deref().map(read).transpose()?;
     Ok(cause.is_some_and(|cause| cause.whose == Whose::Ours))
-}
-
-/// Whether a bot has handed in enough, and from when on it may again.
-async fn full(conn: &mut Conn, bot: i64, bytes: i64, now: Time) -> Result<Option<Option<Time>>, StoreError> {
-    let held: i64 = sqlx::query_scalar("SELECT coalesce(sum(bytes), 0) FROM versions WHERE bot_id = $1")
-        .bind(bot)
-        .fetch_one(&mut *conn)
-        .await?;
-    if held + bytes > MOST_BYTES {
-        return Ok(Some(None));
-    }
-    let times: Vec<i64> = sqlx::query_scalar(
-        "SELECT received_ms FROM versions WHERE bot_id = $1 AND n > 0 AND received_ms > $2 ORDER BY received_ms DESC LIMIT 40",
-    )
-    .bind(bot)
-    .bind(now.0 - DAY_MS)
-    .fetch_all(conn)
-    .await?;
-    let again = |most: i64, within: i64| {
-        times.get(most as usize - 1).map(|oldest| Time(oldest + within)).filter(|until| *until > now)
-    };
-    Ok(again(MOST_A_DAY, DAY_MS).max(again(MOST_AN_HOUR, HOUR_MS)).map(Some))
 }
 
 /// Versions of a bot whose turn has not come give way to a newer one, with the check match that was planned for them.

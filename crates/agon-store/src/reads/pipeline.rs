@@ -5,6 +5,7 @@ use sqlx::AssertSqlSafe;
 use super::{VERSION, VERSIONS, VersionRow, version};
 use crate::acts::asked::{HOUR_MS, MOST_ASKED};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
+use crate::backend::Conn;
 use crate::{
     ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
     Version, VersionId, VersionState,
@@ -250,38 +251,7 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn quota(&self, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
-        let uploads: Vec<i64> = sqlx::query_scalar(
-            "SELECT v.received_ms FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n > 0 \
-             AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
-        )
-        .bind(entrant.0)
-        .bind(now.0 - DAY_MS)
-        .fetch_all(&self.reader)
-        .await?;
-        let asked: Vec<i64> = sqlx::query_scalar(
-            "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 100",
-        )
-        .bind(entrant.0)
-        .bind(now.0 - HOUR_MS)
-        .fetch_all(&self.reader)
-        .await?;
-        let bytes: i64 = sqlx::query_scalar(
-            "SELECT coalesce(sum(v.bytes), 0) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
-        )
-        .bind(entrant.0)
-        .fetch_one(&self.reader)
-        .await?;
-        let used = |times: &[i64], most: i64, within: i64| {
-            let recent = times.iter().filter(|time| **time > now.0 - within).count() as i64;
-            let full = times.get(most as usize - 1).map(|oldest| Time(oldest + within));
-            Used { used: recent, most, until: full.filter(|until| *until > now) }
-        };
-        Ok(Quota {
-            uploads_an_hour: used(&uploads, MOST_AN_HOUR, HOUR_MS),
-            uploads_a_day: used(&uploads, MOST_A_DAY, DAY_MS),
-            bytes: Used { used: bytes, most: MOST_BYTES, until: None },
-            asked_an_hour: used(&asked, MOST_ASKED, HOUR_MS),
-        })
+        quota(&mut *self.reader.acquire().await?, entrant, now).await
     }
 
     /// Trials that go on, the oldest first.
@@ -360,4 +330,40 @@ impl Store {
             verdict,
         }))
     }
+}
+
+/// What an entrant may still do: the same for who looks and for the acts that it bounds.
+pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
+    let uploads: Vec<i64> = sqlx::query_scalar(
+        "SELECT v.received_ms FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n > 0 \
+         AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
+    )
+    .bind(entrant.0)
+    .bind(now.0 - DAY_MS)
+    .fetch_all(&mut *conn)
+    .await?;
+    let asked: Vec<i64> = sqlx::query_scalar(
+        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 100",
+    )
+    .bind(entrant.0)
+    .bind(now.0 - HOUR_MS)
+    .fetch_all(&mut *conn)
+    .await?;
+    let bytes: i64 = sqlx::query_scalar(
+        "SELECT coalesce(sum(v.bytes), 0) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
+    )
+    .bind(entrant.0)
+    .fetch_one(&mut *conn)
+    .await?;
+    let used = |times: &[i64], most: i64, within: i64| {
+        let recent = times.iter().filter(|time| **time > now.0 - within).count() as i64;
+        let full = times.get(most as usize - 1).map(|oldest| Time(oldest + within));
+        Used { used: recent, most, until: full.filter(|until| *until > now) }
+    };
+    Ok(Quota {
+        uploads_an_hour: used(&uploads, MOST_AN_HOUR, HOUR_MS),
+        uploads_a_day: used(&uploads, MOST_A_DAY, DAY_MS),
+        bytes: Used { used: bytes, most: MOST_BYTES, until: None },
+        asked_an_hour: used(&asked, MOST_ASKED, HOUR_MS),
+    })
 }
