@@ -5,7 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use agon_api::Contest;
 use agon_api::contest::{Ground, Map};
@@ -66,7 +66,7 @@ impl AsOptions {
         // What all may see needs no token.
         let kept = match Online::new(address.clone(), None, false)?.get::<Contest>("/contest", &[]) {
             Ok(contest) => {
-                let kept = Kept { at: now(), contest };
+                let kept = Kept { at: common::now_ms(), contest };
                 let text = serde_json::to_vec(&kept).map_err(|error| Failure::own(error.to_string()))?;
                 fs::create_dir_all(&folder).and_then(|()| put(&file, &text)).map_err(failed)?;
                 kept
@@ -76,7 +76,7 @@ impl AsOptions {
                 let kept = text.and_then(|text| serde_json::from_slice::<Kept>(&text).ok());
                 let kept =
                     kept.ok_or_else(|| Failure::own(format!("{why}; and nothing is known of it here yet")))?;
-                eprintln!("note: {}; taken is what it said {} ago", harmless(&why), ago(now() - kept.at));
+                eprintln!("note: {}; taken is what it said {} ago", harmless(&why), ago(kept.at));
                 kept
             }
             Err(trouble) => return Err(trouble.into()),
@@ -97,23 +97,30 @@ impl AsOptions {
     }
 }
 
+/// The map of a contest that somebody names, by its name or its number from 1.
+///
+/// # Errors
+/// When it has no such map.
+pub fn ground<'a>(contest: &'a Contest, named: &str) -> Result<&'a Ground, Failure> {
+    let maps = &contest.maps;
+    maps.iter().find(|map| map.name == named || map.number.to_string() == named).ok_or_else(|| {
+        let known: Vec<String> =
+            maps.iter().map(|map| format!("{} {}", map.number, harmless(&map.name))).collect();
+        Failure::usage(format!("--map {named}: the contest has {}", known.join(", ")))
+    })
+}
+
 /// Nobody finds half a file.
 fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = file.with_extension(format!("{}.new", std::process::id()));
     fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, file))
 }
 
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn ago(ms: i64) -> String {
-    match ms.max(0) / 60_000 {
-        0..2 => "a moment".to_owned(),
-        minutes @ 2..120 => format!("{minutes} min"),
-        minutes @ 120..2880 => format!("{} h", minutes / 60),
-        minutes => format!("{} days", minutes / 1440),
+/// How long ago a contest said something.
+fn ago(at: i64) -> String {
+    match common::now_ms() - at {
+        ..120_000 => "a moment".to_owned(),
+        ms => common::span(ms),
     }
 }
 
@@ -185,13 +192,10 @@ impl Conditions {
     }
 
     fn ground(&self, named: Option<&str>) -> Result<&Ground, Failure> {
-        let maps = &self.contest.maps;
-        let Some(named) = named else { return Ok(&maps[0]) };
-        maps.iter().find(|map| map.name == named || map.number.to_string() == named).ok_or_else(|| {
-            let known: Vec<String> =
-                maps.iter().map(|map| format!("{} {}", map.number, harmless(&map.name))).collect();
-            Failure::usage(format!("--map {named}: the contest has {}", known.join(", ")))
-        })
+        match named {
+            None => Ok(&self.contest.maps[0]),
+            Some(named) => ground(&self.contest, named),
+        }
     }
 
     /// The rules in a word of the command line: a preset where it is the same, else a file.
@@ -295,7 +299,7 @@ impl Conditions {
             "played as in {} ({}), as it was {} ago",
             harmless(&self.contest.title).chars().take(80).collect::<String>(),
             self.address,
-            ago(now() - self.at)
+            ago(self.at)
         )];
         let (limits, machine) = (inside::limits(), &self.contest.machine);
         let other = |what: &str, there: Option<u64>, here: u64| {

@@ -228,6 +228,21 @@ pub fn text(file: &str) -> Result<String, Failure> {
     std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{file}: {error}")))
 }
 
+/// Now, in milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A time of so many milliseconds as people say it, to the minute.
+pub fn span(ms: i64) -> String {
+    match ms / 60_000 {
+        minutes @ ..120 => format!("{} min", minutes.max(0)),
+        minutes @ 120..2880 => format!("{} h", minutes / 60),
+        minutes => format!("{} days", minutes / 1440),
+    }
+}
+
 /// A seed nobody has chosen: small enough to be typed again.
 pub fn fresh_seed() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;

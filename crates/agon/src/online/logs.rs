@@ -57,15 +57,7 @@ pub fn run(options: &LogsOptions) -> Done {
         }
         for seat in &own.seats {
             writeln!(out, "{}", screen.strong(&format!("seat {}", seat.seat)))?;
-            for fault in &seat.faults {
-                writeln!(
-                    out,
-                    "{} {}: {}",
-                    screen.bad(&shown(&fault.kind)),
-                    shown(&fault.turn),
-                    harmless_lines(&fault.what)
-                )?;
-            }
+            faults(&mut out, seat)?;
             notes(&mut out, seat, usize::MAX)?;
         }
         if own.seats.iter().all(|seat| seat.notes.is_empty() && seat.faults.is_empty()) {
@@ -90,6 +82,19 @@ pub fn run(options: &LogsOptions) -> Done {
     log.text.lines().try_for_each(|line| writeln!(out, "{} {}", screen.dim("|"), harmless(line)))?;
     if let Some(check) = own.check {
         writeln!(out, "What it wrote in its check match: agon logs --match {check}")?;
+    }
+    Ok(())
+}
+
+/// What a bot did wrong, and what to do.
+pub fn faults(out: &mut impl Write, own: &OwnSeat) -> Done {
+    let screen = screen::output();
+    for fault in &own.faults {
+        let (kind, turn) = (screen.bad(&shown(&fault.kind)), shown(&fault.turn));
+        writeln!(out, "{kind} {turn}: {}", harmless_lines(&fault.what))?;
+        if let Some(fix) = &fault.fix {
+            writeln!(out, "  {}", harmless_lines(fix))?;
+        }
     }
     Ok(())
 }

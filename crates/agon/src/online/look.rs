@@ -99,7 +99,7 @@ pub fn status(options: &LookOptions) -> Done {
     if let Some(closes) = contest.closes {
         let left = closes - contest.now;
         match left > 0 {
-            true => writeln!(out, "Uploads close in {}.", span(left))?,
+            true => writeln!(out, "Uploads close in {}.", common::span(left))?,
             false => writeln!(out, "Uploads are closed.")?,
         }
     }
@@ -167,15 +167,6 @@ fn told_match(game: &Match, team: i64) -> String {
     format!("match {}: {how} against {}, map {}{fault}", game.id, others.join(", "), game.map)
 }
 
-/// A time as people say it.
-fn span(ms: i64) -> String {
-    match ms / 60_000 {
-        minutes @ 0..120 => format!("{minutes} min"),
-        minutes @ 120..2880 => format!("{} h", minutes / 60),
-        minutes => format!("{} days", minutes / 1440),
-    }
-}
-
 /// Runs `agon versions`.
 pub fn versions(options: &LookOptions) -> Done {
     let online = options.online.connect()?;
@@ -203,7 +194,7 @@ pub fn versions(options: &LookOptions) -> Done {
         table.row(vec![
             format!("v{}", version.n).into(),
             Cell::painted(state.to_string(), paint),
-            format!("{} ago", span(contest.now - version.received)).into(),
+            format!("{} ago", common::span(contest.now - version.received)).into(),
             why.into(),
         ]);
     }

@@ -8,11 +8,12 @@ use agon_api::version::Whose;
 use agon_api::{Asked, Contest, Me, Own};
 use clap::Args;
 
+use crate::common::conditions::ground;
 use crate::common::online::{Online, OnlineOptions};
-use crate::common::screen::{self, harmless_lines, milliseconds};
+use crate::common::screen::{self, milliseconds};
 use crate::common::{self, Done, Failure, time};
 use crate::online::bundle::Bundle;
-use crate::online::logs::notes;
+use crate::online::logs::{faults, notes};
 use crate::online::{follow, json, number, shown, told, version};
 
 /// Examples for the help.
@@ -69,7 +70,9 @@ pub fn run(options: &TryOptions) -> Done {
     let me: Me = online.get("/me", &[])?;
     let mut query = Vec::new();
     query.extend(against(&online, &me, options.against.as_deref())?);
-    query.extend(map(&contest, options.map.as_deref())?.map(|map| ("map", map.to_string())));
+    if let Some(named) = &options.map {
+        query.push(("map", ground(&contest, named)?.number.to_string()));
+    }
     query.extend(options.seed.map(|seed| ("seed", seed.to_string())));
     query.push(("seat", options.seat.to_string()));
     let bundle = Bundle::of(&options.bot, &contest.game)?;
@@ -109,20 +112,6 @@ fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<(&'st
     match number(named).filter(|_| me.team.is_some() && named.starts_with('v')) {
         Some(_) => Ok(Some(("against_version", version(online, Some(named))?.id.to_string()))),
         None => Ok(Some(("against", named.to_owned()))),
-    }
-}
-
-/// The number of a map that somebody names.
-fn map(contest: &Contest, named: Option<&str>) -> Result<Option<u32>, Failure> {
-    let Some(named) = named else { return Ok(None) };
-    let found = contest.maps.iter().find(|map| map.name == named || map.number.to_string() == named);
-    match found {
-        Some(map) => Ok(Some(map.number)),
-        None => {
-            let known: Vec<String> =
-                contest.maps.iter().map(|map| format!("{} {}", map.number, shown(&map.name))).collect();
-            Err(Failure::usage(format!("--map {named}: the contest has {}", known.join(", "))))
-        }
     }
 }
 
@@ -168,18 +157,7 @@ fn report(
         writeln!(out, "{}", told(screen, cause))?;
     }
     if let Some(own) = own {
-        for fault in &own.faults {
-            writeln!(
-                out,
-                "{} {}: {}",
-                screen.bad(&shown(&fault.kind)),
-                shown(&fault.turn),
-                harmless_lines(&fault.what)
-            )?;
-            if let Some(fix) = &fault.fix {
-                writeln!(out, "  {}", harmless_lines(fix))?;
-            }
-        }
+        faults(&mut out, own)?;
         if !notes(&mut out, own, SHOWN)? {
             writeln!(out, "The rest: agon logs --match {}", game.id)?;
         }

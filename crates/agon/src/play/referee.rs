@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use agon_bot::BotName;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
@@ -210,7 +210,7 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
     if let Some(seed) = seed {
         return Ok(seed);
     }
-    Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64)
+    Ok(common::now_ms())
 }
 
 /// Keeps every answer for the log.

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use agon_api::{LARGEST_REPLAY, Match, Matches, Me};
 use agon_replay::Replay;
@@ -132,7 +131,7 @@ pub fn run(options: &GetOptions) -> Done {
 fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
     let me: Me = online.get("/me", &[])?;
     let Some(team) = me.team else { return Ok(Vec::new()) };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let now = common::now_ms();
     let (mut found, mut before) = (Vec::new(), None::<i64>);
     loop {
         let mut query = vec![("team", team.id.to_string())];

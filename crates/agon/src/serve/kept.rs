@@ -1,7 +1,7 @@
 //! A contest as one file: to keep it, and for others to check it.
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_contest::ContestFile;
@@ -9,7 +9,7 @@ use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
 use agon_server::export::{self, Report};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
@@ -44,10 +44,7 @@ pub struct VerifyOptions {
 
 /// Runs `agon verify`.
 pub fn verify(options: &VerifyOptions) -> Done {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    if !io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{pos} of {len} results computed again, {eta} left") {
         bar.set_style(style);
     }

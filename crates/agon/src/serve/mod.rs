@@ -10,14 +10,13 @@ mod machine;
 mod pages;
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use agon_server::ServerError;
 use agon_store::Time;
 use clap::{Args, Subcommand};
 use tokio::runtime::Runtime;
 
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
@@ -181,8 +180,7 @@ fn runtime() -> Result<Runtime, Failure> {
 
 /// The only clock of a contest.
 fn now() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    Time(common::now_ms())
 }
 
 /// The name of a contest that nobody has given one.
