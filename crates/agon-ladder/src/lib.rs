@@ -54,13 +54,38 @@ pub struct Ladder {
     numbers: BTreeMap<i64, usize>,
     /// Rows of blocks that are not whole yet.
     open: BTreeMap<i64, Vec<Row>>,
-    whole: Vec<MatchBlock>,
-    /// Rated matches of each version, those of blocks that are not whole included.
+    whole: Vec<Whole>,
+    /// Rated matches of each version that count, those of blocks that are not whole included.
     matches: BTreeMap<i64, u32>,
     /// Blocks since ratings were made last.
     unseen: usize,
-    /// Versions that rulings took out: no block in which one sat counts.
-    out: BTreeSet<i64>,
+    left_out: LeftOut,
+}
+
+/// A block that is whole.
+#[derive(Clone, Debug)]
+struct Whole {
+    number: i64,
+    /// Who sat in its first match.
+    lineup: Vec<i64>,
+    /// What each of them gained.
+    points: Vec<u32>,
+    block: MatchBlock,
+}
+
+/// What rulings took out: these blocks, and every block in which one of these versions sat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Versions.
+    pub versions: BTreeSet<i64>,
+    /// Numbers of blocks.
+    pub blocks: BTreeSet<i64>,
+}
+
+impl LeftOut {
+    fn counts(&self, block: i64, versions: &[i64]) -> bool {
+        !self.blocks.contains(&block) && !versions.iter().any(|version| self.versions.contains(version))
+    }
 }
 
 impl Default for Ladder {
@@ -79,15 +104,13 @@ impl Ladder {
             whole: Vec::new(),
             matches: BTreeMap::new(),
             unseen: 0,
-            out: BTreeSet::new(),
+            left_out: LeftOut::default(),
         }
     }
 
     /// Takes in the next row of the log.
     pub fn feed(&mut self, row: Row) {
-        for version in &row.versions {
-            *self.matches.entry(*version).or_default() += 1;
-        }
+        self.count(row.block, &row.versions, 1);
         let (block, seats) = (row.block, row.versions.len());
         let rows = self.open.entry(block).or_default();
         rows.push(row);
@@ -102,8 +125,7 @@ impl Ladder {
     /// A block is whole.
     fn take_in(&mut self, rows: &[Row]) {
         let lineup = &rows[0].versions;
-        let bots: Vec<usize> = lineup.iter().map(|&version| self.number(version)).collect();
-        let mut points = vec![0u32; bots.len()];
+        let mut points = vec![0u32; lineup.len()];
         for row in rows {
             for (seat, version) in row.versions.iter().enumerate() {
                 let place = lineup.iter().position(|own| own == version).unwrap_or(seat);
@@ -116,19 +138,42 @@ impl Ladder {
                 points[place] += row.ranks.iter().map(gained).sum::<u32>() - 1;
             }
         }
-        self.known.add(&bots, &points);
-        self.unseen += 1;
-        self.whole.push(MatchBlock {
-            start: table::start(rows),
-            fingerprint: table::fingerprint(rows),
-            matches: rows
-                .iter()
-                .map(|row| Match {
-                    bots: row.versions.iter().map(|version| table::name(*version)).collect(),
-                    ranks: row.ranks.clone(),
-                })
-                .collect(),
-        });
+        let whole = Whole {
+            number: rows[0].block,
+            lineup: lineup.clone(),
+            points,
+            block: MatchBlock {
+                start: table::start(rows),
+                fingerprint: table::fingerprint(rows),
+                matches: rows
+                    .iter()
+                    .map(|row| Match {
+                        bots: row.versions.iter().map(|version| table::name(*version)).collect(),
+                        ranks: row.ranks.clone(),
+                    })
+                    .collect(),
+            },
+        };
+        self.learn(&whole);
+        self.whole.push(whole);
+    }
+
+    /// What a block says of those who sat in it, where it counts.
+    fn learn(&mut self, whole: &Whole) {
+        let bots: Vec<usize> = whole.lineup.iter().map(|&version| self.number(version)).collect();
+        if self.left_out.counts(whole.number, &whole.lineup) {
+            self.known.add(&bots, &whole.points);
+            self.unseen += 1;
+        }
+    }
+
+    /// So many matches of a block, where it counts.
+    fn count(&mut self, block: i64, versions: &[i64], matches: u32) {
+        if self.left_out.counts(block, versions) {
+            for version in versions {
+                *self.matches.entry(*version).or_default() += matches;
+            }
+        }
     }
 
     fn number(&mut self, version: i64) -> usize {
@@ -138,12 +183,31 @@ impl Ladder {
         number
     }
 
-    /// Leaves the blocks of these versions out of the table from now on, and no others.
-    pub fn leave_out(&mut self, versions: BTreeSet<i64>) {
-        self.out = versions;
+    /// Leaves these versions and blocks out from now on, and no others: out of the table, out of what is known of the others, and out
+    /// of the matches that they have had, so that they are owed others.
+    pub fn leave_out(&mut self, left_out: LeftOut) {
+        if self.left_out == left_out {
+            return;
+        }
+        self.left_out = left_out;
+        self.matches.clear();
+        self.known = Known::new(self.numbers.len());
+        let whole = std::mem::take(&mut self.whole);
+        for block in &whole {
+            self.count(block.number, &block.lineup, block.block.matches.len() as u32);
+            self.learn(block);
+        }
+        self.whole = whole;
+        let open: Vec<(i64, Vec<i64>)> =
+            self.open.values().flatten().map(|row| (row.block, row.versions.clone())).collect();
+        for (block, versions) in open {
+            self.count(block, &versions, 1);
+        }
+        self.known.refit();
+        self.unseen = 0;
     }
 
-    /// In how many rated matches a version sat.
+    /// In how many rated matches that count a version sat.
     pub fn matches(&self, version: i64) -> u32 {
         self.matches.get(&version).copied().unwrap_or(0)
     }

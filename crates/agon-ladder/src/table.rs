@@ -1,8 +1,6 @@
 //! The table: a function of the rated rows of the log.
 
-use std::collections::BTreeSet;
-
-use agon_stats::{MatchBlock, Options, RatingError, Results, TableKey, rate};
+use agon_stats::{Options, RatingError, Results, TableKey, rate};
 use serde::{Deserialize, Serialize};
 
 use crate::{Ladder, Row};
@@ -66,16 +64,14 @@ pub fn fingerprint(rows: &[Row]) -> u64 {
 }
 
 impl Ladder {
-    /// The table of all blocks that are whole and in which nobody sat who is out, under the rules that `key` names.
+    /// The table of all blocks that are whole and that no ruling left out, under the rules that `key` names.
     pub fn table(&self, key: &TableKey) -> Table {
         let mut results = Results::new(key.clone());
-        let out: BTreeSet<String> = self.out.iter().map(|version| name(*version)).collect();
-        let counts = |block: &&MatchBlock| {
-            !block.matches.iter().flat_map(|game| &game.bots).any(|bot| out.contains(bot))
-        };
-        for block in self.whole.iter().filter(counts) {
-            // Matches have as many ranks as seats, or they would not be in the log.
-            let _ = results.push(key, block.clone());
+        for whole in &self.whole {
+            if self.left_out.counts(whole.number, &whole.lineup) {
+                // Matches have as many ranks as seats, or they would not be in the log.
+                let _ = results.push(key, whole.block.clone());
+            }
         }
         let rated = match rate(&results, &Options::default()) {
             Ok(rated) => rated,
@@ -105,6 +101,7 @@ mod tests {
     use agon_stats::RulesHash;
 
     use super::*;
+    use crate::LeftOut;
 
     fn row(block: i64, rotation: i64, versions: [i64; 2], ranks: [u8; 2]) -> Row {
         let answers = format!("{block}-{rotation}-{ranks:?}");
@@ -152,13 +149,32 @@ mod tests {
         let mut ladder = Ladder::new();
         rows().into_iter().for_each(|row| ladder.feed(row));
         let whole = ladder.table(&key());
-        ladder.leave_out([2].into());
+        let had = ladder.matches(1);
+        ladder.leave_out(LeftOut { versions: [2].into(), ..LeftOut::default() });
         let mut others = Ladder::new();
         rows().into_iter().filter(|row| !row.versions.contains(&2)).for_each(|row| others.feed(row));
         assert_eq!(ladder.table(&key()), others.table(&key()));
         assert!(ladder.table(&key()).places.iter().all(|place| place.version != 2));
-        ladder.leave_out(BTreeSet::new());
-        assert_eq!(ladder.table(&key()), whole);
+        assert_eq!(ladder.matches(1), others.matches(1), "what was played against it is owed again");
+        assert!(ladder.matches(1) < had && ladder.matches(2) == 0);
+        ladder.leave_out(LeftOut::default());
+        assert_eq!((ladder.table(&key()), ladder.matches(1)), (whole, had));
+    }
+
+    #[test]
+    fn without_a_block_the_table_is_as_if_it_had_not_been_played_also_while_it_is_not_whole() {
+        let (mut ladder, mut others) = (Ladder::new(), Ladder::new());
+        rows().into_iter().filter(|row| row.block != 7).for_each(|row| others.feed(row));
+        // Its second match comes only after the ruling.
+        let (late, rest): (Vec<Row>, Vec<Row>) =
+            rows().into_iter().partition(|row| row.block == 7 && row.rotation == 1);
+        rest.into_iter().for_each(|row| ladder.feed(row));
+        ladder.leave_out(LeftOut { blocks: [7].into(), ..LeftOut::default() });
+        late.into_iter().for_each(|row| ladder.feed(row));
+        assert_eq!(ladder.table(&key()), others.table(&key()));
+        for version in 1..=3 {
+            assert_eq!(ladder.matches(version), others.matches(version));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use agon_store::acts::{
     Abort, Beat, Building, Built, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Release, Start, Void,
 };
 use agon_store::{
-    Attempt, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
 };
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
@@ -59,13 +59,9 @@ impl Server {
     async fn plan(&self, most: usize, now: Time) -> Result<usize, ServerError> {
         // One at a time: who plays next depends on what was planned just now.
         let mut learnt = self.learnt.lock().await;
-        let Some(contest) =
-            self.store.contests().await?.into_iter().find(|contest| contest.id == self.contest)
-        else {
-            return Ok(0);
-        };
+        let Some(contest) = self.contest_now().await? else { return Ok(0) };
         let unchecked = self.store.unchecked().await?;
-        if contest.paused || unchecked > MOST_UNCHECKED {
+        if contest.paused || contest.draining || unchecked > MOST_UNCHECKED {
             return Ok(0);
         }
         let learnt = &mut *learnt;
@@ -99,7 +95,10 @@ impl Server {
         now: Time,
     ) -> Result<usize, ServerError> {
         let flying = self.store.in_flight(self.contest).await?;
-        let live = versions.iter().filter(|version| version.state == VersionState::Live);
+        let suspended = self.store.suspended(self.contest).await?;
+        let plays =
+            |version: &&Version| version.state == VersionState::Live && !suspended.contains_key(&version.id);
+        let live = versions.iter().filter(plays);
         let contenders: Vec<Contender> = live
             .map(|version| Contender {
                 version: number(version.id),
@@ -123,8 +122,13 @@ impl Server {
 
     /// The number of the last block.
     async fn blocks(&self) -> Result<i64, ServerError> {
+        Ok(self.contest_now().await?.map_or(0, |contest| contest.blocks))
+    }
+
+    /// The contest as it stands.
+    pub(crate) async fn contest_now(&self) -> Result<Option<Contest>, ServerError> {
         let contests = self.store.contests().await?;
-        Ok(contests.iter().find(|contest| contest.id == self.contest).map_or(0, |contest| contest.blocks))
+        Ok(contests.into_iter().find(|contest| contest.id == self.contest))
     }
 
     /// The maps come in turn.

@@ -380,10 +380,7 @@ fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Entry), String> {
         return Err("it, or something before it, was changed".to_owned());
     }
     let entry: Entry = serde_json::from_str(body).map_err(|error| error.to_string())?;
-    let own = match &entry {
-        Entry::Result(sealed) => sealed.seq,
-        Entry::Ruling(ruled) => ruled.seq,
-    };
+    let own = entry.seq();
     if own != seq {
         return Err(format!("it says that it is row {own}"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_ladder::{Ladder, Row, Table};
+use agon_ladder::{Ladder, LeftOut, Row, Table};
 use agon_stats::TableKey;
 use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
 
@@ -15,6 +15,8 @@ pub struct Facts {
     /// The last row that it was fed.
     pub upto: i64,
     rulings: Vec<Ruled>,
+    /// Blocks whose results do not count.
+    annulled: BTreeSet<i64>,
 }
 
 /// So many rows are read at once.
@@ -23,7 +25,7 @@ const PAGE: i64 = 2_000;
 impl Facts {
     /// Of nothing.
     pub fn new() -> Self {
-        Self { ladder: Ladder::new(), upto: 0, rulings: Vec::new() }
+        Self { ladder: Ladder::new(), upto: 0, rulings: Vec::new(), annulled: BTreeSet::new() }
     }
 
     /// Reads on in the log, to row `until` at most; where that is missing, to its end.
@@ -47,6 +49,7 @@ impl Facts {
         match row {
             Entry::Result(row) => self.count(row),
             Entry::Ruling(ruled) => self.rulings.push(ruled.clone()),
+            Entry::Annulment(row) => self.annulled.extend(row.blocks.iter().copied()),
         }
         self.upto += 1;
     }
@@ -92,7 +95,8 @@ impl Facts {
 
     /// The table without those who are out.
     pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
-        self.ladder.leave_out(out.iter().copied().map(crate::number).collect());
+        let versions = out.iter().copied().map(crate::number).collect();
+        self.ladder.leave_out(LeftOut { versions, blocks: self.annulled.clone() });
         self.ladder.table(key)
     }
 }

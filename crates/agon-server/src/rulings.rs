@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_store::acts::Rule;
+use agon_store::acts::{Annul, Rule};
 use agon_store::{Time, VersionId};
 
 use crate::facts::Facts;
@@ -17,20 +17,27 @@ impl Server {
     /// # Errors
     /// Those of the store; a sentence, when no reason is given, or one that is too long.
     pub async fn rule(&self, rule: Rule, now: Time) -> Result<bool, ServerError> {
-        let reason = rule.reason.trim().to_owned();
-        if reason.is_empty()
-            || reason.chars().count() > LONGEST_REASON
-            || reason.chars().any(char::is_control)
-        {
-            let why = format!(
-                "a ruling has a reason that all can read: one line of up to {LONGEST_REASON} characters"
-            );
-            return Err(ServerError::Wrong(why));
-        }
+        let reason = checked(&rule.reason)?;
         let Some(ruled) = self.store.act(Rule { reason, ..rule }).await? else { return Ok(false) };
-        self.learnt.lock().await.facts.read(&self.store, self.contest, ruled.seq).await?;
-        self.keep_board(now, true).await?;
+        self.follow(ruled.seq, now).await?;
         Ok(true)
+    }
+
+    /// Takes back results of the ladder, which are played again: how many blocks.
+    ///
+    /// # Errors
+    /// Those of the store; a sentence, when no reason is given, or one that is too long.
+    pub async fn annul(&self, annul: Annul, now: Time) -> Result<usize, ServerError> {
+        let reason = checked(&annul.reason)?;
+        let Some(row) = self.store.act(Annul { reason, ..annul }).await? else { return Ok(0) };
+        self.follow(row.seq, now).await?;
+        Ok(row.blocks.len())
+    }
+
+    /// Makes the table anew, with what an organiser has decided up to this row of the log.
+    async fn follow(&self, row: i64, now: Time) -> Result<(), ServerError> {
+        self.learnt.lock().await.facts.read(&self.store, self.contest, row).await?;
+        self.keep_board(now, true).await
     }
 
     /// The versions that are out by what was read of the log.
@@ -40,4 +47,15 @@ impl Server {
             false => Ok(BTreeSet::new()),
         }
     }
+}
+
+/// A reason as it is kept.
+fn checked(reason: &str) -> Result<String, ServerError> {
+    let reason = reason.trim();
+    if reason.is_empty() || reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
+        let why =
+            format!("a ruling has a reason that all can read: one line of up to {LONGEST_REASON} characters");
+        return Err(ServerError::Wrong(why));
+    }
+    Ok(reason.to_owned())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use agon_ladder::{Admission, Check, admission};
-use agon_store::acts::{Demote, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal};
+use agon_store::acts::{Demote, Drained, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal, Suspend};
 use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
@@ -46,6 +46,9 @@ impl Server {
         self.admit(now, &mut ticked).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
+        if self.contest_now().await?.is_some_and(|contest| contest.draining) {
+            self.store.act(Drained { contest: self.contest, now }).await?;
+        }
         self.keep_board(now, false).await?;
         Ok(ticked)
     }
@@ -99,6 +102,7 @@ impl Server {
         }
         drop(learnt);
         self.forget_drafts(now).await?;
+        self.store.act(Suspend { contest: self.contest, now }).await?;
         if sweeps { self.sweep(now).await } else { Ok(()) }
     }
 
@@ -118,11 +122,14 @@ impl Server {
         if !versions.iter().any(|version| version.state.is_waiting()) {
             return Ok(());
         }
+        // While the contest comes to rest uploads wait.
+        let draining = self.contest_now().await?.is_some_and(|contest| contest.draining);
         let checks = self.store.checks(self.contest).await?;
         for version in versions.iter().filter(|version| version.state.is_waiting()) {
             let its = checks.get(&version.id).map(Vec::as_slice).unwrap_or_default();
             let cause = match admission(&its.iter().map(check).collect::<Vec<_>>()) {
                 Admission::Wait => continue,
+                Admission::Plan if draining => continue,
                 Admission::Plan => {
                     self.plan_check(version, &versions, now).await?;
                     continue;

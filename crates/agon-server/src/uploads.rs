@@ -1,7 +1,7 @@
 //! What a team hands in, asks for and goes back to.
 
 use agon_ladder::Verdict;
-use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Own, Return};
+use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Lift, Own, Return};
 use agon_store::{
     Cause, EntrantId, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose,
 };
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before. One that a
-    /// ruling took out does not.
+    /// ruling took out does not; one that rests plays on.
     ///
     /// # Errors
     /// Those of the store.
@@ -129,7 +129,8 @@ impl Server {
         if out.contains(&version) {
             return Ok(false);
         }
-        Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await?)
+        let lifted = self.store.act(Lift { version, actor: actor.to_owned(), now }).await?;
+        Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await? || lifted)
     }
 
     /// Keeps the bytes of a draft that an entrant wants to play.

@@ -3,54 +3,10 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU32};
-
-use agon_bot::BotName;
 use agon_site::{Way, secrets};
 use agon_store::acts::Offer;
-use agon_store::{LinkKind, LoginKind, VersionState, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::{Job, Program};
-use common::{Browser, World};
-
-const PASSWORD: &str = "four unrelated words here";
-
-/// Plays a match. What a team handed in plays like a built-in bot, for this test is not about sandboxes.
-async fn play(world: &World, worker: WorkerId, job: &Job) {
-    let bots: Vec<BotName> = job
-        .seats
-        .iter()
-        .map(|seat| match &seat.program {
-            Program::Builtin(name) => BotName::parse(name).expect("a name"),
-            Program::Source(_) => {
-                let first = agon_games::ALL[0].info().builtins[0].name;
-                BotName::parse(&format!("builtin:{first}")).expect("a name")
-            }
-        })
-        .collect();
-    let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));
-    let played = world.server.table().play(job, &bots, &[0], &halt, &turn).expect("begins");
-    let Played::Whole(whole) = played else { panic!("{played:?}") };
-    assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
-    let result = (&whole.report, &whole.replay[..], &whole.own[..]);
-    world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
-}
-
-/// Plays so many matches, and looks after them.
-async fn play_some(world: &World, count: usize) {
-    let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
-    for number in 0..count {
-        world.server.tick(world.now()).await.expect("done");
-        let request = format!("{}-{number}", world.now().0);
-        let granted = world.server.lease(worker, &request, 1, world.now()).await.expect("answered");
-        for job in &granted.jobs {
-            play(world, worker, job).await;
-        }
-        world.wait(6_000);
-        world.server.tick(world.now()).await.expect("done");
-    }
-    world.server.keep_board(world.now(), true).await.expect("kept");
-}
+use agon_store::{LinkKind, LoginKind, VersionState};
+use common::{Browser, PASSWORD, World, between, play_some, sign_up};
 
 async fn organiser(world: &World) -> Browser {
     let ends = world.now().plus(1000);
@@ -60,19 +16,6 @@ async fn organiser(world: &World) -> Browser {
     let answer = rita.post("/organiser", &[("link", "link"), ("name", "Rita"), ("password", PASSWORD)]).await;
     assert_eq!(answer.header("location"), Some("/organise/settings"), "{}", answer.text());
     rita
-}
-
-/// What stands between two texts.
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
-    let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}")) + from.len();
-    text[at..].split(to).next().unwrap_or_default()
-}
-
-async fn sign_up(world: &World, name: &str, code: &str) -> Browser {
-    let mut browser = world.browser();
-    let answer = browser.post("/sign-up", &[("name", name), ("password", PASSWORD), ("invite", code)]).await;
-    assert_eq!(answer.status, 303, "{}", answer.text());
-    browser
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -248,7 +248,7 @@ impl Store {
                         let outcome = serde_json::to_string(&row.outcome).unwrap_or_default();
                         row.seq == seq && told.get(&seq) == Some(&(outcome, row.replay.to_string()))
                     }
-                    Ok(Entry::Ruling(row)) => row.seq == seq && !told.contains_key(&seq),
+                    Ok(row) => row.seq() == seq && !told.contains_key(&seq),
                     Err(_) => false,
                 };
                 if !same {

@@ -10,8 +10,8 @@ use sqlx::AssertSqlSafe;
 
 use crate::acts::lease::Freed;
 use crate::{
-    Attempt, Contest, ContestId, EntrantId, Event, Kind, LogRow, MatchId, Posted, RatingRun, Ruled, Sha,
-    Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, ContestId, EntrantId, Entry, Event, Kind, LogRow, MatchId, Posted, RatingRun, Ruled,
+    Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
 pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated, Working};
@@ -105,23 +105,25 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn contests(&self) -> Result<Vec<Contest>, StoreError> {
-        type Row = (i64, String, String, String, String, String, bool, i64, i64);
+        type Row = (i64, String, String, String, String, String, bool, bool, i64, i64);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT id, name, game, terms, secret, secret_sha, paused, blocks, made_ms FROM contests ORDER BY id",
+            "SELECT id, name, game, terms, secret, secret_sha, paused, draining, blocks, made_ms FROM contests ORDER BY id",
         )
         .fetch_all(&self.reader)
         .await?;
-        let contest = |(id, name, game, terms, secret, secret_sha, paused, blocks, made): Row| Contest {
-            id: ContestId(id),
-            name,
-            game,
-            terms,
-            secret,
-            secret_sha,
-            paused,
-            blocks,
-            made: Time(made),
-        };
+        let contest =
+            |(id, name, game, terms, secret, secret_sha, paused, draining, blocks, made): Row| Contest {
+                id: ContestId(id),
+                name,
+                game,
+                terms,
+                secret,
+                secret_sha,
+                paused,
+                draining,
+                blocks,
+                made: Time(made),
+            };
         Ok(rows.into_iter().map(contest).collect())
     }
 
@@ -274,11 +276,41 @@ impl Store {
         rows.into_iter().map(row).collect()
     }
 
-    /// All rulings, the first first.
+    /// All rulings about teams and versions, the first first.
     ///
     /// # Errors
     /// Those of the database.
     pub async fn rulings(&self, contest: ContestId) -> Result<Vec<Ruled>, StoreError> {
+        let all = self.decisions(contest).await?.into_iter();
+        Ok(all
+            .filter_map(|entry| if let Entry::Ruling(ruled) = entry { Some(ruled) } else { None })
+            .collect())
+    }
+
+    /// Versions that rest because their matches came to nothing: since when, and why.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn suspended(
+        &self,
+        contest: ContestId,
+    ) -> Result<BTreeMap<VersionId, (Time, String)>, StoreError> {
+        let rows: Vec<(i64, i64, String)> = sqlx::query_as(
+            "SELECT o.version_id, o.from_ms, o.why FROM suspensions o JOIN versions v ON v.id = o.version_id \
+             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE o.to_ms IS NULL AND e.contest_id = $1",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().map(|(version, from, why)| (VersionId(version), (Time(from), why))).collect())
+    }
+
+    /// What an organiser has decided: the rows of the log that are of no match, the first first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn decisions(&self, contest: ContestId) -> Result<Vec<Entry>, StoreError> {
         let bodies: Vec<String> = sqlx::query_scalar(
             "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
         )

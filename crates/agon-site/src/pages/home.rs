@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
-use crate::pages::version::Trial;
+use crate::pages::trial::Trial;
 use crate::pages::{ladder, matches, words};
 use crate::problem::Problem;
 use crate::site::Shown;

@@ -2,7 +2,7 @@
 
 use agon_replay::Replay;
 use agon_store::reads::{Ended, Filter, MatchSeat, PAGE, Played};
-use agon_store::{EntrantId, Kind, MatchId, MatchState};
+use agon_store::{Annulled, EntrantId, Entry, Kind, MatchId, MatchState};
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,7 @@ use crate::gate::Ask;
 use crate::pages::challenge::Wanted;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
-use crate::pages::{own, version, words};
+use crate::pages::{own, rulings, version, words};
 use crate::problem::Problem;
 
 /// A replay is no larger.
@@ -253,6 +253,15 @@ pub async fn found(ask: &Ask) -> Result<Played, Problem> {
     found.ok_or_else(Problem::nothing)
 }
 
+/// The row of the log by which a match counts no more.
+async fn annulled(ask: &Ask, played: &Played) -> Result<Option<Annulled>, Problem> {
+    let decided = ask.site.store().decisions(ask.site.contest()).await?;
+    Ok(decided.into_iter().find_map(|entry| match entry {
+        Entry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
+        _ => None,
+    }))
+}
+
 /// One match.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let played = found(&ask).await?;
@@ -279,6 +288,9 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         ),
     };
     let cause = cause(&ask, &played).await?;
+    let annulled = annulled(&ask, &played).await?;
+    let is_over = played.settled.is_some() || played.state == MatchState::Dead;
+    let organises = ask.person().is_some_and(|person| person.organiser);
     let content = html! {
         @if played.replay.is_some() {
             p.row {
@@ -315,7 +327,9 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         }
         (cause)
         @for own in &own { (own.card(&played, timing.get(own.seat).map_or(&[][..], Vec::as_slice), settings.time_limit.as_deref())) }
+        @if organises && is_over && played.kind == Kind::Ladder && annulled.is_none() { (rulings::again_form(&ask, played.id)) }
         dl.facts {
+            @if let Some(row) = &annulled { dt { "Counts" } dd { "no more, by " a href="/rulings" { "a ruling" } ": " (row.reason) } }
             dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
             dt { "Map" } dd { (settings.map(played.map)) }
             dt { "Seed" } dd { code { (played.seed) } }
@@ -324,7 +338,6 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
         }
     };
-    let is_over = played.settled.is_some() || played.state == MatchState::Dead;
     let of = if is_over { "" } else { "work" };
     let heading = frame::live("heading", of, 1, html! { h1 { (answer) } p.lead { (lead) } });
     let content = frame::live("match", of, 1, content);

@@ -7,6 +7,7 @@ pub mod words;
 
 mod account;
 mod challenge;
+mod everybody;
 mod home;
 mod ladder;
 mod matches;
@@ -17,6 +18,7 @@ mod rules;
 mod rulings;
 mod still;
 mod team;
+mod trial;
 pub(crate) mod upload;
 mod version;
 
@@ -85,13 +87,17 @@ pub const ROUTES: &[Route] = &[
     get("/organise", Verb::Organise, Of::Contest, || asked(organise::page)),
     post("/organise/pause", Verb::Organise, Of::Contest, || sent(organise::pause)),
     post("/organise/resume", Verb::Organise, Of::Contest, || sent(organise::resume)),
+    post("/organise/drain", Verb::Organise, Of::Contest, || sent(organise::drain)),
+    post("/organise/lift", Verb::Organise, Of::Contest, || sent(organise::lift)),
     post("/organise/announce", Verb::Organise, Of::Contest, || sent(organise::announce)),
     post("/organise/invite", Verb::Organise, Of::Contest, || sent(organise::invite)),
     post("/organise/freeze", Verb::Organise, Of::Contest, || sent(organise::freeze)),
     get("/organise/rulings", Verb::Organise, Of::Contest, || asked(rulings::form)),
     post("/organise/rulings", Verb::Organise, Of::Contest, || sent(rulings::rule)),
-    get("/organise/people", Verb::Organise, Of::Contest, || asked(organise::people)),
-    post("/organise/reset", Verb::Organise, Of::Contest, || sent(organise::reset)),
+    post("/organise/again", Verb::Organise, Of::Contest, || sent(rulings::again)),
+    get("/organise/people", Verb::Organise, Of::Contest, || asked(everybody::people)),
+    post("/organise/people", Verb::Organise, Of::Contest, || sent(everybody::enrol)),
+    post("/organise/reset", Verb::Organise, Of::Contest, || sent(everybody::reset)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
     // Files of ours.

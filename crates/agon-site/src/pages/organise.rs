@@ -1,9 +1,9 @@
 //! The organiser's pages: is anything wrong, when is all played, and what can be done.
 
 use agon_contest::config::SignUpWord;
-use agon_store::acts::{Invite, Offer, Pause, Tell};
+use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::Working;
-use agon_store::{LinkKind, Time, VersionState};
+use agon_store::{Contest, Time, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -23,17 +23,19 @@ const HOUR: i64 = 3_600_000;
 const SILENT: i64 = 60_000;
 /// The longest announcement, in characters.
 const LONGEST: usize = 500;
-/// So many people are listed.
-const PEOPLE: i64 = 200;
 
 /// What the forms here send.
 #[derive(Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
     text: String,
+    /// The number of a version.
     #[serde(default)]
-    name: String,
+    version: i64,
 }
+
+/// Since when versions rest, and why.
+type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
 /// The cockpit.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
@@ -46,10 +48,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let events = store.events(contest, 12).await?;
     let shown = ask.site.shown().await?;
     let contests = store.contests().await?;
-    let paused = contests.iter().any(|one| one.id == contest && one.paused);
+    let going = contests.iter().find(|one| one.id == contest).ok_or_else(Problem::ours)?;
+    let suspended = store.suspended(contest).await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
     let owed = owed(&ask, &shown.board);
-    let (answer, lead) = answer(&ask, paused, &counts, &workers, rate, owed);
+    let (answer, lead) = answer(&ask, going, &counts, &workers, rate, owed);
     let disk = free(ask.site.folder()).await;
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
@@ -76,10 +79,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
+                (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
             }
             div {
-                (acts(&ask, paused, counts.leased).await?)
+                (acts(&ask, going, counts.leased).await?)
                 section.card {
                     header { h2 { "Audit" } }
                     ul.items { @for event in &events { li { div {
@@ -120,7 +124,7 @@ fn drained(owed: i64, rate: i64) -> String {
 
 fn answer(
     ask: &Ask,
-    paused: bool,
+    going: &Contest,
     counts: &agon_store::reads::Counts,
     workers: &[Working],
     rate: i64,
@@ -140,11 +144,19 @@ fn answer(
             words::span(owed * HOUR / rate)
         ),
     };
-    if paused {
+    if going.paused {
         return (
             "The contest is paused".to_owned(),
             format!("No new match begins, and nothing is lost. {pace}"),
         );
+    }
+    if going.draining {
+        let left = counts.planned + counts.leased + counts.posted;
+        let text = format!(
+            "{} still to be played; nothing more is planned, uploads wait, and then it is paused.",
+            words::many(left, "match is", "matches are")
+        );
+        return ("The contest comes to rest".to_owned(), text);
     }
     if let Some(worker) = silent.first() {
         let text = format!(
@@ -204,26 +216,27 @@ fn undecided(board: &agon_server::Board) -> Markup {
     }
 }
 
-async fn acts(ask: &Ask, paused: bool, playing: i64) -> Result<Markup, Problem> {
+async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Problem> {
     let code = match ask.settings.sign_up {
         Some(SignUpWord::Invite) => ask.site.store().invite(ask.site.contest()).await?,
         _ => None,
     };
-    let pause = match paused {
-        true => (
-            act(ask, "/organise/resume", "main", html! { (icon("play")) "Go on" }),
-            "Matches begin again.".to_owned(),
-        ),
-        false => (
-            act(ask, "/organise/pause", "", html! { (icon("pause")) "Pause" }),
-            format!("No new match begins. {playing} in play end. Nothing is lost."),
-        ),
-    };
+    let go_on = act(ask, "/organise/resume", "main", html! { (icon("play")) "Go on" });
+    let pause = act(ask, "/organise/pause", "", html! { (icon("pause")) "Pause" });
+    let drain = act(ask, "/organise/drain", "", html! { (icon("pause")) "Come to rest" });
     Ok(html! {
         section.card {
             header { h2 { "Acts" } span.faint { "each is written down" } }
             ul.items {
-                li { div { p { (pause.1) } (pause.0) } }
+                @if going.paused {
+                    li { div { p { "Matches begin again." } (go_on) } }
+                } @else if going.draining {
+                    li { div { p { "What is planned is played, nothing more is planned, and then it is paused." } (go_on) } }
+                    li { div { p { "Without waiting for what is planned: it stays where it is." } (pause) } }
+                } @else {
+                    li { div { p { "No new match begins. " (playing) " in play end. Nothing is lost." } (pause) } }
+                    li { div { p { "Every block that was begun is played to its end, nothing new is planned, and then it is paused: before the server is stopped, or for a table without halves." } (drain) } }
+                }
                 li { div {
                     p { "To everybody, on every page. An empty one takes the last back." }
                     form method="post" action="/organise/announce" {
@@ -240,8 +253,8 @@ async fn acts(ask: &Ask, paused: bool, playing: i64) -> Result<Markup, Problem> 
                     } }
                 }
                 li { div {
-                    p { "Out of the ratings, never out of the log. Asks for a reason, which all can read." }
-                    a.button.danger href="/organise/rulings" { (icon("cross")) "Disqualify, drop, reinstate" }
+                    p { "Out of the ratings, never out of the log; or played again. Asks for a reason, which all can read." }
+                    a.button.danger href="/organise/rulings" { (icon("cross")) "Disqualify, drop, reinstate, play again" }
                 } }
                 @if ask.settings.sign_up == Some(SignUpWord::Invite) {
                     li { div {
@@ -257,6 +270,28 @@ async fn acts(ask: &Ask, paused: bool, playing: i64) -> Result<Markup, Problem> 
             }
         }
     })
+}
+
+/// Versions that rest because their matches came to nothing.
+fn rests(ask: &Ask, board: &agon_server::Board, suspended: &Suspended) -> Markup {
+    let resting: Vec<_> = board
+        .versions
+        .iter()
+        .filter(|version| version.state == VersionState::Live)
+        .filter_map(|version| suspended.get(&version.id).map(|(since, why)| (version, since, why)))
+        .collect();
+    html! {
+        @if !resting.is_empty() {
+            section.card {
+                header { h2 { "Who rests" } span.faint { "nothing is planned with them" } }
+                table.dense { tbody { @for (version, since, why) in resting { tr {
+                    td { a href=(format!("/version/{}", version.id)) { b { (version.entrant) } " v" (version.n) } }
+                    td { (why) ", " (words::ago(*since, ask.now)) " ago" }
+                    td.number { form method="post" action="/organise/lift" { (token(ask)) input type="hidden" name="version" value=(version.id); button.plain { "Let it play on" } } }
+                } } } }
+            }
+        }
+    }
 }
 
 /// Free bytes of the disk that holds the contest.
@@ -280,6 +315,23 @@ pub async fn pause(ask: Ask) -> Result<Redirect, Problem> {
 /// Matches begin again.
 pub async fn resume(ask: Ask) -> Result<Redirect, Problem> {
     pause_to(ask, false).await
+}
+
+/// What is planned is played, and then it is paused.
+pub async fn drain(ask: Ask) -> Result<Redirect, Problem> {
+    let actor = ask.whoever()?.name.clone();
+    ask.site.store().act(Drain { contest: ask.site.contest(), actor, now: ask.now }).await?;
+    Ok(Redirect::to("/organise"))
+}
+
+/// A version that rests plays on.
+pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+    let actor = ask.whoever()?.name.clone();
+    let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
+    if !ask.site.store().act(act).await? {
+        return Err(Problem::wrong("This version does not rest.").then("Cockpit", "/organise"));
+    }
+    Ok(Redirect::to("/organise"))
 }
 
 /// Tells everybody something.
@@ -312,66 +364,6 @@ pub async fn invite(ask: Ask) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
     Ok(Redirect::to("/organise"))
-}
-
-/// Everybody, and links for those who do not know their passwords any more.
-pub async fn people(ask: Ask) -> Result<Markup, Problem> {
-    people_page(&ask, None).await
-}
-
-async fn people_page(ask: &Ask, link: Option<(&str, &str)>) -> Result<Markup, Problem> {
-    let (people, count) = ask.site.store().accounts(PEOPLE).await?;
-    let shown = ask.site.shown().await?;
-    let team_of = |id| shown.teams.values().find(|team| team.members.iter().any(|(member, _)| *member == id));
-    let content = html! {
-        @if let Some((name, address)) = link {
-            section.card { header { h2 { "A link for " (name) } } div.in {
-                p { code.secret { (address) } }
-                p { "It sets a new password, is good once and for a day. Give it to nobody else: it is shown this once." }
-            } }
-        }
-        section.card {
-            table.dense {
-                thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th scope="col" { "Since" } th scope="col" { "" } } }
-                tbody { @for one in &people { tr {
-                    td { b { (one.name) } @if one.organiser { " " span.chip { "organiser" } } }
-                    td { @if let Some(team) = team_of(one.id) { a href=(format!("/team/{}", team.id)) { (team.name) } } @else { span.faint { "–" } } }
-                    td.time { (ask.settings.told(one.made, "%-d %b %H:%M")) }
-                    td.number { form method="post" action="/organise/reset" { (token(ask)) input type="hidden" name="name" value=(one.name); button.plain { "New password" } } }
-                } } }
-            }
-        }
-        @if count > PEOPLE { p.faint { "The first " (PEOPLE) " by name." } }
-    };
-    let answer = words::many(count, "person has an account", "people have accounts");
-    Ok(frame::page(
-        ask,
-        Here::Organise,
-        &answer,
-        "Who does not know the password any more gets a link from you.",
-        content,
-    ))
-}
-
-/// Makes a link that sets a password.
-pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let Some(account) = ask.site.store().account_like(&typed.name).await? else {
-        return Err(Problem::wrong("Nobody has this name.").then("People", "/organise/people"));
-    };
-    let (secret, now) = (secrets::fresh(), ask.now);
-    let offer = Offer {
-        sha: secrets::sha(&secret),
-        kind: LinkKind::Password,
-        account: Some(account.id),
-        now,
-        ends: now.plus(24 * HOUR),
-    };
-    ask.site.store().act(offer).await?;
-    let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
-    let (verb, object, detail) = ("offer password".to_owned(), account.name.clone(), String::new());
-    ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
-    let address = format!("{}/password?link={secret}", ask.address);
-    Ok(people_page(&ask, Some((&account.name, &address))).await?.into_response())
 }
 
 /// What the contest is.

@@ -1,8 +1,8 @@
 //! Rulings: the list that all can read, and the organiser's form.
 
 use agon_server::ServerError;
-use agon_store::acts::Rule;
-use agon_store::{EntrantId, Ruled, Ruling, VersionId, VersionState};
+use agon_store::acts::{Annul, Rule, WhatAgain};
+use agon_store::{EntrantId, Entry, MatchId, Ruled, Ruling, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -15,6 +15,15 @@ use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
 use crate::site::Shown;
+
+/// What the form on a match's page sends.
+#[derive(Deserialize)]
+pub struct Again {
+    #[serde(default, rename = "match")]
+    game: i64,
+    #[serde(default)]
+    reason: String,
+}
 
 /// What the form sends.
 #[derive(Clone, Default, Deserialize)]
@@ -60,18 +69,34 @@ fn what(ruled: &Ruled) -> Markup {
     }
 }
 
+/// A ruling: when, who, what, why, and its row of the log.
+fn row(ask: &Ask, shown: &Shown, decided: &Entry) -> Markup {
+    let (at, who, what, why) = match decided {
+        Entry::Ruling(ruled) => (ruled.at, whom(shown, ruled), what(ruled), &ruled.reason),
+        Entry::Annulment(row) => {
+            let who =
+                html! { b { (row.what) } ", " (words::many(row.blocks.len() as i64, "block", "blocks")) };
+            (row.at, who, chip("warn", "back", "played again"), &row.reason)
+        }
+        Entry::Result(_) => return html! {},
+    };
+    html! {
+        tr {
+            td.time { (ask.settings.told(at, "%a %-d %b %H:%M")) }
+            td { (who) }
+            td { (what) }
+            td { (why) }
+            td.number.wide { (words::count(decided.seq())) }
+        }
+    }
+}
+
 /// A table of rulings, the newest first.
-pub fn table(ask: &Ask, shown: &Shown, rulings: &[Ruled]) -> Markup {
+fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
     html! {
         table.dated {
             thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Row of the log" } } }
-            tbody { @for ruled in rulings.iter().rev().take(200) { tr {
-                td.time { (ask.settings.told(ruled.at, "%a %-d %b %H:%M")) }
-                td { (whom(shown, ruled)) }
-                td { (what(ruled)) }
-                td { (ruled.reason) }
-                td.number.wide { (words::count(ruled.seq)) }
-            } } }
+            tbody { @for one in decided.iter().rev().take(200) { (row(ask, shown, one)) } }
         }
     }
 }
@@ -79,19 +104,20 @@ pub fn table(ask: &Ask, shown: &Shown, rulings: &[Ruled]) -> Markup {
 /// The list, for all.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let rulings = ask.site.store().rulings(ask.site.contest()).await?;
+    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let (rulings, decided) = (store.rulings(contest).await?, store.decisions(contest).await?);
     let out = agon_store::out(&rulings).len() as i64;
-    let answer = match (rulings.is_empty(), out) {
+    let answer = match (decided.is_empty(), out) {
         (true, _) => "No ruling was made".to_owned(),
         (_, 0) => "Nobody is out".to_owned(),
         (_, out) => format!("{} out", words::many(out, "team or version is", "teams or versions are")),
     };
     let content = html! {
         section.card {
-            @if rulings.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, it stands here with the reason." } }
-            @else { (table(&ask, &shown, &rulings)) }
+            @if decided.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, or has matches played again, it stands here with the reason." } }
+            @else { (table(&ask, &shown, &decided)) }
         }
-        p.faint.foot { "A ruling is a row of the sealed log: it takes a team or a version out of the ratings from the first match on, and nothing out of the log. Made again from the log, the table is the same." }
+        p.faint.foot { "A ruling is a row of the sealed log: it takes a team, a version or single blocks out of the ratings from the first match on, and nothing out of the log. Made again from the log, the table is the same." }
     };
     let lead = "What organisers have decided about teams and versions, and why.";
     Ok(frame::page(&ask, Here::Ladder, &answer, lead, content))
@@ -104,7 +130,7 @@ pub async fn form(ask: Ask) -> Result<Markup, Problem> {
 
 async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let rulings = ask.site.store().rulings(ask.site.contest()).await?;
+    let decided = ask.site.store().decisions(ask.site.contest()).await?;
     let teams: Vec<_> = shown.teams.values().filter(|team| !team.boss).take(500).collect();
     let choice = |ruling: &str, label: &str, what: &str| {
         html! {
@@ -131,6 +157,7 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
                     legend { "What" }
                     (choice("out", "Out of the ratings", "It plays no more, and no match of it counts, as if it had never played. The log keeps them all."))
                     (choice("back", "Reinstate", "Its matches count again, and it plays on where it stands for its team."))
+                    (choice("again", "Play again", "What it has played so far counts no more, for nobody; where it is live it is owed as many others. This cannot be taken back."))
                 }
                 (field("Reason", "One line, for all to read.", html! { input name="reason" value=(typed.reason) required maxlength="300"; }))
                 button.main { (icon("flag")) "Rule" }
@@ -138,11 +165,11 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
         }
         section.card {
             header { h2 { "Rulings" } a href="/rulings" { "As all see them" } }
-            @if rulings.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &rulings)) }
+            @if decided.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &decided)) }
         }
     };
-    let lead = "A ruling is written into the sealed log, changes the table at once, and can be taken back by another one.";
-    Ok(frame::page(ask, Here::Organise, "Disqualify, take out, reinstate", lead, content))
+    let lead = "A ruling is written into the sealed log, and changes the table at once. A single match is played again from its own page.";
+    Ok(frame::page(ask, Here::Organise, "Disqualify, take out, reinstate, play again", lead, content))
 }
 
 /// A ruling is made.
@@ -151,10 +178,22 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
         let page = form_page(&ask, &typed, Some(why)).await?;
         Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
     };
+    let (contest, reason, actor) = (ask.site.contest(), typed.reason.clone(), ask.whoever()?.name.clone());
+    if let (Some((_, version)), "again") = (typed.about(), typed.ruling.as_str()) {
+        let Some(version) = version else {
+            return again("Choose one version: a team's matches are those of its versions.").await;
+        };
+        let annul = Annul { contest, what: WhatAgain::Version(version), reason, actor, now: ask.now };
+        return match ask.site.server.annul(annul, ask.now).await {
+            Ok(0) => again("No match of this version counts. Nothing was done.").await,
+            Ok(_) => Ok(Redirect::to("/organise/rulings").into_response()),
+            Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
+            Err(error) => Err(error.into()),
+        };
+    }
     let (Some((entrant, version)), Ok(ruling)) = (typed.about(), Ruling::of(&typed.ruling)) else {
         return again("Choose a team or version, and what is decided.").await;
     };
-    let (contest, reason, actor) = (ask.site.contest(), typed.reason.clone(), ask.whoever()?.name.clone());
     let rule = Rule { contest, ruling, entrant, version, reason, actor, now: ask.now };
     match ask.site.server.rule(rule, ask.now).await {
         Ok(true) => Ok(Redirect::to("/organise/rulings").into_response()),
@@ -162,6 +201,39 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
             again("That is so already, or there is no such team or version. Nothing was done.").await
         }
         Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The organiser's form on a match's page.
+pub fn again_form(ask: &Ask, game: MatchId) -> Markup {
+    html! {
+        form.card.form method="post" action="/organise/again" {
+            h2 { "Play it again" }
+            (token(ask))
+            input type="hidden" name="match" value=(game);
+            (field("Reason", "One line, for all to read. The whole block counts no more, whoever sat in it, and is played anew with another seed. This cannot be taken back.", html! { input name="reason" required maxlength="300"; }))
+            button.danger { (icon("back")) "Play again" }
+        }
+    }
+}
+
+/// The block of a match is played again.
+pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Problem> {
+    let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
+    let what = WhatAgain::Match(MatchId(typed.game));
+    let annul = Annul { contest, what, reason: typed.reason, actor, now: ask.now };
+    let back = format!("/match/{}", typed.game);
+    match ask.site.server.annul(annul, ask.now).await {
+        Ok(0) => {
+            let text =
+                "Only a match of the ladder that is over, and counts, can be played again. Nothing was done.";
+            Err(Problem::wrong(text).then("The match", &back))
+        }
+        Ok(_) => Ok(Redirect::to("/rulings").into_response()),
+        Err(ServerError::Wrong(why)) => {
+            Err(Problem::wrong(format!("Not done: {why}.")).then("The match", &back))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -1,16 +1,16 @@
 //! A version, for whoever it belongs to: is it better than the one before, does it play, why not, and is there a way back.
 
-use agon_ladder::Verdict;
-use agon_ladder::verdict::{BLOCKS, PATIENCE_MS, Says};
-use agon_store::reads::{Filter, KeptTrial, Played};
+use agon_ladder::verdict::BLOCKS;
+use agon_store::reads::{Filter, Played};
 use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
-use crate::pages::draw::{Axis, chip, icon};
+use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act};
+use crate::pages::trial::{self, Trial, figure};
 use crate::pages::{matches, own, team, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
@@ -28,84 +28,6 @@ async fn all(ask: &Ask) -> Result<Vec<OwnVersion>, Problem> {
 /// The one among them that is asked for.
 fn found<'a>(ask: &Ask, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Problem> {
     all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
-}
-
-/// What the page says of a trial.
-pub struct Trial {
-    kept: KeptTrial,
-    verdict: Option<Verdict>,
-    /// Blocks that were planned, where it goes on.
-    planned: u32,
-}
-
-impl Trial {
-    /// That of a version, where it has one.
-    pub async fn of(ask: &Ask, version: VersionId) -> Result<Option<Self>, Problem> {
-        let store = ask.site.store();
-        let Some(kept) = store.trial(version).await? else { return Ok(None) };
-        let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);
-        let open = match kept.ended {
-            Some(_) => Vec::new(),
-            None => store.open_trials(ask.site.contest()).await?,
-        };
-        let planned = open.iter().find(|open| open.version == version).map_or(0, |open| open.planned);
-        Ok(Some(Self { kept, verdict, planned }))
-    }
-
-    /// What it has come to, in a few words behind the version's name: `better than v8`.
-    pub fn words(&self) -> Option<String> {
-        let word = match self.verdict.as_ref()?.says {
-            Says::Better => "better than",
-            Says::Worse => "worse than",
-            Says::Unknown => return None,
-        };
-        Some(format!("{word} v{}", self.kept.against_n))
-    }
-
-    /// The same as a sentence with its figures.
-    pub fn sentence(&self, ask: &Ask) -> String {
-        let n = self.kept.against_n;
-        let Some(verdict) = self.verdict.as_ref().filter(|verdict| verdict.blocks > 0) else {
-            return match self.kept.ended {
-                Some(_) => {
-                    format!("No block was played against v{n}, so nothing is known of the difference.")
-                }
-                None => format!("It meets v{n} soon: mirrored blocks, and both against the same opponents."),
-            };
-        };
-        let blocks = words::many(i64::from(verdict.blocks), "block", "blocks");
-        let mut said = match verdict.says {
-            Says::Unknown => format!("Not known yet against v{n}: {} after {blocks}.", figure(verdict)),
-            _ => format!("{} against v{n}, in {blocks}.", figure(verdict)),
-        };
-        let maps =
-            |maps: &[i64]| maps.iter().map(|map| ask.settings.map(*map)).collect::<Vec<_>>().join(" and ");
-        for (word, on) in [("worse", &verdict.worse_on), ("better", &verdict.better_on)] {
-            if !on.is_empty() {
-                said += &format!(" It is {word} on {}.", maps(on));
-            }
-        }
-        said
-    }
-
-    /// How long it takes at most; none when it is over.
-    fn left(&self, now: Time) -> Option<String> {
-        let left = PATIENCE_MS - (now.0 - self.kept.began.0);
-        self.kept.ended.is_none().then(|| format!("at most {} more", words::span(left)))
-    }
-}
-
-/// The difference with half of its interval.
-fn figure(verdict: &Verdict) -> String {
-    match (verdict.elo, verdict.low, verdict.high) {
-        (Some(elo), Some(low), Some(high)) => {
-            format!("{} ± {:.0} Elo", words::signed(elo), (high - low) / 2.0)
-        }
-        (Some(elo), ..) => format!("about {} Elo", words::signed(elo)),
-        (None, Some(low), _) => format!("more than {} Elo", words::signed(low)),
-        (None, _, Some(high)) => format!("less than {} Elo", words::signed(high)),
-        (None, None, None) => "no figure yet".to_owned(),
-    }
 }
 
 /// The page.
@@ -126,7 +48,16 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let log = ask.site.server.build_log(own)?;
     let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
     let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
-    let (answer, lead) = answer(&ask, &shown, version, trial.as_ref(), live);
+    let (mut answer, mut lead) = answer(&ask, &shown, version, trial.as_ref(), live);
+    let rests = store.suspended(contest).await?.remove(&version.id);
+    let rests = rests.filter(|_| version.state == VersionState::Live);
+    if let Some((since, why)) = &rests {
+        answer = format!("v{} rests", version.n);
+        lead = format!(
+            "{why}, so nothing was planned with it since {}. Its place stays. Hand in a better one, or let it play on.",
+            ask.settings.told(*since, "%a %H:%M")
+        );
+    }
     let may_act = may(&ask.actor, Verb::Act, ask.object);
     let n = version.n;
     let back = |to: &Version, class: &str| {
@@ -138,6 +69,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             h1 { (answer) }
             div.row {
                 @if may_act && version.state == VersionState::Former { (back(version, "main")) }
+                @if may_act && rests.is_some() { (act(&ask, &format!("/version/{}/live", version.id), "main", html! { (icon("play")) "Let it play on" })) }
                 @if may_act && version.state == VersionState::Failed { a.button.main href="/upload" { (icon("up")) "Hand in again" } }
                 @if may_act && matches!(version.state, VersionState::Live | VersionState::Former) { a.button href=(format!("/challenge?own={}", version.id)) { "Challenge with v" (n) } }
                 @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(&before.version, "")) }
@@ -148,7 +80,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let content = html! {
         ol.steps.five { (steps(&ask, own, check.as_ref(), trial.as_ref())) }
         (why(version))
-        @if let Some(trial) = &trial { (verdict_card(&ask, n, trial)) }
+        @if let Some(trial) = &trial { (trial::card(&ask, n, trial)) }
         div.halves {
             (build_card(version, &log))
             (check_card(&ask, version, check.as_ref()).await?)
@@ -326,54 +258,6 @@ fn steps(ask: &Ask, own: &OwnVersion, check: Option<&Played>, trial: Option<&Tri
                 _ => ("", "clock"),
             };
             li.(class) { h3 { (icon(name)) (title) } p { (known.as_deref().unwrap_or(usual)) } }
-        }
-    }
-}
-
-/// Is it better than the one before?
-fn verdict_card(ask: &Ask, n: i64, trial: &Trial) -> Markup {
-    let against = trial.kept.against_n;
-    let state = match (&trial.verdict, trial.kept.ended) {
-        (_, None) => chip("live", "clock", "still playing"),
-        (Some(Verdict { says: Says::Better, .. }), _) => chip("good", "check", "better"),
-        (Some(Verdict { says: Says::Worse, .. }), _) => chip("bad", "cross", "worse"),
-        _ => chip("", "clock", "not known"),
-    };
-    let known = trial.verdict.as_ref().filter(|verdict| verdict.blocks > 0);
-    let ends = known.map_or([None; 3], |verdict| [verdict.elo, verdict.low, verdict.high]);
-    let axis = Axis::of(ends.into_iter().flatten().chain([-100.0, 100.0]), 320.0);
-    html! {
-        section.card {
-            header { div.row { h2 { "v" (n) " against v" (against) } (state) } span.faint { "left of the line: v" (against) " is better · right: v" (n) } }
-            @match known {
-                None => p.empty { (trial.sentence(ask)) @if let Some(left) = trial.left(ask.now) { " It takes " (left) ", and at most " (BLOCKS) " blocks." } },
-                Some(verdict) => {
-                    table {
-                        thead { tr { th scope="col" { "Measured on" } th.wide scope="col" { (axis.head(words::signed)) } th.number scope="col" { "Elo" } th.number scope="col" { "Blocks" } th scope="col" { "" } } }
-                        tbody {
-                            tr {
-                                td { b { "Against v" (against) " and both against the nearest" } }
-                                td.wide { @if let Some(elo) = verdict.elo { (axis.difference(elo, (verdict.low, verdict.high))) } }
-                                td.number { b { (figure(verdict).replace(" Elo", "")) } }
-                                td.number.faint { (verdict.blocks) }
-                                td { @match verdict.says {
-                                    Says::Better => span.good-text { "enough to say: better" },
-                                    Says::Worse => span.bad-text { "enough to say: worse" },
-                                    Says::Unknown => span.faint { "not known yet" },
-                                } }
-                            }
-                            @for (map, word, class) in verdict.worse_on.iter().map(|map| (map, "worse", "bad-text")).chain(verdict.better_on.iter().map(|map| (map, "better", "good-text"))) {
-                                tr { td { "on " (ask.settings.map(*map)) } td.wide {} td.number {} td.number {} td { span.(class) { (word) } } }
-                            }
-                        }
-                    }
-                    div.in { p.faint {
-                        @if let Some(left) = trial.left(ask.now) { "Now: block " (trial.planned) " of at most " (BLOCKS) ", " (left) ". " }
-                        @if verdict.counted < verdict.blocks { (verdict.blocks - verdict.counted) " were the same match again and prove nothing. " }
-                        "About 200 matches leave ± 49 Elo; nothing is said before zero lies outside."
-                    } }
-                }
-            }
         }
     }
 }

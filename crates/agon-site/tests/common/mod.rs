@@ -6,17 +6,22 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
+use agon_bot::BotName;
 use agon_game::Setup;
 use agon_ladder::Policy;
 use agon_server::{Server, Setting};
 use agon_site::{Listening, Site, Way, listen, secrets};
 use agon_store::acts::{Begin, Made, MakeTeam, SignUp, SignedUp};
-use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time};
-use agon_worker::{Ground, Terms};
+use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time, WorkerId};
+use agon_worker::play::Played;
+use agon_worker::{Ground, Job, Program, Terms};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// Everybody's.
+pub const PASSWORD: &str = "four unrelated words here";
 
 /// When tests begin: 2026-11-23, 06:40 UTC.
 pub const START: i64 = 1_795_416_000_000;
@@ -303,4 +308,54 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
         bytes = bytes.get(from + size + 2..).unwrap_or_default();
     }
     whole
+}
+
+/// Plays a match. What a team handed in plays like a built-in bot, for this test is not about sandboxes.
+pub async fn play(world: &World, worker: WorkerId, job: &Job) {
+    let bots: Vec<BotName> = job
+        .seats
+        .iter()
+        .map(|seat| match &seat.program {
+            Program::Builtin(name) => BotName::parse(name).expect("a name"),
+            Program::Source(_) => {
+                let first = agon_games::ALL[0].info().builtins[0].name;
+                BotName::parse(&format!("builtin:{first}")).expect("a name")
+            }
+        })
+        .collect();
+    let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));
+    let played = world.server.table().play(job, &bots, &[0], &halt, &turn).expect("begins");
+    let Played::Whole(whole) = played else { panic!("{played:?}") };
+    assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
+    let result = (&whole.report, &whole.replay[..], &whole.own[..]);
+    world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
+}
+
+/// Plays so many matches, and looks after them.
+pub async fn play_some(world: &World, count: usize) {
+    let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
+    for number in 0..count {
+        world.server.tick(world.now()).await.expect("done");
+        let request = format!("{}-{number}", world.now().0);
+        let granted = world.server.lease(worker, &request, 1, world.now()).await.expect("answered");
+        for job in &granted.jobs {
+            play(world, worker, job).await;
+        }
+        world.wait(6_000);
+        world.server.tick(world.now()).await.expect("done");
+    }
+    world.server.keep_board(world.now(), true).await.expect("kept");
+}
+
+/// What stands between two texts.
+pub fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}")) + from.len();
+    text[at..].split(to).next().unwrap_or_default()
+}
+
+pub async fn sign_up(world: &World, name: &str, code: &str) -> Browser {
+    let mut browser = world.browser();
+    let answer = browser.post("/sign-up", &[("name", name), ("password", PASSWORD), ("invite", code)]).await;
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    browser
 }

@@ -67,15 +67,80 @@ impl Act for Pause {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let changed = sqlx::query("UPDATE contests SET paused = $2 WHERE id = $1 AND paused <> $2")
-            .bind(self.contest.0)
-            .bind(self.paused)
-            .execute(&mut *conn)
-            .await?
-            .rows_affected();
+        let changed = sqlx::query(
+            "UPDATE contests SET paused = $2, draining = FALSE WHERE id = $1 AND (paused <> $2 OR draining)",
+        )
+        .bind(self.contest.0)
+        .bind(self.paused)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
         if changed > 0 {
             let verb = if self.paused { "pause" } else { "resume" };
             note(conn, self.contest, self.now, [&self.actor, verb, "contest", ""]).await?;
+        }
+        Ok(changed > 0)
+    }
+}
+
+/// Lets a contest come to rest: what is planned is played, nothing more is, and then it is paused ([`Drained`]), with no block half
+/// played. A [`Pause`], also one that lets it go on, takes that back.
+#[derive(Clone, Debug)]
+pub struct Drain {
+    /// Which.
+    pub contest: ContestId,
+    /// Who wants it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Drain {
+    /// Whether that changed anything: a contest that is paused has to go on first.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let changed =
+            sqlx::query("UPDATE contests SET draining = TRUE WHERE id = $1 AND NOT paused AND NOT draining")
+                .bind(self.contest.0)
+                .execute(&mut *conn)
+                .await?
+                .rows_affected();
+        if changed > 0 {
+            note(conn, self.contest, self.now, [&self.actor, "drain", "contest", ""]).await?;
+        }
+        Ok(changed > 0)
+    }
+}
+
+/// A contest that drains is paused once nothing of it waits, is played, or is to be checked.
+#[derive(Clone, Debug)]
+pub struct Drained {
+    /// Which.
+    pub contest: ContestId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Drained {
+    /// Whether it is paused by this.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        // Challenges that wait for their turn were not released, and go on waiting.
+        let changed = sqlx::query(
+            "UPDATE contests SET paused = TRUE, draining = FALSE WHERE id = $1 AND draining AND NOT EXISTS \
+             (SELECT 1 FROM jobs WHERE contest_id = $1 AND not_before_ms < $2) AND NOT EXISTS \
+             (SELECT 1 FROM matches WHERE state = 'posted')",
+        )
+        .bind(self.contest.0)
+        .bind(crate::acts::asked::HELD.0)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+        if changed > 0 {
+            let detail = "all that was planned is played";
+            note(conn, self.contest, self.now, ["server", "pause", "contest", detail]).await?;
         }
         Ok(changed > 0)
     }

@@ -28,6 +28,30 @@ pub struct Rule {
     pub now: Time,
 }
 
+/// The rows of the log that are of no match.
+pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec<Entry>, StoreError> {
+    let bodies: Vec<String> =
+        sqlx::query_scalar("SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq")
+            .bind(contest.0)
+            .fetch_all(conn)
+            .await?;
+    bodies.iter().map(|body| crate::reads::read(body)).collect()
+}
+
+/// Writes a row that is of no match at the end of the log.
+pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &Entry) -> Result<(), StoreError> {
+    let (seq, before) = end_of(conn, contest).await?;
+    let body = serde_json::to_string(entry).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, NULL, $3, $4)")
+        .bind(contest.0)
+        .bind(seq + 1)
+        .bind(&body)
+        .bind(chain::link(&before, &body).to_string())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 impl Act for Rule {
     /// The row of the log; none when it is so already, or there is no such team or version.
     type Reply = Option<Ruled>;
@@ -58,36 +82,23 @@ impl Act for Rule {
                 return Ok(None);
             }
         }
-        let bodies: Vec<String> = sqlx::query_scalar(
-            "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
-        )
-        .bind(self.contest.0)
-        .fetch_all(&mut *conn)
-        .await?;
-        let rulings =
-            bodies.iter().map(|body| crate::reads::read(body)).collect::<Result<Vec<Ruled>, _>>()?;
+        let decided = decisions(conn, self.contest).await?.into_iter();
+        let rulings: Vec<Ruled> = decided
+            .filter_map(|entry| if let Entry::Ruling(ruled) = entry { Some(ruled) } else { None })
+            .collect();
         let is_out = out(&rulings).contains(&(self.entrant, self.version));
         if is_out == (self.ruling == Ruling::Out) {
             return Ok(None);
         }
-        let (seq, before) = end_of(conn, self.contest).await?;
         let ruled = Ruled {
-            seq: seq + 1,
+            seq: end_of(conn, self.contest).await?.0 + 1,
             ruling: self.ruling,
             entrant: self.entrant,
             version: self.version,
             reason: self.reason.clone(),
             at: self.now,
         };
-        let body = serde_json::to_string(&Entry::Ruling(ruled.clone()))
-            .map_err(|error| StoreError::Damaged(error.to_string()))?;
-        sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, NULL, $3, $4)")
-            .bind(self.contest.0)
-            .bind(ruled.seq)
-            .bind(&body)
-            .bind(chain::link(&before, &body).to_string())
-            .execute(&mut *conn)
-            .await?;
+        write(conn, self.contest, &Entry::Ruling(ruled.clone())).await?;
         // A version that is out does not stand for its team; who comes back is chosen by the team.
         if let (Ruling::Out, Some(version)) = (self.ruling, self.version) {
             match state {

@@ -262,7 +262,7 @@ async fn team_of(
     Ok(team.map(EntrantId))
 }
 
-async fn members(conn: &mut Conn, team: EntrantId) -> Result<i64, StoreError> {
+pub(crate) async fn members(conn: &mut Conn, team: EntrantId) -> Result<i64, StoreError> {
     let count = sqlx::query_scalar("SELECT count(*) FROM members WHERE entrant_id = $1 AND to_ms IS NULL");
     Ok(count.bind(team.0).fetch_one(conn).await?)
 }
@@ -272,7 +272,7 @@ async fn name_of(conn: &mut Conn, account: AccountId) -> Result<String, StoreErr
     Ok(name.bind(account.0).fetch_one(conn).await?)
 }
 
-async fn enter(
+pub(crate) async fn enter(
     conn: &mut Conn,
     contest: ContestId,
     account: AccountId,

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_server::status::look;
-use agon_store::acts::{Added, Pause, Return};
+use agon_store::acts::{Added, Drain, Pause, Return};
 use agon_store::{Objects, VersionState};
 use agon_worker::pack::pack;
 
@@ -92,6 +92,26 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
         (true, false) => "It was paused already.",
         (false, true) => "It goes on.",
         (false, false) => "It was not paused.",
+    };
+    Ok(writeln!(io::stdout(), "{said}")?)
+}
+
+/// Lets a contest come to rest.
+pub fn drain(dir: &Path) -> Done {
+    let runtime = runtime()?;
+    let (changed, paused) = runtime.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let act = Drain { contest: contest.id, actor: "organiser".to_owned(), now: now() };
+        let changed = store.act(act).await?;
+        store.close().await;
+        Ok::<_, agon_server::ServerError>((changed, contest.paused))
+    })?;
+    let said = match (changed, paused) {
+        (true, _) => {
+            "It comes to rest: what is planned is played, nothing more is, and then it is paused. While it runs, that is."
+        }
+        (false, true) => "It is paused already; `agon serve resume` lets it go on.",
+        (false, false) => "It comes to rest already.",
     };
     Ok(writeln!(io::stdout(), "{said}")?)
 }

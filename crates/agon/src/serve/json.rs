@@ -15,6 +15,8 @@ pub struct Contest<'a> {
     pub name: &'a str,
     pub game: &'a str,
     pub paused: bool,
+    /// Whether what is planned is played, nothing more is, and then it is paused.
+    pub draining: bool,
     /// The hash of the secret that seeds come from.
     pub seeds_sha256: &'a str,
     pub matches: Matches,
@@ -53,6 +55,7 @@ impl<'a> Contest<'a> {
             name: &status.contest.name,
             game: &status.contest.game,
             paused: status.contest.paused,
+            draining: status.contest.draining,
             seeds_sha256: &status.contest.secret_sha,
             matches: Matches {
                 planned: counts.planned,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_ladder::Line;
 use agon_server::status::{self, Status};
-use agon_store::VersionState;
+use agon_store::{Contest, VersionState};
 
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
@@ -56,7 +56,13 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
 
 fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
     let (contest, counts) = (&status.contest, &status.counts);
-    let paused = if contest.paused { " · paused: `agon serve resume` lets it go on" } else { "" };
+    let paused = match contest {
+        Contest { paused: true, .. } => " · paused: `agon serve resume` lets it go on",
+        Contest { draining: true, .. } => {
+            " · comes to rest: what is planned is played, and then it is paused"
+        }
+        _ => "",
+    };
     writeln!(out, "{} · {}{paused}", harmless(&contest.name), contest.game)?;
     let mut parts = vec![format!("{} results in the log", counts.sealed)];
     let mut add = |count: i64, what: &str| {

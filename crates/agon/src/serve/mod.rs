@@ -36,6 +36,7 @@ Examples:
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
+  agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
   agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
   agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
@@ -137,6 +138,11 @@ pub enum ServeCommand {
         /// The contest's folder.
         dir: PathBuf,
     },
+    /// Play what is planned, plan nothing more, and pause then: before the server is stopped
+    Drain {
+        /// The contest's folder.
+        dir: PathBuf,
+    },
     /// Go on after a pause
     Resume {
         /// The contest's folder.
@@ -151,6 +157,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
+        (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
         (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
         (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),

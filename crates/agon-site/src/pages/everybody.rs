@@ -1,0 +1,288 @@
+//! The people of a contest, as its organiser sees them: who has an account, links for those who do not know their passwords, and
+//! many accounts at once from a list.
+
+use agon_store::LinkKind;
+use agon_store::acts::{Enrol, Newcomer, Offer, Tell, Unfit};
+use axum::Form;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::draw::icon;
+use crate::pages::frame::{self, Here, field, token, wrong};
+use crate::pages::words;
+use crate::problem::Problem;
+use crate::secrets;
+
+const DAY: i64 = 86_400_000;
+/// So many people are shown.
+const PEOPLE: i64 = 200;
+/// So many are taken in at once.
+pub const MOST_NEWCOMERS: usize = 500;
+/// The links of a list are good for so long: it is handed out in class, and used at home.
+const LIST_ENDS: i64 = 14 * DAY;
+/// So many lines of a list are called wrong at once.
+const TOLD: usize = 20;
+
+/// What the forms here send.
+#[derive(Clone, Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    list: String,
+}
+
+/// Somebody with a link that is shown once.
+struct Linked {
+    name: String,
+    team: String,
+    address: String,
+}
+
+/// Everybody.
+pub async fn people(ask: Ask) -> Result<Markup, Problem> {
+    page(&ask, html! {}, "", &[]).await
+}
+
+async fn page(ask: &Ask, above: Markup, list: &str, why: &[String]) -> Result<Markup, Problem> {
+    let (people, count) = ask.site.store().accounts(PEOPLE).await?;
+    let shown = ask.site.shown().await?;
+    let team_of = |id| shown.teams.values().find(|team| team.members.iter().any(|(member, _)| *member == id));
+    let content = html! {
+        (above)
+        section.card {
+            table.dense {
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th scope="col" { "Since" } th scope="col" { "" } } }
+                tbody { @for one in &people { tr {
+                    td { b { (one.name) } @if one.organiser { " " span.chip { "organiser" } } @if one.password.is_none() { " " span.chip { "no password yet" } } }
+                    td { @if let Some(team) = team_of(one.id) { a href=(format!("/team/{}", team.id)) { (team.name) } } @else { span.faint { "–" } } }
+                    td.time { (ask.settings.told(one.made, "%-d %b %H:%M")) }
+                    td.number { form method="post" action="/organise/reset" { (token(ask)) input type="hidden" name="name" value=(one.name); button.plain { "New password" } } }
+                } } }
+            }
+        }
+        @if count > PEOPLE { p.faint { "The first " (PEOPLE) " by name." } }
+        form.card.form method="post" action="/organise/people" {
+            h2 { "Accounts for a list" }
+            @if let Some(first) = why.first() {
+                (wrong(Some(first)))
+                @if why.len() > 1 { ul { @for why in &why[1..] { li { (why) } } } }
+            }
+            (token(ask))
+            (field("Names, or names and teams",
+                "One person a line: `Ann` or `Ann, Brute Forcers`, as a spreadsheet saves it (CSV). Everybody gets a link with which they set their password; it is good once and for 14 days.",
+                html! { textarea name="list" rows="8" required spellcheck="false" placeholder="name,team" { (list) } }))
+            button.main { (icon("people")) "Make the accounts" }
+        }
+    };
+    let answer = words::many(count, "person has an account", "people have accounts");
+    let lead = "Who does not know the password any more gets a link from you.";
+    Ok(frame::page(ask, Here::Organise, &answer, lead, content))
+}
+
+/// Makes a link that sets a password.
+pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let Some(account) = ask.site.store().account_like(&typed.name).await? else {
+        return Err(Problem::wrong("Nobody has this name.").then("People", "/organise/people"));
+    };
+    let (secret, now) = (secrets::fresh(), ask.now);
+    let (sha, kind, ends) = (secrets::sha(&secret), LinkKind::Password, now.plus(DAY));
+    ask.site.store().act(Offer { sha, kind, account: Some(account.id), now, ends }).await?;
+    let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
+    let (verb, object, detail) = ("offer password".to_owned(), account.name.clone(), String::new());
+    ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
+    let address = format!("{}/password?link={secret}", ask.address);
+    let link = html! {
+        section.card { header { h2 { "A link for " (account.name) } } div.in {
+            p { code.secret { (address) } }
+            p { "It sets a new password, is good once and for a day. Give it to nobody else: it is shown this once." }
+        } }
+    };
+    Ok(page(&ask, link, "", &[]).await?.into_response())
+}
+
+/// Makes the accounts of a list, all or none.
+pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let again = async |why: &[String]| -> Result<Response, Problem> {
+        let page = page(&ask, html! {}, &typed.list, why).await?;
+        Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+    };
+    let listed = match read(&typed.list) {
+        Ok(listed) => listed,
+        Err(why) => return again(&why).await,
+    };
+    let (mut people, mut linked) = (Vec::new(), Vec::new());
+    for one in &listed {
+        let secret = secrets::fresh();
+        let team = one.team.clone().map(|team| (team, secrets::code()));
+        let address = format!("{}/password?link={secret}", ask.address);
+        people.push(Newcomer { name: one.name.clone(), team, link: secrets::sha(&secret) });
+        linked.push(Linked { name: one.name.clone(), team: one.team.clone().unwrap_or_default(), address });
+    }
+    let enrol = Enrol {
+        contest: ask.site.contest(),
+        people,
+        most: i64::from(ask.settings.team_size),
+        ends: ask.now.plus(LIST_ENDS),
+        actor: ask.whoever()?.name.clone(),
+        now: ask.now,
+    };
+    let wrong = ask.site.store().act(enrol).await?;
+    if !wrong.is_empty() {
+        let most = ask.settings.team_size;
+        let why: Vec<String> = wrong
+            .iter()
+            .map(|(place, unfit)| format!("Line {}: {}", listed[*place].line, told(unfit, most)))
+            .collect();
+        return again(&bounded(why)).await;
+    }
+    Ok(page(&ask, handed_out(&linked), "", &[]).await?.into_response())
+}
+
+/// The links, to be handed out.
+fn handed_out(linked: &[Linked]) -> Markup {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let rows = linked.iter().map(|one| [&one.name, &one.team, &one.address]);
+    let head = ["name", "team", "link"].map(str::to_owned);
+    // Into memory: what is written there cannot fail.
+    let _ = csv.write_record(&head);
+    rows.for_each(|row| drop(csv.write_record(row)));
+    let text = String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default();
+    html! {
+        section.card {
+            header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown this once" } }
+            div.in {
+                p { "Give each person theirs, and nobody else's. Who has lost it gets a new one below." }
+                textarea.mono readonly rows="10" aria-label="Names, teams and links as CSV" { (text) }
+            }
+            table.dense {
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th scope="col" { "Link" } } }
+                tbody { @for one in linked { tr { td { b { (one.name) } } td { (one.team) } td { code { (one.address) } } } } }
+            }
+        }
+    }
+}
+
+/// A line of a list.
+#[derive(Debug, PartialEq, Eq)]
+struct Listed {
+    /// Which, from 1.
+    line: usize,
+    name: String,
+    team: Option<String>,
+}
+
+/// Reads a list: CSV with commas, semicolons or tabs, with or without a line of headings.
+fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
+    let list = list.trim_start_matches('\u{feff}');
+    let first = list.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let between = [b';', b'\t'].into_iter().find(|sign| first.contains(char::from(*sign))).unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(between)
+        .trim(csv::Trim::All)
+        .from_reader(list.as_bytes());
+    let (mut listed, mut wrong) = (Vec::new(), Vec::new());
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                wrong.push(format!("The list cannot be read: {error}."));
+                break;
+            }
+        };
+        // A record begins where the one before ended: empty lines between them are its own.
+        let before = record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(0));
+        let rest = list.get(before..).unwrap_or_default();
+        let empty = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+        let line = 1 + list[..before + empty].matches('\n').count();
+        let name = record.get(0).unwrap_or_default();
+        let team = record.get(1).filter(|team| !team.is_empty());
+        let is_head = listed.is_empty() && name.eq_ignore_ascii_case("name");
+        if is_head || record.iter().all(str::is_empty) {
+            continue;
+        }
+        if listed.len() == MOST_NEWCOMERS {
+            wrong.push(format!(
+                "Line {line}: {MOST_NEWCOMERS} people at once are the most; send the rest after them."
+            ));
+            break;
+        }
+        if record.iter().skip(2).any(|more| !more.is_empty()) {
+            wrong.push(format!("Line {line}: it has more than a name and a team."));
+        }
+        if let Err(why) = agon_server::check_name(name) {
+            wrong.push(format!("Line {line}: {}.", why.replace("for a team", "for an account")));
+        }
+        if let Some(Err(why)) = team.map(agon_server::check_name) {
+            wrong.push(format!("Line {line}: {why}."));
+        }
+        listed.push(Listed { line, name: name.to_owned(), team: team.map(str::to_owned) });
+    }
+    if listed.is_empty() && wrong.is_empty() {
+        wrong.push("The list is empty.".to_owned());
+    }
+    if wrong.is_empty() { Ok(listed) } else { Err(bounded(wrong)) }
+}
+
+/// The first of many mistakes, and how many there are.
+fn bounded(mut wrong: Vec<String>) -> Vec<String> {
+    let more = wrong.len().saturating_sub(TOLD);
+    wrong.truncate(TOLD);
+    if more > 0 {
+        wrong.push(format!("And {more} more."));
+    }
+    wrong.insert(0, "Nothing was done: mend these lines and send the list again.".to_owned());
+    wrong
+}
+
+fn told(unfit: &Unfit, most: u8) -> String {
+    match unfit {
+        Unfit::Taken(other) => format!("the name looks like `{other}`, which is there already."),
+        Unfit::TeamTaken(other) => {
+            format!(
+                "the team's name looks like `{other}`, which is another one; write it the same way, or take another name."
+            )
+        }
+        Unfit::TeamFull(team) => {
+            format!("`{team}` would have more than {most}; the team size stands in the settings.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &str) -> Vec<(usize, String, Option<String>)> {
+        read(list).expect("a good list").into_iter().map(|one| (one.line, one.name, one.team)).collect()
+    }
+
+    #[test]
+    fn lists_are_read_as_spreadsheets_write_them() {
+        let ann = (2, "Ann".to_owned(), Some("Brute Forcers".to_owned()));
+        let bob = (4, "Bob B.".to_owned(), None);
+        let expected = vec![ann, bob];
+        assert_eq!(names("Name,Team\nAnn ,\"Brute Forcers\"\n\nBob B.\n"), expected);
+        assert_eq!(names("\u{feff}name;team\r\nAnn;Brute Forcers\r\n\r\nBob B.;\r\n"), expected);
+        assert_eq!(names("name\tteam\nAnn\tBrute Forcers\n\t\nBob B.\t"), expected);
+    }
+
+    #[test]
+    fn each_wrong_line_is_named() {
+        let wrong = read("Ann\n<script>\nBob,Team,and more\nCid,\"two\nlines\"\n").unwrap_err();
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        assert!(wrong[1].starts_with("Line 2: `<script>` is no name for an account"), "{wrong:?}");
+        assert!(wrong[2].starts_with("Line 3: it has more"), "{wrong:?}");
+        assert!(wrong[3].starts_with("Line 4: `two\nlines` is no name for a team"), "{wrong:?}");
+        assert_eq!(read(" \n\n").unwrap_err().last().map(String::as_str), Some("The list is empty."));
+        let many: String = (0..=MOST_NEWCOMERS).map(|n| format!("p{n}\n")).collect();
+        assert!(read(&many).unwrap_err()[1].starts_with("Line 501: 500 people at once"));
+        let wrong = read(&"?\n".repeat(100)).unwrap_err();
+        assert_eq!((wrong.len(), wrong.last().map(String::as_str)), (TOLD + 2, Some("And 80 more.")));
+    }
+}

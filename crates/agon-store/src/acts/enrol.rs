@@ -1,0 +1,164 @@
+//! Many people at once, as an organiser has them on a list: all of them, or nobody.
+
+use std::collections::BTreeMap;
+
+use crate::acts::teams::{enter, members};
+use crate::acts::version::likeness;
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
+
+/// Somebody on the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newcomer {
+    /// The name.
+    pub name: String,
+    /// The team, where the list says one, with the code with which others join it if it is made by this.
+    pub team: Option<(String, String)>,
+    /// The hash of the link's secret with which the password is set.
+    pub link: Sha,
+}
+
+/// Makes accounts that nobody can sign in to before the link was used that sets a password, and puts them into teams.
+#[derive(Clone, Debug)]
+pub struct Enrol {
+    /// In which contest.
+    pub contest: ContestId,
+    /// Who.
+    pub people: Vec<Newcomer>,
+    /// A team has so many members at most.
+    pub most: i64,
+    /// Links are good until then.
+    pub ends: Time,
+    /// Whose list it is.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+/// Why somebody on the list cannot be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The name looks like that of an account, or of somebody before on the list.
+    Taken(String),
+    /// The team's name looks like that of another team, or is a boss's.
+    TeamTaken(String),
+    /// The team would have more members than it may.
+    TeamFull(String),
+}
+
+impl Act for Enrol {
+    /// What is wrong, by the place on the list from 0; when that is nothing, all of them are there.
+    type Reply = Vec<(usize, Unfit)>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<(usize, Unfit)>, StoreError> {
+        let wrong = self.wrong(conn).await?;
+        if !wrong.is_empty() {
+            return Ok(wrong);
+        }
+        for one in &self.people {
+            let account: i64 = sqlx::query_scalar(
+                "INSERT INTO accounts (name, likeness, password, organiser, made_ms) VALUES ($1, $2, NULL, FALSE, $3) \
+                 RETURNING id",
+            )
+            .bind(&one.name)
+            .bind(likeness(&one.name))
+            .bind(self.now.0)
+            .fetch_one(&mut *conn)
+            .await?;
+            sqlx::query(
+                "INSERT INTO links (sha, kind, account_id, made_ms, ends_ms) VALUES ($1, $2, $3, $4, $5)",
+            )
+            .bind(one.link.to_string())
+            .bind(LinkKind::Password.word())
+            .bind(account)
+            .bind(self.now.0)
+            .bind(self.ends.0)
+            .execute(&mut *conn)
+            .await?;
+            note(conn, self.contest, self.now, [&self.actor, "enrol", &one.name, ""]).await?;
+            if let Some((team, code)) = &one.team {
+                let team = self.team(conn, team, code).await?;
+                enter(conn, self.contest, AccountId(account), team, self.now).await?;
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl Enrol {
+    async fn wrong(&self, conn: &mut Conn) -> Result<Vec<(usize, Unfit)>, StoreError> {
+        let mut wrong = Vec::new();
+        let mut names: BTreeMap<String, &str> = BTreeMap::new();
+        // For each team its name and how many members it would have.
+        let mut teams: BTreeMap<String, (String, i64)> = BTreeMap::new();
+        for (place, one) in self.people.iter().enumerate() {
+            let like = likeness(&one.name);
+            let known: Option<String> = sqlx::query_scalar("SELECT name FROM accounts WHERE likeness = $1")
+                .bind(&like)
+                .fetch_optional(&mut *conn)
+                .await?;
+            match known.or_else(|| names.get(&like).map(|name| (*name).to_owned())) {
+                Some(other) => wrong.push((place, Unfit::Taken(other))),
+                None => {
+                    names.insert(like, &one.name);
+                }
+            }
+            let Some((team, _)) = &one.team else { continue };
+            let like = likeness(team);
+            if !teams.contains_key(&like) {
+                let known: Option<(i64, String, bool)> = sqlx::query_as(
+                    "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND likeness = $2",
+                )
+                .bind(self.contest.0)
+                .bind(&like)
+                .fetch_optional(&mut *conn)
+                .await?;
+                let known = match known {
+                    Some((_, name, true)) => {
+                        wrong.push((place, Unfit::TeamTaken(name)));
+                        continue;
+                    }
+                    Some((id, name, false)) => (name, members(conn, EntrantId(id)).await?),
+                    None => (team.clone(), 0),
+                };
+                teams.insert(like.clone(), known);
+            }
+            let Some((name, count)) = teams.get_mut(&like) else { continue };
+            *count += 1;
+            if name != team {
+                wrong.push((place, Unfit::TeamTaken(name.clone())));
+            } else if *count > self.most {
+                wrong.push((place, Unfit::TeamFull(name.clone())));
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// The team with this name, which is made where there is none.
+    async fn team(&self, conn: &mut Conn, name: &str, code: &str) -> Result<EntrantId, StoreError> {
+        let like = likeness(name);
+        let known: Option<i64> =
+            sqlx::query_scalar("SELECT id FROM entrants WHERE contest_id = $1 AND likeness = $2")
+                .bind(self.contest.0)
+                .bind(&like)
+                .fetch_optional(&mut *conn)
+                .await?;
+        if let Some(id) = known {
+            return Ok(EntrantId(id));
+        }
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO entrants (contest_id, name, likeness, boss, made_ms, join_code) \
+             VALUES ($1, $2, $3, FALSE, $4, $5) RETURNING id",
+        )
+        .bind(self.contest.0)
+        .bind(name)
+        .bind(like)
+        .bind(self.now.0)
+        .bind(code)
+        .fetch_one(&mut *conn)
+        .await?;
+        note(conn, self.contest, self.now, [&self.actor, "make team", name, ""]).await?;
+        Ok(EntrantId(id))
+    }
+}
