@@ -82,6 +82,9 @@ pub struct ContestFile {
     /// How the bots of `agon serve` are held.
     #[serde(default)]
     pub sandbox: SandboxSection,
+    /// What machines that join are like; only `agon serve` reads it.
+    #[serde(default)]
+    pub workers: WorkersSection,
     /// Where it stands, and its text: what errors point into.
     #[serde(skip)]
     source: (String, String),
@@ -160,6 +163,23 @@ pub struct SandboxSection {
     pub packages: Vec<String>,
     /// Variables by which they find them.
     pub env: BTreeMap<String, String>,
+}
+
+/// The section `[workers]`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkersSection {
+    /// The speed of the contest, in the unit of `agon work`; where nothing is said that of the machine that runs it, or of the first
+    /// that joins.
+    pub speed: Option<f64>,
+    /// A machine that joins is no more than so many per cent slower or faster.
+    pub tolerance: f64,
+}
+
+impl Default for WorkersSection {
+    fn default() -> Self {
+        Self { speed: None, tolerance: 20.0 }
+    }
 }
 
 /// A format by name.

@@ -20,6 +20,8 @@ use crate::{Server, ServerError, number};
 pub const LEASE_MS: i64 = 60_000;
 /// With more results that nobody has checked nothing is leased: who recomputes falls behind.
 const MOST_UNCHECKED: i64 = 512;
+/// A longer report is refused, in bytes of JSON: it goes into the log.
+const MOST_REPORT: usize = 16 << 10;
 /// A longer reason is cut, in characters.
 const LONGEST_WHY: usize = 4_000;
 
@@ -207,15 +209,19 @@ impl Server {
         if replay.len() > agon_worker::verify::LARGEST {
             return Ok(agon_worker::Posted::Refused);
         }
-        let replay = self.keep(replay)?;
         let own: Vec<Option<String>> =
             own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
         if own.iter().flatten().any(|own| own.len() > MOST_PRIVATE) {
             return Ok(agon_worker::Posted::Refused);
         }
+        let report = crate::json(report);
+        if report.len() > MOST_REPORT {
+            return Ok(agon_worker::Posted::Refused);
+        }
         let own = own.iter().map(|own| own.as_ref().map(|own| self.keep(own.as_bytes())).transpose());
         let own = own.collect::<Result<_, _>>()?;
-        let post = Post { worker, attempt: ours(attempt), result: crate::json(report), replay, own, now };
+        let replay = self.keep(replay)?;
+        let post = Post { worker, attempt: ours(attempt), result: report, replay, own, now };
         Ok(match self.store.act(post).await? {
             PostReply::Kept | PostReply::Same => agon_worker::Posted::Kept,
             PostReply::Settled => agon_worker::Posted::Settled,
@@ -239,7 +245,9 @@ impl Server {
             Some(unfit) => crate::json(&unfit.bounded(LONGEST_WHY)),
             None => nothing.why.chars().take(LONGEST_WHY).collect(),
         };
-        let hopeless = nothing.unfit.is_some();
+        // Only what is tried out can turn out to be unfit: of a match of the ladder nobody may say that it is of no use.
+        let kind = self.store.kind_of(MatchId(attempt.game)).await?;
+        let hopeless = nothing.unfit.is_some() && matches!(kind, Some(Kind::Check | Kind::Draft));
         self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
         Ok(())
     }
@@ -262,6 +270,18 @@ impl Server {
         self.objects
             .get(&sha, 2 * agon_worker::pack::MOST_PACKED)
             .map_err(|error| ServerError::Wrong(error.to_string()))
+    }
+
+    /// The same for a worker elsewhere: only what plays in a match that it has in hand; none where nothing of that does.
+    ///
+    /// # Errors
+    /// Those of the store, and when the object is not there.
+    pub async fn fetch_for(&self, worker: WorkerId, sha: &str) -> Result<Option<Vec<u8>>, ServerError> {
+        let Ok(source) = sha.parse::<Sha>() else { return Ok(None) };
+        match self.store.may_fetch(worker, &source).await? {
+            true => self.fetch(sha).map(Some),
+            false => Ok(None),
+        }
     }
 }
 

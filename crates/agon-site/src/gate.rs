@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_store::acts::Seen;
+use agon_store::acts::{Heard, Seen};
 use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use axum::body::{Body as AxumBody, Bytes};
@@ -24,7 +24,7 @@ use crate::rights::{Actor, Object, Person, Verb, may};
 use crate::routes::{Body, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
-use crate::{api, pages, routes, secrets};
+use crate::{pages, routes, secrets};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -36,6 +36,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
 /// That a session is used is written down this often, in milliseconds.
 const SEEN_MS: i64 = 5 * 60_000;
+
+/// That a worker was heard of is written down this often, in milliseconds.
+const HEARD_MS: i64 = 5_000;
 
 /// Scripts, styles and pictures of ours, nothing of others, and in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -79,7 +82,7 @@ impl Ask {
     pub fn person(&self) -> Option<&Person> {
         match &self.actor {
             Actor::Person(person) => Some(person),
-            Actor::Nobody => None,
+            Actor::Nobody | Actor::Worker(_) => None,
         }
     }
 
@@ -149,15 +152,16 @@ async fn admit(
     let now = site.now();
     let headers = request.headers();
     let from = address(&site, &request);
-    let secret = if route.is_api() { bearer(headers) } else { cookie(&site, headers) };
+    let secret = if route.is_for_programs() { bearer(headers) } else { cookie(&site, headers) };
     let secret = secret.as_deref();
-    let kind = if route.is_api() { LoginKind::Token } else { LoginKind::Session };
+    let kind = if route.is_for_programs() { LoginKind::Token } else { LoginKind::Session };
     let actor = match secret {
+        Some(secret) if route.verb == Verb::Work => at_work(&site, secret, now).await.map_err(refuse)?,
         Some(secret) => known(&site, secret, kind, now).await.map_err(refuse)?,
         None => Actor::Nobody,
     };
     let form = match (&actor, secret) {
-        (Actor::Person(_), Some(secret)) if !route.is_api() => secrets::form_token(secret),
+        (Actor::Person(_), Some(secret)) if !route.is_for_programs() => secrets::form_token(secret),
         _ => String::new(),
     };
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
@@ -183,7 +187,8 @@ async fn admit(
         response.extensions_mut().insert(ask.clone());
         Box::new(response)
     };
-    if !route.still {
+    // A worker asks as often as it plays; whoever is none is counted also at its doors.
+    if !route.still || (route.verb == Verb::Work && ask.actor == Actor::Nobody) {
         let account = ask.person().map(|person| person.account);
         if let Err(until) = ask.site.limits.request(account, from, now) {
             let wait = (until.0 - now.0) / 1000 + 1;
@@ -193,7 +198,7 @@ async fn admit(
             ));
         }
     }
-    if !route.still && !route.is_api() {
+    if !route.still && !route.is_for_programs() {
         match ask.site.store().announced(ask.site.contest()).await {
             Ok(announced) => ask.announced = announced.map(|(.., text)| text),
             Err(error) => return Err(refused(&ask, error.into())),
@@ -255,7 +260,12 @@ fn hidden(ask: &Ask, route: &Route) -> Problem {
 }
 
 fn sign_in_first(route: &Route) -> Problem {
-    if route.is_api() {
+    if route.verb == Verb::Work {
+        let text = "No token of a worker came, or one that is not known here. The organiser makes one on the page \
+                    /organise/workers of this contest, or with `agon serve worker`.";
+        return Problem::new(StatusCode::UNAUTHORIZED, "A worker's token is needed", text);
+    }
+    if route.is_for_programs() {
         let text = "No token came, or one that is not known here or has ended. Make one on the page /account of this contest; \
                     `agon login` says how.";
         return Problem::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
@@ -266,10 +276,15 @@ fn sign_in_first(route: &Route) -> Problem {
 
 fn denied(ask: &Ask, route: &Route) -> Refused {
     let mut response = match (&ask.actor, route.verb, ask.object) {
-        (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_api() => {
+        (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_for_programs() => {
             Redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
         }
         (Actor::Nobody, ..) => sign_in_first(route).into_response(),
+        (Actor::Worker(_), ..) => {
+            let text =
+                "The organiser has revoked this worker's token. What it had in hand is played by others.";
+            Problem::new(StatusCode::FORBIDDEN, "This worker's token was revoked", text).into_response()
+        }
         (_, Verb::Organise, _) => Problem::new(
             StatusCode::FORBIDDEN,
             "This is for organisers",
@@ -316,13 +331,24 @@ async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<
     Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
 }
 
+/// The worker with this token. Also one that was revoked: it hears that it was.
+async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Problem> {
+    let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
+        return Ok(Actor::Nobody);
+    };
+    if now.0 - worker.seen.0 > HEARD_MS && !worker.revoked {
+        site.store().act(Heard { worker: worker.id, now }).await?;
+    }
+    Ok(Actor::Worker(worker))
+}
+
 /// The request with all of its body, where that is small; and proof that a page of ours sent it.
 async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if !changes {
         return Ok(request);
     }
-    if !route.is_api() && !is_ours(&ask.site, request.headers()) {
+    if !route.is_for_programs() && !is_ours(&ask.site, request.headers()) {
         let text =
             "This was sent by a page of another site, or by something that is no browser. Nothing was done.";
         return Err(Problem::new(StatusCode::FORBIDDEN, "Not sent from here", text));
@@ -346,7 +372,7 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
         }
         bytes.extend_from_slice(&piece);
     }
-    if !route.is_api() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
+    if !route.is_for_programs() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
         return Err(old_form());
     }
     Ok(Request::from_parts(head, AxumBody::from(bytes)))
@@ -447,7 +473,7 @@ pub async fn patience(request: Request, next: Next) -> Response {
 
 /// Around everything: pages of refusals, and the headers of every answer.
 pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with(api::ROOT);
+    let is_for_programs = routes::is_for_programs(request.uri().path());
     let mut response = match host_is_meant(&site, request.headers()) {
         true => next.run(request).await,
         false => {
@@ -458,7 +484,7 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let ask = response.extensions_mut().remove::<Ask>();
         let again = response.headers().get(header::RETRY_AFTER).cloned();
-        response = match is_api {
+        response = match is_for_programs {
             true => problem.json(),
             false => (problem.status, pages::problem(&site, ask.as_ref(), &problem)).into_response(),
         };

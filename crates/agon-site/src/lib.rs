@@ -17,6 +17,7 @@ pub mod site;
 
 pub mod api;
 pub mod pages;
+pub mod work;
 
 pub mod limits;
 pub mod passwords;

@@ -1,5 +1,6 @@
 //! Who may do what. Everything that is not allowed here is denied.
 
+use agon_store::reads::AtWork;
 use agon_store::{AccountId, EntrantId, LoginId};
 
 /// Who asks.
@@ -9,6 +10,8 @@ pub enum Actor {
     Nobody,
     /// Somebody who is.
     Person(Person),
+    /// A machine that plays matches.
+    Worker(AtWork),
 }
 
 /// Somebody who is signed in.
@@ -41,11 +44,14 @@ pub enum Verb {
     Act,
     /// Run the contest.
     Organise,
+    /// Play its matches.
+    Work,
 }
 
 impl Verb {
     /// Every verb.
-    pub const ALL: [Self; 6] = [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise];
+    pub const ALL: [Self; 7] =
+        [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise, Self::Work];
 }
 
 /// To what.
@@ -71,6 +77,7 @@ pub fn may(actor: &Actor, verb: Verb, object: Object) -> bool {
         }
         (Actor::Person(person), Verb::Act, Object::Team(team)) => person.team == Some(team),
         (Actor::Person(person), Verb::Organise, _) => person.organiser,
+        (Actor::Worker(worker), Verb::Work, Object::Contest) => !worker.revoked,
         _ => false,
     }
 }
@@ -84,10 +91,22 @@ mod tests {
         Actor::Person(Person { account, name: "Ann".into(), organiser, team: team.map(EntrantId), login })
     }
 
-    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser.
+    fn worker(revoked: bool) -> Actor {
+        let (id, name, seen) = (agon_store::WorkerId(1), "hall 3".to_owned(), agon_store::Time(0));
+        Actor::Worker(AtWork { id, name, run: None, seen, revoked })
+    }
+
+    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, worker that was revoked.
     #[test]
     fn the_table_of_rights_is_this_and_nothing_else() {
-        let actors = [Actor::Nobody, person(false, Some(8)), person(false, Some(7)), person(true, None)];
+        let actors = [
+            Actor::Nobody,
+            person(false, Some(8)),
+            person(false, Some(7)),
+            person(true, None),
+            worker(false),
+            worker(true),
+        ];
         let objects = [
             Object::Contest,
             Object::Team(EntrantId(7)),
@@ -100,12 +119,13 @@ mod tests {
             };
             objects.map(line) as [String; 4]
         };
-        assert_eq!(said(Verb::See), ["yyyy", "yyyy", "----", "----"]);
-        assert_eq!(said(Verb::Enter), ["yyyy", "----", "----", "----"]);
-        assert_eq!(said(Verb::Own), ["-yyy", "----", "-yyy", "----"]);
-        assert_eq!(said(Verb::Look), ["----", "--yy", "----", "----"]);
-        assert_eq!(said(Verb::Act), ["----", "--y-", "----", "----"]);
-        assert_eq!(said(Verb::Organise), ["---y", "---y", "---y", "---y"]);
-        assert_eq!(Verb::ALL.len(), 6);
+        assert_eq!(said(Verb::See), ["yyyyyy", "yyyyyy", "------", "------"]);
+        assert_eq!(said(Verb::Enter), ["yyyyyy", "------", "------", "------"]);
+        assert_eq!(said(Verb::Own), ["-yyy--", "------", "-yyy--", "------"]);
+        assert_eq!(said(Verb::Look), ["------", "--yy--", "------", "------"]);
+        assert_eq!(said(Verb::Act), ["------", "--y---", "------", "------"]);
+        assert_eq!(said(Verb::Organise), ["---y--", "---y--", "---y--", "---y--"]);
+        assert_eq!(said(Verb::Work), ["----y-", "------", "------", "------"]);
+        assert_eq!(Verb::ALL.len(), 7);
     }
 }

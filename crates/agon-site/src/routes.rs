@@ -8,7 +8,7 @@ use axum::routing::MethodRouter;
 
 use crate::rights::Verb;
 use crate::site::Site;
-use crate::{api, gate, pages};
+use crate::{api, gate, pages, work};
 
 /// How a route is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,15 +92,26 @@ impl Route {
         Self { body: Body::Upload, ..self }
     }
 
-    /// Whether it is of the API: answers are JSON, and who asks is known by a token.
+    /// Whether it is of the API.
     pub fn is_api(&self) -> bool {
         self.path.starts_with(api::ROOT)
     }
+
+    /// Whether programs ask here and not browsers: answers are JSON, and who asks is known by a token.
+    pub fn is_for_programs(&self) -> bool {
+        is_for_programs(self.path)
+    }
+}
+
+/// Whether programs ask at this path, people or machines behind them.
+pub fn is_for_programs(path: &str) -> bool {
+    path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT)
 }
 
 /// The table.
 pub fn all() -> impl Iterator<Item = Route> {
-    pages::ROUTES.iter().copied().chain(api::ACTS.iter().map(|act| act.route))
+    let pages = pages::ROUTES.iter().chain(work::ROUTES).copied();
+    pages.chain(api::ACTS.iter().map(|act| act.route))
 }
 
 /// The router, made of the table.

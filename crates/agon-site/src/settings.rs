@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::pages::words;
 use agon_contest::ContestFile;
-use agon_contest::config::{Date, SignUpWord};
+use agon_contest::config::{Date, SignUpWord, WorkersSection};
 use agon_store::Time;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -42,6 +42,12 @@ pub struct Settings {
     pub matches: u32,
     /// The longest time for an answer where the file sets one.
     pub time_limit: Option<String>,
+    /// What machines that join are like.
+    pub workers: WorkersSection,
+    /// Whether the organiser trusts all bots.
+    pub trusts_bots: bool,
+    /// Folders with packages that all bots find, by their last names.
+    pub packages: Vec<String>,
 }
 
 impl Settings {
@@ -80,6 +86,18 @@ impl Settings {
         if !(1..=LARGEST_TEAM).contains(&team_size) {
             return Err(wrong("team_size", &format!("a team has 1 to {LARGEST_TEAM} members")));
         }
+        let workers = file.workers;
+        if workers.speed.is_some_and(|speed| !speed.is_finite() || speed <= 0.0) {
+            return Err(wrong(
+                "workers",
+                "speed: a number above 0, as `agon work` and /api/v1/contest tell it",
+            ));
+        }
+        if !(1.0..=90.0).contains(&workers.tolerance) {
+            return Err(wrong("workers", "tolerance: per cent, from 1 to 90"));
+        }
+        let last =
+            |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
             title: site.title.clone().unwrap_or(usual),
             game: file.game.clone(),
@@ -92,6 +110,9 @@ impl Settings {
             sign_up: site.sign_up,
             matches: file.ladder.matches,
             time_limit: file.time_limit.clone(),
+            workers,
+            trusts_bots: file.sandbox.trust_bots,
+            packages: file.sandbox.packages.iter().filter_map(last).collect(),
         })
     }
 

@@ -46,6 +46,8 @@ async fn try_out(route: &Route) {
         login_of_owner = login;
         all.push(Who { name, actor: person(account, login, is_organiser, team), browser });
     }
+    let (worker, browser) = world.worker("hall 3").await;
+    all.push(Who { name: "a worker", actor: Actor::Worker(worker), browser });
     for who in &mut all {
         let own_team = match &who.actor {
             Actor::Person(Person { team: Some(team), .. }) => Object::Team(*team),

@@ -21,6 +21,7 @@ pub mod suspend;
 pub mod teams;
 pub mod trial;
 pub mod version;
+pub mod worker;
 
 pub use annul::{Annul, WhatAgain};
 pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
@@ -37,6 +38,7 @@ pub use suspend::{Lift, Suspend};
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
 pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Demote, Promote, Return};
+pub use worker::{Admit, Enrol, Enrolled, Heard, Revoke};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + 'static {

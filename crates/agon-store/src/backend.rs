@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
+    include_str!("migrations/0007.sql"),
 ];
 /// Another process may hold the database for a moment: a command line beside the server.
 const PATIENCE: Duration = Duration::from_secs(20);

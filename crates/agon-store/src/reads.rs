@@ -3,6 +3,7 @@
 mod matches;
 mod people;
 mod pipeline;
+mod workers;
 
 use std::collections::BTreeMap;
 
@@ -14,9 +15,10 @@ use crate::{
     Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated, Working};
+pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
+pub use workers::{AtWork, Working};
 
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

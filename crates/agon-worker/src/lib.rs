@@ -23,6 +23,8 @@ pub mod speed;
 pub mod unpack;
 pub mod versions;
 
+pub mod wire;
+
 pub use play::Table;
 pub use protocol::{
     Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,

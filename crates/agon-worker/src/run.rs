@@ -11,7 +11,7 @@ use agon_match::CpuShares;
 
 use crate::play::{Played, Table};
 use crate::protocol::{Away, Hall, Job, Nothing, Posted, Program, Try};
-use crate::versions::{Unready, Versions};
+use crate::versions::{Standing, Unready, Versions};
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -28,6 +28,17 @@ pub struct Settings {
 
 /// A lease should last about so long.
 const BATCH: Duration = Duration::from_secs(5);
+
+/// A server that is away is asked again after no longer than this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// A number from 0 up to 1.
+fn chance() -> f64 {
+    let mut bytes = [0; 4];
+    // Without randomness everybody waits equally long.
+    let _ = getrandom::fill(&mut bytes);
+    f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0)
+}
 
 /// A match that waits here for a thread.
 struct Waiting {
@@ -229,9 +240,10 @@ impl Shared<'_> {
             match call() {
                 Ok(answer) => return Some(answer),
                 Err(_) if self.stopped() => return None,
-                Err(_) => self.rest(pause),
+                // Not all of those whom it left at once come back at once.
+                Err(_) => self.rest(pause.mul_f64(0.5 + 0.5 * chance())),
             }
-            pause = (pause * 2).min(Duration::from_secs(15));
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -239,10 +251,11 @@ impl Shared<'_> {
     fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> bool {
         let attempt = job.attempt;
         let void = |nothing: Nothing| self.persist(|| self.hall.void(attempt, &nothing)).is_some();
-        let bots: Vec<BotName> = match self.ready(job) {
+        // Held until the match is over: their files stay so long.
+        let held: Vec<Standing> = match self.ready(job) {
             // Stopped, it is given back; else it is somebody else's by now.
             None => return !self.stopped(),
-            Some(Ok(bots)) => bots,
+            Some(Ok(held)) => held,
             Some(Err(Unready::Unfit(unfit))) => {
                 return void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) });
             }
@@ -253,6 +266,7 @@ impl Shared<'_> {
             Some(false) => return true,
             None => return false,
         }
+        let bots: Vec<BotName> = held.iter().map(|standing| standing.bot.clone()).collect();
         let began = Instant::now();
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
@@ -272,7 +286,7 @@ impl Shared<'_> {
     }
 
     /// The bots of a match, made ready; none when the match is somebody else's, or it is time to stop.
-    fn ready(&self, job: &Job) -> Option<Result<Vec<BotName>, Unready>> {
+    fn ready(&self, job: &Job) -> Option<Result<Vec<Standing>, Unready>> {
         let mut bots = Vec::new();
         for (seat, sitting) in job.seats.iter().enumerate() {
             // What is wrong with others is not the author's who tries something out.

@@ -1,12 +1,13 @@
 //! What was handed in, made ready to play: fetched, unpacked and built once a machine.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
 
 use agon_bot::build::Build;
 use agon_bot::manifest::Manifest;
@@ -50,36 +51,86 @@ pub struct Versions {
     confined: Confined,
     /// The game of the contest.
     game: String,
-    /// One is made ready at a time: a build takes the machine.
-    making: Mutex<()>,
+    /// When there is more than that, those that were not needed for longest go; in bytes.
+    most: u64,
+    /// One is made ready at a time: a build takes the machine. Those that somebody holds stay.
+    making: Mutex<BTreeMap<String, Arc<()>>>,
+}
+
+/// A bot that is ready. Its files stay while this lives.
+pub struct Standing {
+    /// The bot.
+    pub bot: BotName,
+    _held: Option<Arc<()>>,
 }
 
 impl Versions {
     /// Those in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
-        Self { folder, confined, game: game.to_owned(), making: Mutex::new(()) }
+        Self { folder, confined, game: game.to_owned(), most: u64::MAX, making: Mutex::default() }
+    }
+
+    /// The same with so many bytes at most, beside those that are being played.
+    pub fn bounded(self, most: u64) -> Self {
+        Self { most, ..self }
     }
 
     /// The bot to start for a program.
     ///
     /// # Errors
     /// When it cannot be made ready, with whose fault that is.
-    pub fn ready(&self, hall: &dyn Hall, program: &Program) -> Result<BotName, Unready> {
+    pub fn ready(&self, hall: &dyn Hall, program: &Program) -> Result<Standing, Unready> {
         let sha = match program {
-            Program::Builtin(name) => return BotName::parse(name).map_err(Unready::Ours),
+            Program::Builtin(name) => {
+                return BotName::parse(name).map(|bot| Standing { bot, _held: None }).map_err(Unready::Ours);
+            }
             Program::Source(sha) => sha,
         };
         let place = self.folder.join(sha);
-        let making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if !place.join(READY).is_file()
-            && let Err(why) = self.make(hall, sha, &place)
-        {
+        let mut making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let held = making.entry(sha.clone()).or_default().clone();
+        let was_there = place.join(READY).is_file();
+        if !was_there && let Err(why) = self.make(hall, sha, &place) {
             // Nothing half done stays, but what the build said.
             let _ = fs::remove_dir_all(place.join(BOT));
             return Err(why);
         }
+        if self.most < u64::MAX {
+            // Its time is that of its last use.
+            let _ = fs::File::options()
+                .append(true)
+                .open(place.join(READY))
+                .and_then(|file| file.set_modified(SystemTime::now()));
+            if !was_there {
+                self.make_room(&mut making);
+            }
+        }
         drop(making);
-        self.name_of(&place.join(BOT)).map_err(Unready::Ours)
+        let bot = self.name_of(&place.join(BOT)).map_err(Unready::Ours)?;
+        Ok(Standing { bot, _held: Some(held) })
+    }
+
+    /// Removes what was not needed for longest, until the rest is no more than it may be.
+    fn make_room(&self, held: &mut BTreeMap<String, Arc<()>>) {
+        held.retain(|_, holds| Arc::strong_count(holds) > 1);
+        let mut all: Vec<(SystemTime, PathBuf, u64)> = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| {
+                let used = fs::metadata(entry.path().join(READY)).and_then(|about| about.modified());
+                (used.unwrap_or(SystemTime::UNIX_EPOCH), entry.path(), size(&entry.path()))
+            })
+            .collect();
+        all.sort();
+        let mut sum: u64 = all.iter().map(|(.., bytes)| bytes).sum();
+        for (_, place, bytes) in all {
+            let name = place.file_name().map(|name| name.to_string_lossy().into_owned());
+            let is_held = name.is_some_and(|name| held.contains_key(&name));
+            if sum > self.most && !is_held && fs::remove_dir_all(&place).is_ok() {
+                sum -= bytes;
+            }
+        }
     }
 
     /// What the last build of a version said, its end; empty where nothing was built.
@@ -190,6 +241,19 @@ impl Versions {
     }
 }
 
+/// How many bytes the files below a folder take. What cannot be read takes none.
+fn size(folder: &Path) -> u64 {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        sum += match entry.metadata() {
+            Ok(about) if about.is_dir() => size(&entry.path()),
+            Ok(about) => about.len(),
+            Err(_) => 0,
+        };
+    }
+    sum
+}
+
 /// Where the bot lies in the folder of a version.
 const BOT: &str = "bot";
 /// Says that a version is ready.
@@ -262,5 +326,66 @@ fn supervised(command: &mut Command, log: &Path) -> io::Result<ExitStatus> {
             return Err(io::Error::other(why));
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Granted, Nothing, Posted, Private, Report, Try};
+
+    /// A server that has every object: an archive of a bot whose only file holds the object's name, 10 kB long.
+    struct Shelf;
+
+    impl Hall for Shelf {
+        fn lease(&self, _: &str, _: usize) -> Result<Granted, Away> {
+            Ok(Granted::default())
+        }
+        fn start(&self, _: Try) -> Result<bool, Away> {
+            Ok(true)
+        }
+        fn beat(&self, _: i64, _: &[(Try, u32)]) -> Result<bool, Away> {
+            Ok(true)
+        }
+        fn building(&self, _: Try) -> Result<bool, Away> {
+            Ok(true)
+        }
+        fn built(&self, _: Try, _: &[u8]) -> Result<(), Away> {
+            Ok(())
+        }
+        fn post(&self, _: Try, _: &Report, _: &[u8], _: &[Option<Private>]) -> Result<Posted, Away> {
+            Ok(Posted::Kept)
+        }
+        fn void(&self, _: Try, _: &Nothing) -> Result<(), Away> {
+            Ok(())
+        }
+        fn abort(&self, _: i64) -> Result<(), Away> {
+            Ok(())
+        }
+        fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
+            let content = format!("# {sha}{}", " ".repeat(10_000));
+            Ok(crate::pack::of_files([("bot.py", content.as_bytes())].into_iter()).expect("a name"))
+        }
+    }
+
+    #[test]
+    fn what_was_not_needed_for_longest_goes_and_what_is_played_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("work");
+        let versions = Versions::new(place.clone(), Confined::No, "any").bounded(25_000);
+        let ready = |name: &str| match versions.ready(&Shelf, &Program::Source(name.to_owned())) {
+            Ok(standing) => standing,
+            Err(why) => panic!("{name}: {why:?}"),
+        };
+        let there = |name: &str| place.join(name).join(READY).is_file();
+        let played = ready("a");
+        drop(ready("b"));
+        drop(ready("c"));
+        assert!(there("a") && !there("b") && there("c"), "three are too many, and the first is held");
+        drop(ready("b"));
+        assert!(there("a") && there("b") && !there("c"));
+        drop(played);
+        drop(ready("c"));
+        assert!(!there("a") && there("b") && there("c"), "nobody holds it any more");
     }
 }

@@ -7,7 +7,7 @@ use crate::online::{login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament};
 use crate::workshop::{bench, conform, docs, library, maps};
-use crate::{play, replay, serve, viewer};
+use crate::{play, replay, serve, viewer, work};
 
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
@@ -100,6 +100,9 @@ pub enum Command {
     /// Run a contest: a ladder that bots are handed in to, with a worker inside
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeOptions),
+    /// Play matches of a contest that runs elsewhere, with a token of its organiser
+    #[command(after_help = work::EXAMPLES)]
+    Work(work::WorkOptions),
     /// Check a contest that was exported: its log, its matches, its table
     #[command(after_help = serve::kept::EXAMPLES)]
     Verify(serve::kept::VerifyOptions),

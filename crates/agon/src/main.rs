@@ -17,6 +17,7 @@ mod schema;
 mod series;
 mod serve;
 mod viewer;
+mod work;
 mod workshop;
 
 use std::process::ExitCode;
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         Command::Versions(options) => look::versions(&options),
         Command::Logs(options) => logs::run(&options),
         Command::Serve(options) => serve::run(&options),
+        Command::Work(options) => work::run(&options),
         Command::Verify(options) => serve::kept::verify(&options),
         Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),

@@ -121,6 +121,7 @@ fn page() -> String {
         "A contest that goes on",
         &generated![
             serve::json::Contest<'_>,
+            serve::json::Worker<'_>,
             serve::json::Matches,
             serve::json::Verified<'_>,
             agon_ladder::Line,

@@ -9,7 +9,7 @@ pub mod describe;
 mod about;
 mod asked;
 mod matches;
-mod read;
+pub(crate) mod read;
 mod told;
 mod versions;
 

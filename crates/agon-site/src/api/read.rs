@@ -59,7 +59,8 @@ pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
     Ok(bytes)
 }
 
-fn wrong(why: &str) -> Problem {
+/// That what came cannot be read, and why.
+pub fn wrong(why: &str) -> Problem {
     // It may quote what was sent.
     let why: String = why.chars().filter(|sign| !sign.is_control()).take(300).collect();
     Problem::new(

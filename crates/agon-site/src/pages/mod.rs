@@ -21,6 +21,7 @@ mod team;
 mod trial;
 pub(crate) mod upload;
 mod version;
+mod workers;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -98,6 +99,9 @@ pub const ROUTES: &[Route] = &[
     get("/organise/people", Verb::Organise, Of::Contest, || asked(everybody::people)),
     post("/organise/people", Verb::Organise, Of::Contest, || sent(everybody::enrol)),
     post("/organise/reset", Verb::Organise, Of::Contest, || sent(everybody::reset)),
+    get("/organise/workers", Verb::Organise, Of::Contest, || asked(workers::page)),
+    post("/organise/workers", Verb::Organise, Of::Contest, || sent(workers::enrol)),
+    post("/organise/workers/revoke", Verb::Organise, Of::Contest, || sent(workers::revoke)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
     // Files of ours.

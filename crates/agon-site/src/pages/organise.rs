@@ -13,14 +13,12 @@ use serde::Deserialize;
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
-use crate::pages::words;
+use crate::pages::{words, workers};
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::{Answers, LARGEST_TEAM};
 
 const HOUR: i64 = 3_600_000;
-/// A worker that was not heard of for so long is silent, in milliseconds.
-const SILENT: i64 = 60_000;
 /// The longest announcement, in characters.
 const LONGEST: usize = 500;
 
@@ -69,7 +67,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         }
         div.columns {
             div {
-                (workers_table(&ask, &workers))
+                (workers::card(&ask, &workers))
                 section.card {
                     header { h2 { "Failures in the last hour" } }
                     @if failures.is_empty() { p.empty { "None." } }
@@ -130,8 +128,10 @@ fn answer(
     rate: i64,
     owed: i64,
 ) -> (String, String) {
-    let silent: Vec<&Working> =
-        workers.iter().filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > SILENT).collect();
+    let silent: Vec<&Working> = workers
+        .iter()
+        .filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > workers::SILENT)
+        .collect();
     let pace = match (owed, rate) {
         (0, _) => {
             "Every version has its matches; the ladder rests until somebody hands something in.".to_owned()
@@ -166,35 +166,13 @@ fn answer(
         );
         return (format!("{} is silent", worker.name), text);
     }
-    if counts.oldest.is_some_and(|oldest| ask.now.0 - oldest.0 > 10 * SILENT) {
+    if counts.oldest.is_some_and(|oldest| ask.now.0 - oldest.0 > 10 * workers::SILENT) {
         return (
             "Jobs wait for long".to_owned(),
             format!("The oldest waits for more than ten minutes: nobody plays, or too few do. {pace}"),
         );
     }
     ("Nothing is wrong".to_owned(), pace)
-}
-
-fn workers_table(ask: &Ask, workers: &[Working]) -> Markup {
-    html! {
-        section.card {
-            header { h2 { "Workers" } span.faint { "who plays the matches" } }
-            table.dense {
-                thead { tr { th scope="col" { "Machine" } th.number scope="col" { "Plays" } th scope="col" { "Sandbox" } th.number scope="col" { "Void" } th scope="col" { "State" } } }
-                tbody { @for worker in workers { tr {
-                    td { b { (worker.name) } }
-                    td.number { (worker.playing) }
-                    td { (worker.level) }
-                    td.number { (worker.wasted) }
-                    td {
-                        @if worker.playing == 0 { (chip("", "pause", "idle")) }
-                        @else if ask.now.0 - worker.seen.0 > SILENT { (chip("bad", "warn", &format!("silent for {}", words::ago(worker.seen, ask.now)))) }
-                        @else { (chip("good", "play", "playing")) }
-                    }
-                } } }
-            }
-        }
-    }
 }
 
 /// Neighbours of whom nobody knows yet who is better.

@@ -83,8 +83,12 @@ impl Act for Post {
             if before == sha {
                 return Ok(PostReply::Same);
             }
+            let worker: String = sqlx::query_scalar("SELECT name FROM workers WHERE id = $1")
+                .bind(self.worker.0)
+                .fetch_one(&mut *conn)
+                .await?;
             let object = format!("match {} try {}", self.attempt.game, self.attempt.n);
-            let detail = format!("worker {} posted {before} and then {sha}", self.worker);
+            let detail = format!("worker {worker}: posted {before} and then {sha}");
             note(conn, tried.contest, self.now, ["server", "alarm", &object, &detail]).await?;
             return Ok(PostReply::Conflict);
         }

@@ -155,21 +155,6 @@ pub struct Failure {
     pub count: i64,
 }
 
-/// Somebody who plays matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Working {
-    /// Its name.
-    pub name: String,
-    /// How far bots are held back there.
-    pub level: String,
-    /// When it was last heard of.
-    pub seen: Time,
-    /// How many matches it has now.
-    pub playing: i64,
-    /// How many of its tries came to nothing in the last hour.
-    pub wasted: i64,
-}
-
 /// A page shows so many matches.
 pub const PAGE: i64 = 50;
 
@@ -439,24 +424,6 @@ impl Store {
         .fetch_one(&self.reader)
         .await?;
         Ok(count)
-    }
-
-    /// Those who play matches, whoever was heard of last first.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn working(&self, since: Time) -> Result<Vec<Working>, StoreError> {
-        let rows: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
-            "SELECT w.name, w.level, w.seen_ms, (SELECT count(*) FROM jobs j JOIN leases l ON l.id = j.lease_id \
-             WHERE l.worker_id = w.id), (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 \
-             AND a.how IN ('lost', 'void', 'mismatch')) FROM workers w ORDER BY w.seen_ms DESC LIMIT 100",
-        )
-        .bind(since.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let working =
-            |(name, level, seen, playing, wasted)| Working { name, level, seen: Time(seen), playing, wasted };
-        Ok(rows.into_iter().map(working).collect())
     }
 
     /// The number of the last entry of the audit log: whoever kept something looks whether it is the same.

@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,23 @@ pub struct Login {
     /// Whether the token may go unencrypted to a public address.
     #[serde(default)]
     pub plain_http: bool,
+}
+
+/// A longer token is none, in bytes.
+pub const LONGEST: u64 = 1024;
+
+/// The token in a file; `-` for standard input.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn token(file: &Path) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::usage(format!("--token-file {}: {error}", file.display()));
+    let mut text = String::new();
+    match file == Path::new("-") {
+        true => io::stdin().lock().take(LONGEST).read_to_string(&mut text).map_err(failed)?,
+        false => File::open(file).map_err(failed)?.take(LONGEST).read_to_string(&mut text).map_err(failed)?,
+    };
+    Ok(text.trim().to_owned())
 }
 
 /// Where they are kept.

@@ -9,6 +9,7 @@ pub mod git;
 pub mod here;
 pub mod languages;
 pub mod logins;
+pub mod machine;
 pub mod online;
 pub mod sandbox;
 pub mod screen;

@@ -9,9 +9,10 @@ use std::io::Read as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
-use agon_api::{LARGEST_ANSWER, Problem, ROOT};
+use agon_api::{LARGEST_ANSWER, Problem};
 use agon_site::listen::is_private;
 use clap::Args;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::{Response, Uri, header};
 use ureq::{Agent, Body, Proxy};
@@ -168,6 +169,8 @@ pub struct Online {
     pub address: Address,
     agent: Agent,
     token: Option<String>,
+    /// Below this path of it lies all that is asked for.
+    root: &'static str,
 }
 
 impl Online {
@@ -194,7 +197,12 @@ impl Online {
             .timeout_connect(Some(CONNECT))
             .user_agent(agon_replay::data::PROGRAM)
             .build();
-        Ok(Self { address, agent: config.new_agent(), token })
+        Ok(Self { address, agent: config.new_agent(), token, root: agon_api::ROOT })
+    }
+
+    /// The same for what lies below another path.
+    pub fn below(self, root: &'static str) -> Self {
+        Self { root, ..self }
     }
 
     /// Asks for something, with these words in the query.
@@ -238,12 +246,26 @@ impl Online {
         self.json(self.call(path, query, Some(file), FILE)?)
     }
 
+    /// Sends JSON.
+    ///
+    /// # Errors
+    /// When it was not taken.
+    pub fn tell<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        what: &impl Serialize,
+    ) -> Result<T, Trouble> {
+        let json = serde_json::to_vec(what).map_err(|error| Trouble::Strange(error.to_string()))?;
+        self.json(self.call(path, query, Some(&json), ANSWER)?)
+    }
+
     /// Fetches a file of at most so many bytes.
     ///
     /// # Errors
     /// When it does not come whole.
-    pub fn fetch(&self, path: &str, most: u64) -> Result<Vec<u8>, Trouble> {
-        self.bytes(self.call(path, &[], None, FILE)?, most)
+    pub fn fetch(&self, path: &str, query: &[(&str, String)], most: u64) -> Result<Vec<u8>, Trouble> {
+        self.bytes(self.call(path, query, None, FILE)?, most)
     }
 
     /// Asks, or sends a file.
@@ -254,7 +276,7 @@ impl Online {
         file: Option<&[u8]>,
         patience: Duration,
     ) -> Result<Response<Body>, Trouble> {
-        let mut address = format!("{}{ROOT}{path}", self.address);
+        let mut address = format!("{}{}{path}", self.address, self.root);
         for (number, (name, value)) in query.iter().enumerate() {
             address += &format!("{}{name}={}", if number == 0 { '?' } else { '&' }, escaped(value));
         }

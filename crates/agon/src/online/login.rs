@@ -1,8 +1,7 @@
 //! `agon login` and `agon logout`.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_api::{Contest, Me};
 use clap::Args;
@@ -46,16 +45,13 @@ pub struct LogoutOptions {
     pub url: Option<String>,
 }
 
-/// A longer token is none.
-const LONGEST: u64 = 1024;
-
 /// Runs `agon login`.
 pub fn login(options: &LoginOptions) -> Done {
     let address = Address::parse(&options.url)?;
     // Is a contest there at all? That is asked without a token.
     let contest: Contest = Online::new(address.clone(), None, options.plain_http)?.get("/contest", &[])?;
     let token = match &options.token_file {
-        Some(file) => from_file(file)?,
+        Some(file) => logins::token(file)?,
         None => typed(&address, &shown(&contest.title))?,
     };
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -112,16 +108,6 @@ pub fn logout(options: &LogoutOptions) -> Done {
     }
 }
 
-fn from_file(file: &Path) -> Result<String, Failure> {
-    let failed = |error: io::Error| Failure::usage(format!("--token-file {}: {error}", file.display()));
-    let mut text = String::new();
-    match file == Path::new("-") {
-        true => io::stdin().lock().take(LONGEST).read_to_string(&mut text).map_err(failed)?,
-        false => File::open(file).map_err(failed)?.take(LONGEST).read_to_string(&mut text).map_err(failed)?,
-    };
-    Ok(text.trim().to_owned())
-}
-
 /// Asks for the token. What is typed is not shown.
 fn typed(address: &Address, title: &str) -> Result<String, Failure> {
     eprintln!("Make a token for {title} on {address}/account, copy it, and put it in here:");
@@ -133,7 +119,7 @@ fn typed(address: &Address, title: &str) -> Result<String, Failure> {
         let _ = tcsetattr(&stdin, OptionalActions::Now, &silent);
     }
     let mut text = String::new();
-    let read = stdin.lock().take(LONGEST).read_line(&mut text);
+    let read = stdin.lock().take(logins::LONGEST).read_line(&mut text);
     if let Some(before) = &before {
         let _ = tcsetattr(&stdin, OptionalActions::Now, before);
         eprintln!();

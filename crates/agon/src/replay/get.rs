@@ -153,7 +153,7 @@ fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
 
 /// Fetches one: whole, or not at all.
 fn fetch(online: &Online, id: i64, path: &Path) -> Done {
-    let bytes = online.fetch(&format!("/matches/{id}/replay"), LARGEST_REPLAY)?;
+    let bytes = online.fetch(&format!("/matches/{id}/replay"), &[], LARGEST_REPLAY)?;
     Replay::read(&bytes).map_err(|error| {
         Failure::own(format!("match {id}: what came is no replay: {error}; nothing was written"))
     })?;

@@ -15,8 +15,8 @@ use agon_worker::{Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
-use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, founding, machine, now, pages, runtime};
+use crate::common::{self, Done, Failure, machine};
+use crate::serve::{ServeOptions, founding, now, pages, runtime};
 
 /// The server looks after everything this often.
 const TICK: Duration = Duration::from_millis(50);

@@ -3,7 +3,9 @@
 use agon_ladder::{Line, Place};
 use agon_server::Status;
 use agon_server::export::Report;
+use agon_store::reads::Working;
 use agon_store::{Event, Version};
+use agon_worker::wire::Machine;
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -111,6 +113,56 @@ impl<'a> Verified<'a> {
             recomputed: report.recomputed,
             seeds: report.seeds,
             places: &report.table.places,
+        }
+    }
+}
+
+/// A machine that plays: one of `serve workers`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Worker<'a> {
+    pub name: &'a str,
+    /// How it holds bots; empty before it introduced itself.
+    pub sandbox: &'a str,
+    /// How often in a second one of its CPUs does the fixed piece of work; null for the worker inside, and before it introduced
+    /// itself.
+    pub speed: Option<f64>,
+    /// Matches that it plays at once.
+    pub jobs: Option<u32>,
+    /// When it was last heard of, in milliseconds of the epoch; null where it never was.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub seen: Option<i64>,
+    /// When its token was revoked.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub revoked: Option<i64>,
+    /// Matches that it has now.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub in_hand: i64,
+    /// Results of the last hour.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub posted: i64,
+    /// Tries of the last hour that came to nothing.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub void: i64,
+    /// Results that their replays did not bear out, ever.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub mismatches: i64,
+}
+
+impl<'a> Worker<'a> {
+    pub fn new(worker: &'a Working) -> Self {
+        let machine = worker.about.as_deref().and_then(|about| serde_json::from_str::<Machine>(about).ok());
+        Self {
+            name: &worker.name,
+            sandbox: &worker.level,
+            speed: machine.as_ref().map(|machine| machine.speed),
+            jobs: machine.as_ref().map(|machine| machine.jobs),
+            seen: Some(worker.seen.0).filter(|seen| *seen > 0),
+            revoked: worker.revoked.map(|at| at.0),
+            in_hand: worker.playing,
+            posted: worker.posted,
+            void: worker.wasted,
+            mismatches: worker.lies,
         }
     }
 }

@@ -6,8 +6,8 @@ mod going;
 pub mod json;
 pub mod kept;
 mod look;
-mod machine;
 mod pages;
+mod workers;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,7 @@ Examples:
   agon serve autumn --lan --port 80                for everybody in the room
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
+  agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
@@ -133,6 +134,28 @@ pub enum ServeCommand {
         #[arg(long)]
         reveal: bool,
     },
+    /// Make the token with which another machine joins (`agon work`); it is printed this once
+    Worker {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// What the machine is called
+        name: String,
+    },
+    /// List the machines that play
+    Workers {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// Prints them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a machine's token; what it has in hand is played by others
+    Revoke {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The machine's name
+        name: String,
+    },
     /// Play nothing until it is resumed; nothing is lost
     Pause {
         /// The contest's folder.
@@ -159,6 +182,9 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
+        (Some(ServeCommand::Worker { dir, name }), _) => workers::enrol(dir, name),
+        (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
+        (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
         (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
         (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),
         (Some(ServeCommand::Backup { dir, file }), _) => kept::backup(dir, file),

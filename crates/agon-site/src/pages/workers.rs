@@ -1,0 +1,184 @@
+//! The organiser's page of the machines that play: who they are, what each has in hand, and their tokens.
+
+use agon_store::acts::{Enrol, Enrolled, Revoke};
+use agon_store::reads::Working;
+use agon_store::{Time, WorkerId};
+use agon_worker::wire::Machine;
+use axum::Form;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::gate::Ask;
+use crate::pages::draw::chip;
+use crate::pages::frame::{self, Here, token, wrong};
+use crate::pages::words;
+use crate::problem::Problem;
+use crate::secrets;
+
+/// A worker that was not heard of for so long is silent, in milliseconds.
+pub const SILENT: i64 = 60_000;
+const HOUR: i64 = 3_600_000;
+
+/// What the forms here send.
+#[derive(Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    worker: i64,
+}
+
+/// What a worker said of its machine.
+fn machine(worker: &Working) -> Option<Machine> {
+    serde_json::from_str(worker.about.as_deref()?).ok()
+}
+
+fn state(ask: &Ask, worker: &Working) -> Markup {
+    let quiet = ask.now.0 - worker.seen.0 > SILENT;
+    let ago = || words::ago(worker.seen, ask.now);
+    match worker {
+        Working { revoked: Some(_), .. } => chip("", "cross", "revoked"),
+        Working { seen: Time(0), .. } => chip("", "clock", "never came"),
+        Working { playing: 1.., .. } if quiet => chip("bad", "warn", &format!("silent for {}", ago())),
+        Working { playing: 1.., .. } => chip("good", "play", "playing"),
+        // The one inside has no token, and is asked for nothing while there is nothing to play.
+        Working { made: Some(_), .. } if quiet => chip("", "pause", &format!("away for {}", ago())),
+        _ => chip("", "pause", "idle"),
+    }
+}
+
+/// Of its tries of the last hour, how many came to nothing.
+fn void(worker: &Working) -> String {
+    match worker.posted + worker.wasted {
+        0 => "–".to_owned(),
+        _ if worker.wasted == 0 => "0".to_owned(),
+        tries => format!(
+            "{} ({})",
+            words::count(worker.wasted),
+            words::percent(worker.wasted as f64 / tries as f64)
+        ),
+    }
+}
+
+/// The part of the cockpit.
+pub fn card(ask: &Ask, workers: &[Working]) -> Markup {
+    html! {
+        section.card {
+            header { h2 { "Workers" } a href="/organise/workers" { "All of them, tokens" } }
+            table.dense {
+                thead { tr { th scope="col" { "Machine" } th.number scope="col" { "In hand" } th.number scope="col" { "Last hour" } th.number scope="col" { "Void" } th scope="col" { "State" } } }
+                tbody { @for worker in workers.iter().filter(|worker| worker.revoked.is_none()) { tr {
+                    td { b { (worker.name) } @if worker.lies > 0 { " " (chip("bad", "warn", "alarm")) } }
+                    td.number { (worker.playing) }
+                    td.number { (words::count(worker.posted)) }
+                    td.number { (void(worker)) }
+                    td { (state(ask, worker)) }
+                } } }
+            }
+        }
+    }
+}
+
+/// All of them.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    whole(&ask, None, None).await
+}
+
+async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Problem> {
+    let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
+    let elsewhere = workers.iter().filter(|worker| worker.made.is_some() && worker.revoked.is_none()).count();
+    let lying = workers.iter().find(|worker| worker.lies > 0 && worker.revoked.is_none());
+    let silent = workers
+        .iter()
+        .find(|worker| worker.revoked.is_none() && worker.playing > 0 && ask.now.0 - worker.seen.0 > SILENT);
+    let answer = match (lying, silent, elsewhere) {
+        (Some(worker), ..) => format!("{} posted what its replays do not bear out", worker.name),
+        (_, Some(worker), _) => format!("{} is silent", worker.name),
+        (_, _, 0) => "Only this machine plays".to_owned(),
+        _ => format!("{} beside this one", words::many(elsewhere as i64, "machine plays", "machines play")),
+    };
+    let lead = match lying {
+        Some(_) => {
+            "Nothing of that counted: those matches were played again. Whoever does so is broken or lies; revoke its token."
+        }
+        None => {
+            "Another machine needs an address and a token, and no open port. It proves its sandbox and its speed when it comes, and may vanish at any moment."
+        }
+    };
+    let content = html! {
+        @if let Some((name, secret)) = made { section.card {
+            header { h2 { "The token of " (name) } }
+            div.in {
+                p { code.secret { (secret) } }
+                p { "It is shown this once. Put it into a file on that machine, which needs " a href="/get" { "agon" } ", and there:" }
+                pre { "agon work " (ask.address) " --token-file FILE" }
+            }
+        } }
+        section.card {
+            header { h2 { "Machines" } span.faint { "counts are of the last hour" } }
+            table.dense {
+                thead { tr {
+                    th scope="col" { "Machine" } th scope="col" { "State" } th.number scope="col" { "In hand" } th.number scope="col" { "Results" }
+                    th.number scope="col" { "Void" } th.number.wide scope="col" { "Alarms, ever" } th.wide scope="col" { "Sandbox" } th.number.wide scope="col" { "Speed" }
+                    th.number.wide scope="col" { "Heard of" } th scope="col" { "" }
+                } }
+                tbody { @for worker in &workers { (line(ask, worker)) } }
+            }
+        }
+        form.card.form method="post" action="/organise/workers" {
+            h2 { "Another machine" }
+            (wrong(why))
+            (token(ask))
+            (frame::field("What it is called", "Each machine has a token of its own.", html! { input name="name" required maxlength="32" placeholder="hall-3"; }))
+            button.main { "Make its token" }
+        }
+        p.faint.foot { "Speed is how often in a second one of its CPUs does a fixed piece of work; a machine outside of the contest's band is refused, with the figures. The band stands in contest.toml: [workers] speed, tolerance." }
+    };
+    Ok(frame::page(ask, Here::Organise, &answer, lead, content))
+}
+
+fn line(ask: &Ask, worker: &Working) -> Markup {
+    let machine = machine(worker);
+    html! { tr {
+        td { b { (worker.name) } @if worker.made.is_none() { " " span.faint { "this machine" } } }
+        td { (state(ask, worker)) }
+        td.number { (worker.playing) @if let Some(machine) = &machine { span.faint { " of " (machine.jobs) } } }
+        td.number { (words::count(worker.posted)) }
+        td.number { (void(worker)) }
+        td.number.wide { @if worker.lies > 0 { b { (words::count(worker.lies)) } } @else { "0" } }
+        td.wide { (worker.level) @if let Some(attacks) = machine.as_ref().and_then(|machine| machine.attacks) { span.faint { ", " (attacks) " attacks held" } } }
+        td.number.wide { @if let Some(machine) = &machine { (format!("{:.0}", machine.speed)) } @else { "–" } }
+        td.number.wide { @if worker.seen.0 > 0 { (words::ago(worker.seen, ask.now)) " ago" } @else { "–" } }
+        td.number { @if worker.made.is_some() && worker.revoked.is_none() {
+            form method="post" action="/organise/workers/revoke" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Revoke" } }
+        } }
+    } }
+}
+
+/// Makes a token.
+pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let again = async |why: &str| -> Result<Response, Problem> {
+        Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
+    };
+    let name = typed.name.trim().to_owned();
+    if agon_server::check_name(&name).is_err() {
+        return again("A machine's name has 1 to 32 letters, digits, single blanks, -, _ and full stops.")
+            .await;
+    }
+    let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
+    let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);
+    match ask.site.store().act(Enrol { contest, name: name.clone(), sha, actor, now }).await? {
+        Enrolled::New(_) => Ok(whole(&ask, None, Some((&name, &secret))).await?.into_response()),
+        Enrolled::Taken(other) => again(&format!("There is a machine {other} already.")).await,
+        Enrolled::TooMany => again("There are as many machines as there may be: revoke some.").await,
+    }
+}
+
+/// Ends a token.
+pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
+    Ok(Redirect::to("/organise/workers"))
+}

@@ -1,0 +1,274 @@
+//! Machines that play: what [`agon_worker::wire`] says, over HTTP. Who asks is known by a worker's token, and has introduced
+//! itself before it gets anything.
+//!
+//! Every act has a name (a request, a try of a match), so that one whose answer was lost is repeated. Nothing that comes is
+//! believed: a result counts after its replay was computed again.
+
+use agon_server::asked::LEASE_MS;
+use agon_store::WorkerId;
+use agon_store::acts::Admit;
+use agon_store::reads::AtWork;
+use agon_worker::wire::{
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, MOST_LEASED, Machine, Received,
+    Result as Sent, Voided, Wanted, Welcome, Yours,
+};
+use agon_worker::{Granted, Posted, Try};
+use axum::Json;
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get as asked_for, post as sent};
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use crate::api::read::{self, Of, Sent as Told};
+use crate::gate::Ask;
+use crate::problem::Problem;
+use crate::rights::{Actor, Verb};
+use crate::routes::{Of as What, Route, get, post};
+
+/// The routes.
+pub const ROUTES: &[Route] = &[
+    get("/work/v1", Verb::Work, What::Contest, || asked_for(welcome)).apart(),
+    post("/work/v1/hello", Verb::Work, What::Contest, || sent(hello)).apart(),
+    post("/work/v1/lease", Verb::Work, What::Contest, || sent(lease)).apart(),
+    post("/work/v1/start", Verb::Work, What::Contest, || sent(start)).apart(),
+    post("/work/v1/beat", Verb::Work, What::Contest, || sent(beat)).apart(),
+    post("/work/v1/building", Verb::Work, What::Contest, || sent(building)).apart(),
+    post("/work/v1/built", Verb::Work, What::Contest, || sent(built)).apart().uploads(),
+    post("/work/v1/result", Verb::Work, What::Contest, || sent(result)).apart().uploads(),
+    post("/work/v1/void", Verb::Work, What::Contest, || sent(void)).apart(),
+    post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
+    get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
+];
+
+/// So many results are taken in at once: each is held whole.
+static ROOM: Semaphore = Semaphore::const_new(8);
+
+/// A name of a machine, a level or the like is no longer, in characters.
+const LONGEST_WORD: usize = 200;
+
+/// The program of whoever asks.
+#[derive(Deserialize)]
+pub struct Program {
+    program: String,
+}
+
+/// Which process asks.
+#[derive(Deserialize)]
+pub struct Run {
+    run: String,
+}
+
+/// Whose build.
+#[derive(Deserialize)]
+pub struct Built {
+    run: String,
+    game: i64,
+    n: i64,
+}
+
+/// Which source.
+#[derive(Deserialize)]
+pub struct Source {
+    run: String,
+    sha: String,
+}
+
+fn worker(ask: &Ask) -> Result<&AtWork, Problem> {
+    match &ask.actor {
+        Actor::Worker(worker) => Ok(worker),
+        _ => Err(Problem::ours()),
+    }
+}
+
+/// The worker, where this process of it is the one that was admitted.
+fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
+    let worker = worker(ask)?;
+    if worker.run.as_deref() == Some(run) {
+        return Ok(worker.id);
+    }
+    let text = "This process has not introduced itself, or another one did after it with the same token: each machine has a token \
+                of its own.";
+    Err(Problem::new(StatusCode::CONFLICT, "Not admitted", text))
+}
+
+/// Two programs of different versions do not play one contest.
+fn same_program(ask: &Ask, theirs: &str) -> Result<(), Problem> {
+    let own = agon_replay::data::PROGRAM;
+    if theirs == own {
+        return Ok(());
+    }
+    let theirs: String = theirs.chars().filter(|sign| !sign.is_control()).take(60).collect();
+    let text = format!(
+        "This contest wants {own}, and the worker is {theirs}. {}/get says where that one comes from.",
+        ask.address
+    );
+    Err(Problem::new(StatusCode::CONFLICT, "Another agon is wanted", text))
+}
+
+/// What is played.
+pub async fn welcome(ask: Ask, Of(theirs): Of<Program>) -> Result<Json<Welcome>, Problem> {
+    same_program(&ask, &theirs.program)?;
+    Ok(Json(Welcome {
+        program: agon_replay::data::PROGRAM.to_owned(),
+        title: ask.settings.title.clone(),
+        worker: worker(&ask)?.name.clone(),
+        terms: ask.site.server.terms().clone(),
+        trusts_bots: ask.settings.trusts_bots,
+        packages: ask.settings.packages.clone(),
+        beat_ms: (LEASE_MS / 3).unsigned_abs(),
+    }))
+}
+
+/// A process introduces itself; its machine has to be fit.
+pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
+    same_program(&ask, &hello.program)?;
+    let worker = worker(&ask)?;
+    check_name(&hello.run)?;
+    let machine = hello.machine;
+    if let Some(why) = unfit(&ask, worker.id, &machine).await? {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
+    }
+    let about = serde_json::to_string(&machine).map_err(|_| Problem::ours())?;
+    let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
+    match ask.site.store().act(admit).await? {
+        true => Ok(Json(Admitted { worker: worker.name.clone() })),
+        // Revoked just now: the next request hears of it.
+        false => Err(Problem::nothing()),
+    }
+}
+
+/// Why a machine cannot play here, with the figures; none when it can.
+async fn unfit(ask: &Ask, worker: WorkerId, machine: &Machine) -> Result<Option<String>, Problem> {
+    let words = machine.packages.iter().chain(&machine.languages).chain([&machine.level, &machine.kernel]);
+    if words.clone().count() > 200 || words.into_iter().any(|word| word.chars().count() > LONGEST_WORD) {
+        return Ok(Some("It says more of itself than any machine has.".to_owned()));
+    }
+    if !matches!(machine.level.as_str(), "A" | "B") && !ask.settings.trusts_bots {
+        return Ok(Some(format!(
+            "It holds bots like this: {}. Strangers' bots are played in a sandbox of level A or B; `agon doctor` says on that machine what is missing.",
+            machine.level
+        )));
+    }
+    if !machine.speed.is_finite() || machine.speed <= 0.0 {
+        return Ok(Some("Its speed is no number above 0.".to_owned()));
+    }
+    let (speed, whose) = match ask.settings.workers.speed {
+        Some(speed) => (Some(speed), "contest.toml"),
+        None => match ask.site.machine().and_then(|own| own.speed) {
+            Some(speed) => (Some(speed), "the server's machine"),
+            None => {
+                let first = ask.site.store().first_machine(worker).await?;
+                let first = first.and_then(|about| serde_json::from_str::<Machine>(&about).ok());
+                (first.map(|first| first.speed), "the first machine that joined")
+            }
+        },
+    };
+    if let Some(speed) = speed {
+        let tolerance = ask.settings.workers.tolerance / 100.0;
+        let (low, high) = (speed * (1.0 - tolerance), speed * (1.0 + tolerance));
+        if !(low..=high).contains(&machine.speed) {
+            return Ok(Some(format!(
+                "Its speed is {:.0}, and the contest's is {speed:.0} ± {:.0} % ({whose}): from {low:.0} to {high:.0}. Bots have the same time \
+                 everywhere, so that a machine of another speed would change results. Where something else runs on it, end that; \
+                 the organiser sets the band in contest.toml, [workers] speed and tolerance.",
+                machine.speed, ask.settings.workers.tolerance
+            )));
+        }
+    }
+    let mut wanted = ask.settings.packages.clone();
+    wanted.retain(|package| !machine.packages.contains(package));
+    if !wanted.is_empty() {
+        return Ok(Some(format!(
+            "It lacks packages that all bots find here: {}. Copy these folders from the organiser, and name each with --packages.",
+            wanted.join(", ")
+        )));
+    }
+    let languages = ask.site.machine().map(|own| own.languages.as_slice()).unwrap_or_default();
+    let lacks: Vec<&str> = languages
+        .iter()
+        .map(|language| language.name.as_str())
+        .filter(|name| !machine.languages.iter().any(|own| own == name))
+        .collect();
+    if !lacks.is_empty() {
+        return Ok(Some(format!(
+            "It lacks what bots find on the server's machine: {}. What is missing would look like its author's mistake. Install it there.",
+            lacks.join(", ")
+        )));
+    }
+    Ok(None)
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if good { Ok(()) } else { Err(Problem::wrong(format!("A name has 1 to {LONGEST_NAME} signs of ASCII."))) }
+}
+
+/// Matches are wanted.
+pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    check_name(&wanted.request)?;
+    let granted =
+        ask.site.server.lease(worker, &wanted.request, wanted.most.min(MOST_LEASED), ask.now).await?;
+    Ok(Json(granted))
+}
+
+/// A match begins.
+pub async fn start(ask: Ask, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    Ok(Json(Yours { yours: ask.site.server.start(worker, attempt, ask.now).await? }))
+}
+
+/// A lease is renewed.
+pub async fn beat(ask: Ask, Of(own): Of<Run>, Told(beat): Told<Beat>) -> Result<Json<Yours>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    Ok(Json(Yours { yours: ask.site.server.beat(worker, beat.lease, ask.now).await? }))
+}
+
+/// A version is being built.
+pub async fn building(ask: Ask, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    Ok(Json(Yours { yours: ask.site.server.building(worker, attempt, ask.now).await? }))
+}
+
+/// It was built; what the build said comes as it is.
+pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
+    let attempt = Try { game: own.game, n: own.n };
+    ask.site.server.built(worker, attempt, &log).await?;
+    Ok(Json(()))
+}
+
+/// A match is over.
+pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Received>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    let bytes = read::file(body, LARGEST_RESULT).await?;
+    let (line, replay) = Sent::read(&bytes).map_err(|why| read::wrong(&why))?;
+    let parts = (&line.report, replay, &line.own[..]);
+    let posted: Posted = ask.site.server.post(worker, line.attempt, parts, ask.now).await?;
+    Ok(Json(Received { posted }))
+}
+
+/// A match came to nothing.
+pub async fn void(ask: Ask, Of(own): Of<Run>, Told(voided): Told<Voided>) -> Result<Json<()>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    ask.site.server.void(worker, voided.attempt, &voided.nothing, ask.now).await?;
+    Ok(Json(()))
+}
+
+/// Something is given back.
+pub async fn abort(ask: Ask, Of(own): Of<Run>, Told(back): Told<Back>) -> Result<Json<()>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    ask.site.server.abort(worker, back.lease, ask.now).await?;
+    Ok(Json(()))
+}
+
+/// What somebody handed in, for a match that the worker has in hand.
+pub async fn source(ask: Ask, Of(own): Of<Source>) -> Result<Response, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    let bytes = ask.site.server.fetch_for(worker, &own.sha).await?.ok_or_else(Problem::nothing)?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+}

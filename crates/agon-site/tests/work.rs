@@ -1,0 +1,407 @@
+//! Machines that join over the wire: an honest one, and one that lies in every way there is.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use agon_bot::BotName;
+use agon_server::status;
+use agon_site::Way;
+use agon_store::acts::Revoke;
+use agon_store::{LoginKind, WorkerId};
+use agon_worker::play::{Played, Whole};
+use agon_worker::wire::{
+    Back, Beat, Hello, Machine, Received, Result as Sent, Voided, Wanted, Welcome, Yours,
+};
+use agon_worker::{Granted, Job, Nothing, Posted, Program, Stage, Try, Unfit};
+use common::{Answer, Browser, World};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A contest in which a machine of speed 100 without a sandbox is welcome.
+async fn world() -> World {
+    let world = World::with("sign_up = \"open\"", Way::Loopback).await;
+    let file = world.folder.path().join("contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    let more = "\n[sandbox]\ntrust_bots = true\n[workers]\nspeed = 100.0\ntolerance = 10\n";
+    std::fs::write(file, text + more).expect("written");
+    world.site.read_settings().expect("good");
+    world
+}
+
+/// A program at the wire.
+struct Worker {
+    id: WorkerId,
+    http: Browser,
+    run: String,
+    requests: u32,
+}
+
+fn machine() -> Machine {
+    Machine {
+        level: "not confined".into(),
+        attacks: None,
+        speed: 100.0,
+        cpus: 2,
+        jobs: 1,
+        kernel: "6.1".into(),
+        packages: Vec::new(),
+        languages: Vec::new(),
+    }
+}
+
+impl Worker {
+    /// One with a token, that has not introduced itself.
+    async fn stranger(world: &World, name: &str) -> Self {
+        let (worker, http) = world.worker(name).await;
+        let id = worker.id;
+        Self { id, http, run: format!("run of {name}").replace(' ', "-"), requests: 0 }
+    }
+
+    async fn new(world: &World, name: &str) -> Self {
+        let mut own = Self::stranger(world, name).await;
+        let answer = own.hello(machine()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        own
+    }
+
+    async fn post(&mut self, path: &str, body: &[u8]) -> Answer {
+        let path = format!("/work/v1{path}{}run={}", if path.contains('?') { '&' } else { '?' }, self.run);
+        self.http.ask("POST", &path, "application/json", body).await
+    }
+
+    async fn tell(&mut self, path: &str, what: &impl Serialize) -> Answer {
+        self.post(path, &serde_json::to_vec(what).expect("plain data")).await
+    }
+
+    async fn hello(&mut self, machine: Machine) -> Answer {
+        let hello = Hello { run: self.run.clone(), program: agon_replay::data::PROGRAM.into(), machine };
+        self.tell("/hello", &hello).await
+    }
+
+    async fn lease(&mut self, most: usize) -> Granted {
+        self.requests += 1;
+        let request = self.requests.to_string();
+        read(&self.tell("/lease", &Wanted { request, most }).await)
+    }
+
+    /// One match, begun.
+    async fn one(&mut self) -> (i64, Job) {
+        let granted = self.lease(1).await;
+        let job = granted.jobs.into_iter().next().expect("there is work");
+        assert!(read::<Yours>(&self.tell("/start", &job.attempt).await).yours);
+        (granted.lease.expect("a lease"), job)
+    }
+
+    async fn result(&mut self, attempt: Try, whole: &Whole) -> Posted {
+        let sent = sent(attempt, whole);
+        read::<Received>(&self.post("/result", &sent).await).posted
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: &Answer) -> T {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.text()))
+}
+
+fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
+    let line = Sent { attempt, report: whole.report.clone(), own: whole.own.clone() };
+    line.with(&whole.replay).expect("plain data")
+}
+
+/// Plays a match honestly.
+fn play(world: &World, job: &Job) -> Whole {
+    let bot = |program: &Program| match program {
+        Program::Builtin(name) => BotName::parse(name).expect("a name"),
+        Program::Source(_) => panic!("built-in bots only"),
+    };
+    let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
+    let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
+    match played.expect("begins") {
+        Played::Whole(whole) => *whole,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The alarms so far, the newest first.
+async fn alarms(world: &World) -> Vec<String> {
+    let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
+    events.into_iter().filter(|event| event.verb == "alarm").map(|event| event.detail).collect()
+}
+
+/// Everything is as it must be, also when every match is computed again.
+async fn clean(world: &World) {
+    let (_, found) = status::fsck(world.folder.path(), true).await.expect("looked through");
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_joins_plays_and_gives_back() {
+    let world = world().await;
+    let mut worker = Worker::new(&world, "hall 1").await;
+    let program = agon_replay::data::PROGRAM.replace(' ', "%20");
+    let welcome: Welcome = read(&worker.http.get(&format!("/work/v1?program={program}")).await);
+    assert_eq!((welcome.worker.as_str(), &welcome.terms), ("hall 1", world.server.terms()));
+    let granted = worker.lease(8).await;
+    assert_eq!(granted.jobs.len(), 8);
+    let lease = granted.lease.expect("a lease");
+    for job in &granted.jobs[..4] {
+        assert!(read::<Yours>(&worker.tell("/start", &job.attempt).await).yours);
+        let whole = play(&world, job);
+        assert_eq!(worker.result(job.attempt, &whole).await, Posted::Kept);
+    }
+    let playing = vec![(granted.jobs[4].attempt, 3)];
+    assert!(read::<Yours>(&worker.tell("/beat", &Beat { lease, playing }).await).yours);
+    // The same request gets the same answer: what of it is not over.
+    let again = Wanted { request: "1".into(), most: 8 };
+    assert_eq!(read::<Granted>(&worker.tell("/lease", &again).await).jobs, granted.jobs[4..]);
+    assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200);
+    assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200, "twice is as good as once");
+    world.server.tick(world.now()).await.expect("done");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert_eq!((now.counts.sealed, now.counts.leased, now.counts.wasted), (4, 0, 0));
+    assert_eq!(alarms(&world).await, Vec::<String>::new());
+    clean(&world).await;
+}
+
+/// Each way to lie, and what comes of it. Whatever it is, the log holds nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
+    let world = world().await;
+    let (mut honest, mut liar) = (Worker::new(&world, "honest").await, Worker::new(&world, "liar").await);
+    // 1: what somebody else has in hand.
+    let (lease, job) = honest.one().await;
+    let whole = play(&world, &job);
+    assert!(!read::<Yours>(&liar.tell("/start", &job.attempt).await).yours);
+    assert!(!read::<Yours>(&liar.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours);
+    assert_eq!(liar.result(job.attempt, &whole).await, Posted::Refused);
+    liar.tell("/abort", &Back { lease }).await;
+    let unfit = Unfit { stage: Stage::Building, what: "it is bad".into(), fix: None };
+    let nothing = Nothing { why: "x".into(), unfit: Some(unfit) };
+    liar.tell("/void", &Voided { attempt: job.attempt, nothing: nothing.clone() }).await;
+    assert!(
+        read::<Yours>(&honest.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours,
+        "it has it still"
+    );
+    assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
+    // 2: twice, and then something else.
+    assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
+    let mut other = play(&world, &job);
+    other.report.wall_us += 1;
+    assert_eq!(honest.result(job.attempt, &other).await, Posted::Refused);
+    let told = alarms(&world).await;
+    assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
+    world.server.tick(world.now()).await.expect("done");
+
+    // 3 to 9: a replay that is not the match. It is found when it is recomputed.
+    let shorter = |bytes: &[u8], from: usize, of: usize| bytes[..bytes.len() * from / of].to_vec();
+    for lie in 3..=9 {
+        let (_, job) = liar.one().await;
+        let honestly = play(&world, &job);
+        let whole = match lie {
+            3 => play(&world, &Job { seed: job.seed.wrapping_add(1), ..job.clone() }),
+            4 => play(&world, &Job { seats: job.seats.iter().rev().cloned().collect(), ..job.clone() }),
+            5 => {
+                // Another bot's hash over the same answers.
+                let mut other = job.clone();
+                other.seats[0].program = other.seats[1].program.clone();
+                play(&world, &other)
+            }
+            6 => Whole { replay: shorter(&honestly.replay, 2, 3), ..honestly },
+            7 => {
+                let mut replay = honestly.replay.clone();
+                let middle = replay.len() / 2;
+                replay[middle] ^= 1;
+                Whole { replay, ..honestly }
+            }
+            8 => Whole { replay: b"no replay at all".to_vec(), ..honestly },
+            _ => {
+                // Scores of one seat more than there are.
+                let mut report = honestly.report.clone();
+                report.max_ms.push(0.0);
+                report.faults.push(None);
+                Whole { report, ..honestly }
+            }
+        };
+        let before = alarms(&world).await.len();
+        assert_eq!(liar.result(job.attempt, &whole).await, Posted::Kept, "lie {lie}: it is looked at later");
+        let ticked = world.server.tick(world.now()).await.expect("done");
+        assert_eq!((ticked.mismatches, ticked.sealed), (1, 0), "lie {lie}");
+        let told = alarms(&world).await;
+        assert!(told.len() == before + 1 && told[0].contains("worker liar: "), "lie {lie}: {told:?}");
+        // It goes to somebody else.
+        world.wait(30_000);
+        liar.http.get("/work/v1?program=x").await;
+        let (_, again) = honest.one().await;
+        assert_eq!((again.attempt.game, again.attempt.n), (job.attempt.game, job.attempt.n + 1), "lie {lie}");
+        assert_eq!(honest.result(again.attempt, &play(&world, &again)).await, Posted::Kept);
+        assert_eq!(world.server.tick(world.now()).await.expect("done").sealed, 1, "lie {lie}");
+    }
+
+    // 10: a lease that has ended. Somebody else plays it meanwhile; whoever is first is taken.
+    let (lease, job) = liar.one().await;
+    world.wait(61_000);
+    world.server.tick(world.now()).await.expect("done");
+    assert!(!read::<Yours>(&liar.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours);
+    assert!(!read::<Yours>(&liar.tell("/start", &job.attempt).await).yours);
+    world.wait(30_000);
+    let (_, again) = honest.one().await;
+    assert_eq!(again.attempt.game, job.attempt.game);
+    assert_eq!(honest.result(again.attempt, &play(&world, &again)).await, Posted::Kept);
+    assert_eq!(liar.result(job.attempt, &play(&world, &job)).await, Posted::Settled);
+    world.server.tick(world.now()).await.expect("done");
+
+    // 11: that a match of the ladder can never be played. It is played again all the same.
+    let (_, job) = liar.one().await;
+    liar.tell("/void", &Voided { attempt: job.attempt, nothing }).await;
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert_eq!(now.counts.dead, 0);
+
+    // 12: out of order, about what is not there, huge, cut off, no JSON.
+    let nowhere = Try { game: 999_999, n: 1 };
+    assert!(!read::<Yours>(&liar.tell("/start", &nowhere).await).yours);
+    assert_eq!(liar.result(nowhere, &whole).await, Posted::Refused);
+    assert_eq!(liar.tell("/abort", &Back { lease: -1 }).await.status, 200);
+    let (_, job) = liar.one().await;
+    let good = play(&world, &job);
+    let huge = Whole {
+        replay: vec![7; agon_worker::verify::LARGEST + 1],
+        report: good.report.clone(),
+        own: Vec::new(),
+    };
+    assert_eq!(liar.result(job.attempt, &huge).await, Posted::Refused);
+    let mut wordy = good.report.clone();
+    wordy.level = "A".repeat(100_000);
+    let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new() };
+    assert_eq!(liar.result(job.attempt, &wordy).await, Posted::Refused);
+    let larger = vec![b' '; (20 << 20) + 1];
+    assert_eq!(liar.post("/result", &larger).await.status, 413);
+    assert_eq!(liar.post("/built?game=1&n=1", &larger[..100_000]).await.status, 413);
+    assert_eq!(liar.post("/result", b"{}\nreplay").await.status, 422);
+    assert_eq!(liar.post("/lease", b"[[[[").await.status, 422);
+    assert_eq!(liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1 }).await.status, 422);
+    let all = sent(job.attempt, &good);
+    let head = format!(
+        "POST /work/v1/result?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        liar.run,
+        world.address,
+        liar.http.bearer.as_deref().unwrap_or_default(),
+        all.len()
+    );
+    cut_off(&world, &[head.as_bytes(), &all[..all.len() / 2]].concat()).await;
+    assert_eq!(liar.result(job.attempt, &good).await, Posted::Kept, "nothing of all that was done");
+    world.server.tick(world.now()).await.expect("done");
+    clean(&world).await;
+}
+
+/// Sends bytes and goes away.
+async fn cut_off(world: &World, bytes: &[u8]) {
+    use tokio::io::AsyncWriteExt as _;
+    let mut stream = tokio::net::TcpStream::connect(world.address).await.expect("it listens");
+    stream.write_all(bytes).await.expect("taken");
+    stream.shutdown().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
+    let world = world().await;
+    let mut worker = Worker::stranger(&world, "hall 1").await;
+    let said = |answer: Answer, status: u16, words: &str| {
+        let text = answer.text();
+        assert!(answer.status == status && text.contains(words), "{} {text}", answer.status);
+    };
+    said(
+        worker.tell("/lease", &Wanted { request: "1".into(), most: 1 }).await,
+        409,
+        "has not introduced itself",
+    );
+    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "wants agon");
+    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "/get");
+    let other = Hello { run: "r".into(), program: "agon 0.0.1".into(), machine: machine() };
+    said(worker.tell("/hello", &other).await, 409, "Another agon is wanted");
+    said(
+        worker.hello(Machine { speed: 80.0, ..machine() }).await,
+        403,
+        "100 ± 10 % (contest.toml): from 90 to 110",
+    );
+    said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
+    said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "no number above 0");
+    said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "more of itself");
+    // Without trust only a sandbox that holds.
+    let file = world.folder.path().join("contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    std::fs::write(&file, text.replace("trust_bots = true", "packages = [\"/srv/numpy\"]")).expect("written");
+    world.site.read_settings().expect("good");
+    said(worker.hello(machine()).await, 403, "level A or B");
+    said(worker.hello(Machine { level: "B".into(), ..machine() }).await, 403, "numpy");
+    let good = Machine { level: "A".into(), packages: vec!["numpy".into()], ..machine() };
+    said(worker.hello(good.clone()).await, 200, "hall 1");
+    let leased = worker.lease(1).await;
+    assert_eq!(leased.jobs.len(), 1);
+    // Another process with the same token: the first one is told, and what it had goes back.
+    let mut second =
+        Worker { run: "second".into(), http: worker.http.clone(), ..Worker::stranger(&world, "other").await };
+    said(second.hello(good).await, 200, "hall 1");
+    said(worker.tell("/start", &leased.jobs[0].attempt).await, 409, "a token of its own");
+    assert_eq!(second.lease(1).await.jobs[0].attempt.game, leased.jobs[0].attempt.game);
+    // A source is for whoever has its match in hand.
+    let sha = "0".repeat(64);
+    said(second.http.get(&format!("/work/v1/source?run=second&sha={sha}")).await, 404, "");
+    said(second.http.get("/work/v1/source?run=second&sha=../../agon.db").await, 404, "");
+    // Revoked, it is told so, and what it had in hand goes to others.
+    let (contest, now) = (world.server.contest(), world.now());
+    let revoke = Revoke { contest, worker: worker.id, actor: "Boss".into(), now };
+    assert!(world.server.store().act(revoke.clone()).await.expect("answered"));
+    assert!(!world.server.store().act(revoke).await.expect("answered"));
+    said(second.tell("/lease", &Wanted { request: "9".into(), most: 1 }).await, 403, "revoked");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert_eq!(now.counts.leased, 0);
+    // A token of a person, and none, are no worker's.
+    let ann = world.account("Ann", true).await;
+    let (mut person, _) = world.signed_in(ann, LoginKind::Token).await;
+    said(person.get("/work/v1?program=x").await, 401, "worker's token is needed");
+    said(world.browser().get("/work/v1?program=x").await, 401, "worker's token is needed");
+    assert_eq!(second.http.get("/api/v1/me").await.status, 401, "and a worker is no person");
+    clean(&world).await;
+}
+
+#[tokio::test]
+async fn the_organiser_makes_tokens_and_sees_who_plays() {
+    let world = world().await;
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    assert_eq!(boss.get("/organise/workers").await.heading(), "Only this machine plays");
+    let answer = boss.post("/organise/workers", &[("name", "<b>")]).await;
+    assert_eq!(answer.status, 422);
+    let answer = boss.post("/organise/workers", &[("name", "hall 1")]).await;
+    let text = answer.text();
+    let (_, rest) = text.split_once("<code class=\"secret\">").expect("the token");
+    let secret = rest.split('<').next().expect("a token").to_owned();
+    assert!(text.contains(&format!("agon work http://{}", world.address)), "{text}");
+    assert_eq!(
+        boss.post("/organise/workers", &[("name", "Hall-1")]).await.status,
+        422,
+        "it looks like the other"
+    );
+    let page = boss.get("/organise/workers").await;
+    assert!(page.text().contains("never came") && !page.text().contains(&secret));
+    let mut http = world.browser();
+    http.bearer = Some(secret);
+    let mut worker = Worker { id: WorkerId(0), http, run: "r".into(), requests: 0 };
+    assert_eq!(worker.hello(machine()).await.status, 200);
+    let (_, job) = worker.one().await;
+    let cockpit = boss.get("/organise").await.text();
+    assert!(cockpit.contains("hall 1") && cockpit.contains("playing"), "{cockpit}");
+    let whole = Whole { replay: b"nothing".to_vec(), ..play(&world, &job) };
+    worker.result(job.attempt, &whole).await;
+    world.server.tick(world.now()).await.expect("done");
+    let page = boss.get("/organise/workers").await;
+    assert_eq!(page.heading(), "hall 1 posted what its replays do not bear out");
+    let id = world.server.store().working(world.now()).await.expect("read");
+    let id = id.iter().find(|worker| worker.name == "hall 1").expect("there").id.to_string();
+    assert_eq!(boss.post("/organise/workers/revoke", &[("worker", &id)]).await.status, 303);
+    assert!(boss.get("/organise/workers").await.text().contains("revoked"));
+    assert_eq!(worker.hello(machine()).await.status, 403);
+    // It may come back under its name, with a new token.
+    assert_eq!(boss.post("/organise/workers", &[("name", "hall 1")]).await.status, 200);
+}

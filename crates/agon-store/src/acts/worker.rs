@@ -1,0 +1,180 @@
+//! Workers on other machines: each has a token, which an organiser makes and revokes.
+
+use crate::acts::lease::Reclaim;
+use crate::acts::version::likeness;
+use crate::acts::{Act, note};
+use crate::backend::Conn;
+use crate::{ContestId, Sha, StoreError, Time, WorkerId};
+
+/// So many workers have a token at once.
+pub const MOST_WORKERS: i64 = 1_000;
+
+/// Makes a worker with a token; one whose token was revoked comes back under its name with a new one.
+#[derive(Clone, Debug)]
+pub struct Enrol {
+    /// In whose audit log it is written.
+    pub contest: ContestId,
+    /// Its name, which nobody else may have.
+    pub name: String,
+    /// The hash of its token.
+    pub sha: Sha,
+    /// Who makes it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+/// What came of [`Enrol`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Enrolled {
+    /// The worker.
+    New(WorkerId),
+    /// One of a name that looks like it is there, and not revoked.
+    Taken(String),
+    /// There are [`MOST_WORKERS`] already.
+    TooMany,
+}
+
+impl Act for Enrol {
+    type Reply = Enrolled;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Enrolled, StoreError> {
+        let known: Vec<(i64, String, Option<i64>)> =
+            sqlx::query_as("SELECT id, name, revoked_ms FROM workers ORDER BY id")
+                .fetch_all(&mut *conn)
+                .await?;
+        if known.iter().filter(|(.., revoked)| revoked.is_none()).count() as i64 >= MOST_WORKERS {
+            return Ok(Enrolled::TooMany);
+        }
+        let own = likeness(&self.name);
+        let same = known.into_iter().find(|(_, name, _)| likeness(name) == own);
+        let id = match same {
+            Some((id, _, Some(_))) => {
+                sqlx::query(
+                    "UPDATE workers SET token_sha = $2, made_ms = $3, revoked_ms = NULL, run = NULL, about = NULL WHERE id = $1",
+                )
+                .bind(id)
+                .bind(self.sha.to_string())
+                .bind(self.now.0)
+                .execute(&mut *conn)
+                .await?;
+                id
+            }
+            Some((_, name, None)) => return Ok(Enrolled::Taken(name)),
+            None => {
+                // Until it introduces itself nobody knows how it holds bots, and it was never heard of.
+                sqlx::query_scalar(
+                    "INSERT INTO workers (name, level, seen_ms, token_sha, made_ms) VALUES ($1, '', 0, $2, $3) RETURNING id",
+                )
+                .bind(&self.name)
+                .bind(self.sha.to_string())
+                .bind(self.now.0)
+                .fetch_one(&mut *conn)
+                .await?
+            }
+        };
+        note(conn, self.contest, self.now, [&self.actor, "enrol", &format!("worker {}", self.name), ""])
+            .await?;
+        Ok(Enrolled::New(WorkerId(id)))
+    }
+}
+
+/// A process introduces itself with a worker's token, and its machine is fit. Whatever another process under the token has goes
+/// back, and that one is not admitted any more.
+#[derive(Clone, Debug)]
+pub struct Admit {
+    /// Which worker.
+    pub worker: WorkerId,
+    /// What tells the process from all others.
+    pub run: String,
+    /// How far bots are held back there.
+    pub level: String,
+    /// What it says of its machine, as JSON.
+    pub about: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Admit {
+    /// Whether the token is still good.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let run: Option<Option<String>> = sqlx::query_scalar(
+            "SELECT run FROM workers WHERE id = $1 AND revoked_ms IS NULL AND token_sha IS NOT NULL",
+        )
+        .bind(self.worker.0)
+        .fetch_optional(&mut *conn)
+        .await?;
+        let Some(run) = run else { return Ok(false) };
+        if run.as_ref() != Some(&self.run) {
+            Reclaim { worker: self.worker, now: self.now }.run(&mut *conn).await?;
+        }
+        sqlx::query("UPDATE workers SET run = $2, level = $3, about = $4, seen_ms = $5 WHERE id = $1")
+            .bind(self.worker.0)
+            .bind(&self.run)
+            .bind(&self.level)
+            .bind(&self.about)
+            .bind(self.now.0)
+            .execute(conn)
+            .await?;
+        Ok(true)
+    }
+}
+
+/// A worker was heard of.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    /// Which.
+    pub worker: WorkerId,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Heard {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("UPDATE workers SET seen_ms = $2 WHERE id = $1")
+            .bind(self.worker.0)
+            .bind(self.now.0)
+            .execute(conn)
+            .await?;
+        Ok(())
+    }
+}
+
+/// A worker's token is good no more. What it has in hand is played by others; what it has posted stays.
+#[derive(Clone, Debug)]
+pub struct Revoke {
+    /// In whose audit log it is written.
+    pub contest: ContestId,
+    /// Which.
+    pub worker: WorkerId,
+    /// Who does it.
+    pub actor: String,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for Revoke {
+    /// Whether there is such a worker with a token that was good.
+    type Reply = bool;
+
+    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        let name: Option<String> = sqlx::query_scalar(
+            "UPDATE workers SET revoked_ms = $2, run = NULL WHERE id = $1 AND revoked_ms IS NULL AND token_sha IS NOT NULL \
+             RETURNING name",
+        )
+        .bind(self.worker.0)
+        .bind(self.now.0)
+        .fetch_optional(&mut *conn)
+        .await?;
+        let Some(name) = name else { return Ok(false) };
+        let freed = Reclaim { worker: self.worker, now: self.now }.run(&mut *conn).await?;
+        let detail = format!("{} of its matches wait again", freed.waiting);
+        note(conn, self.contest, self.now, [&self.actor, "revoke", &format!("worker {name}"), &detail])
+            .await?;
+        Ok(true)
+    }
+}

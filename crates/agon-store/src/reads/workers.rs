@@ -1,0 +1,143 @@
+//! Who plays the matches.
+
+use crate::{Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
+
+/// A worker, as its organiser sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Working {
+    /// Which.
+    pub id: WorkerId,
+    /// Its name.
+    pub name: String,
+    /// How far bots are held back there; empty before it introduced itself.
+    pub level: String,
+    /// What it said of its machine, as JSON; none for the one inside, and before it introduced itself.
+    pub about: Option<String>,
+    /// When its token was made; none for the one inside, which has none.
+    pub made: Option<Time>,
+    /// When its token was revoked.
+    pub revoked: Option<Time>,
+    /// When it was last heard of; 0 where it never was.
+    pub seen: Time,
+    /// How many matches it has now.
+    pub playing: i64,
+    /// Matches that it has posted in the last hour.
+    pub posted: i64,
+    /// How many of its tries came to nothing in the last hour.
+    pub wasted: i64,
+    /// How many of those were of results that their replays did not bear out, ever.
+    pub lies: i64,
+}
+
+/// A worker that comes with its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtWork {
+    /// Which.
+    pub id: WorkerId,
+    /// Its name.
+    pub name: String,
+    /// The process that was admitted last.
+    pub run: Option<String>,
+    /// When it was last heard of.
+    pub seen: Time,
+    /// Whether its token was revoked.
+    pub revoked: bool,
+}
+
+type Row = (i64, String, String, Option<String>, Option<i64>, Option<i64>, i64, i64, i64, i64, i64);
+
+impl Store {
+    /// Who plays, the last heard of first; those whose token was revoked at the end. Counts of tries are since a moment.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn working(&self, since: Time) -> Result<Vec<Working>, StoreError> {
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT w.id, w.name, w.level, w.about, w.made_ms, w.revoked_ms, w.seen_ms, \
+             (SELECT count(*) FROM jobs j JOIN leases l ON l.id = j.lease_id WHERE l.worker_id = w.id), \
+             (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 AND a.how = 'posted'), \
+             (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 \
+             AND a.how IN ('lost', 'void', 'mismatch')), \
+             (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.how = 'mismatch') \
+             FROM workers w ORDER BY w.revoked_ms IS NOT NULL, w.seen_ms DESC, w.id LIMIT 100",
+        )
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let working =
+            |(id, name, level, about, made, revoked, seen, playing, posted, wasted, lies): Row| Working {
+                id: WorkerId(id),
+                name,
+                level,
+                about,
+                made: made.map(Time),
+                revoked: revoked.map(Time),
+                seen: Time(seen),
+                playing,
+                posted,
+                wasted,
+                lies,
+            };
+        Ok(rows.into_iter().map(working).collect())
+    }
+
+    /// The worker whose token has this hash.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn worker_known_by(&self, sha: &Sha) -> Result<Option<AtWork>, StoreError> {
+        let row: Option<(i64, String, Option<String>, i64, Option<i64>)> =
+            sqlx::query_as("SELECT id, name, run, seen_ms, revoked_ms FROM workers WHERE token_sha = $1")
+                .bind(sha.to_string())
+                .fetch_optional(&self.reader)
+                .await?;
+        Ok(row.map(|(id, name, run, seen, revoked)| AtWork {
+            id: WorkerId(id),
+            name,
+            run,
+            seen: Time(seen),
+            revoked: revoked.is_some(),
+        }))
+    }
+
+    /// What the first worker with a token that introduced itself said of its machine, this one apart.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn first_machine(&self, but: WorkerId) -> Result<Option<String>, StoreError> {
+        let first = sqlx::query_scalar(
+            "SELECT about FROM workers WHERE about IS NOT NULL AND revoked_ms IS NULL AND id <> $1 ORDER BY id LIMIT 1",
+        );
+        Ok(first.bind(but.0).fetch_optional(&self.reader).await?)
+    }
+
+    /// Whether a worker has a match in hand in which these bytes play.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn may_fetch(&self, worker: WorkerId, source: &Sha) -> Result<bool, StoreError> {
+        let one: Option<i64> = sqlx::query_scalar(
+            "SELECT j.id FROM leases l JOIN jobs j ON j.lease_id = l.id JOIN seats s ON s.match_id = j.match_id \
+             JOIN versions v ON v.id = s.version_id WHERE l.worker_id = $1 AND v.source_sha = $2 LIMIT 1",
+        )
+        .bind(worker.0)
+        .bind(source.to_string())
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(one.is_some())
+    }
+
+    /// What kind of match this is.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn kind_of(&self, game: MatchId) -> Result<Option<Kind>, StoreError> {
+        let kind: Option<String> = sqlx::query_scalar(
+            "SELECT b.kind FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.id = $1",
+        )
+        .bind(game.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        kind.as_deref().map(Kind::of).transpose()
+    }
+}

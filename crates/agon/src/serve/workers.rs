@@ -1,0 +1,137 @@
+//! Machines that join: their tokens, and who plays.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use agon_server::status::look;
+use agon_site::secrets;
+use agon_store::Time;
+use agon_store::acts::version::likeness;
+use agon_store::acts::{Enrol, Enrolled, Revoke};
+use agon_store::reads::Working;
+
+use crate::common::screen::{self, harmless};
+use crate::common::table::{Cell, Table};
+use crate::common::{self, Done, Failure};
+use crate::serve::{json, now, runtime};
+
+/// What was done is counted for so long, in milliseconds.
+const HOUR: i64 = 3_600_000;
+
+/// Makes a token, and prints nothing else on standard output.
+pub fn enrol(dir: &Path, name: &str) -> Done {
+    agon_server::check_name(name).map_err(|_| {
+        Failure::usage(format!(
+            "`{}` is no name for a machine: 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
+            harmless(name).chars().take(40).collect::<String>()
+        ))
+    })?;
+    let secret = secrets::fresh();
+    let sha = secrets::sha(&secret);
+    let enrolled = runtime()?.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let (name, actor) = (name.to_owned(), "organiser".to_owned());
+        let enrolled = store.act(Enrol { contest: contest.id, name, sha, actor, now: now() }).await?;
+        store.close().await;
+        Ok::<_, agon_server::ServerError>(enrolled)
+    })?;
+    match enrolled {
+        Enrolled::New(_) => {}
+        Enrolled::Taken(other) => {
+            return Err(Failure::usage(format!(
+                "there is a machine `{}` already; `agon serve revoke {} \"{}\"` ends its token",
+                harmless(&other),
+                dir.display(),
+                harmless(&other)
+            )));
+        }
+        Enrolled::TooMany => {
+            return Err(Failure::usage("so many machines have tokens that there is no room: revoke some"));
+        }
+    }
+    writeln!(io::stdout(), "{secret}")?;
+    eprintln!(
+        "The token of {name}, this once. On that machine, with the token in a file: agon work URL --token-file FILE"
+    );
+    Ok(())
+}
+
+/// Ends a token.
+pub fn revoke(dir: &Path, name: &str) -> Done {
+    let revoked = runtime()?.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let own = likeness(name);
+        let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
+        let revoked = match &found {
+            Some(worker) => {
+                let actor = "organiser".to_owned();
+                store.act(Revoke { contest: contest.id, worker: worker.id, actor, now: now() }).await?
+            }
+            None => false,
+        };
+        store.close().await;
+        Ok::<_, agon_server::ServerError>(revoked)
+    })?;
+    if !revoked {
+        return Err(Failure::usage(format!(
+            "no machine `{}` has a token that is good; `agon serve workers {}` lists them",
+            harmless(name),
+            dir.display()
+        )));
+    }
+    Ok(writeln!(
+        io::stdout(),
+        "The token of {} is good no more. What it has in hand is played by others.",
+        harmless(name)
+    )?)
+}
+
+/// Lists the machines.
+pub fn list(dir: &Path, as_json: bool) -> Done {
+    let since = now().plus(-HOUR);
+    let workers = runtime()?.block_on(async {
+        let (store, _) = look(dir).await?;
+        let workers = store.working(since).await?;
+        store.close().await;
+        Ok::<_, agon_server::ServerError>(workers)
+    })?;
+    let mut out = io::stdout().lock();
+    if as_json {
+        let all: Vec<json::Worker<'_>> = workers.iter().map(json::Worker::new).collect();
+        return common::print_json(&mut out, &all);
+    }
+    if workers.is_empty() {
+        return Ok(writeln!(out, "Nobody has played here yet.")?);
+    }
+    Ok(writeln!(out, "{}", table(&workers).text(screen::room()))?)
+}
+
+fn table(workers: &[Working]) -> Table {
+    let mut table = Table::new()
+        .names("machine")
+        .names("state")
+        .numbers("in hand", 0)
+        .numbers("last hour", 1)
+        .numbers("void", 1)
+        .numbers("speed", 2)
+        .names("sandbox");
+    for worker in workers {
+        let told = json::Worker::new(worker);
+        let state = match (worker.revoked, worker.seen) {
+            (Some(_), _) => "revoked".to_owned(),
+            (None, Time(0)) => "never came".to_owned(),
+            (None, seen) => format!("{} s ago", (now().0 - seen.0).max(0) / 1000),
+        };
+        let speed = told.speed.map_or_else(String::new, |speed| format!("{speed:.0}"));
+        table.row(vec![
+            Cell::from(harmless(&worker.name)),
+            Cell::from(state),
+            Cell::from(worker.playing.to_string()),
+            Cell::from(worker.posted.to_string()),
+            Cell::from(worker.wasted.to_string()),
+            Cell::from(speed),
+            Cell::from(harmless(&worker.level)),
+        ]);
+    }
+    table
+}

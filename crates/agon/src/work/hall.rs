@@ -1,0 +1,205 @@
+//! A contest's server as a worker on another machine sees it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use agon_store::Sha;
+use agon_worker::wire::{
+    Back, Beat, LARGEST_SOURCE, MOST_LEASED, Received, Result as Sent, Voided, Wanted, Yours, check,
+};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, Private, Report, Try};
+
+use crate::common::online::{Online, Trouble};
+use crate::common::screen::harmless;
+
+/// What is to be played is waited for so long when the server goes away in between.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// A longer reason is cut here, in characters: the server keeps no more.
+const LONGEST_WHY: usize = 4_000;
+
+/// The server, over HTTP.
+pub struct Far<'a> {
+    online: &'a Online,
+    run: String,
+    stop: &'a AtomicBool,
+    over: &'a OnceLock<String>,
+    played: Arc<Played>,
+}
+
+/// What was played so far.
+#[derive(Default)]
+pub struct Played {
+    kept: AtomicU64,
+    void: AtomicU64,
+    refused: AtomicU64,
+    away: AtomicBool,
+}
+
+impl Played {
+    /// How it stands, as a sentence.
+    pub fn told(&self) -> String {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut text = format!("{} results are with the contest", load(&self.kept));
+        for (count, what) in
+            [(load(&self.void), "came to nothing"), (load(&self.refused), "were not wanted any more")]
+        {
+            if count > 0 {
+                text += &format!(", {count} {what}");
+            }
+        }
+        if self.away.load(Ordering::Relaxed) {
+            text += "; the contest is away, and is asked again";
+        }
+        text
+    }
+}
+
+/// What came of a call.
+enum Came<T> {
+    /// An answer.
+    Answer(T),
+    /// The server does not want this one: it is useless to repeat it.
+    Unwanted(String),
+}
+
+impl<'a> Far<'a> {
+    /// The server that admitted the process `run`. When it says no for good, `over` says why and `stop` becomes true.
+    pub fn new(online: &'a Online, run: String, stop: &'a AtomicBool, over: &'a OnceLock<String>) -> Self {
+        Self { online, run, stop, over, played: Arc::default() }
+    }
+
+    /// What was played so far.
+    pub fn played(&self) -> Arc<Played> {
+        self.played.clone()
+    }
+
+    fn query(&self) -> [(&'static str, String); 1] {
+        [("run", self.run.clone())]
+    }
+
+    /// Sorts answers: away, or no for good, or no to this one.
+    fn sort<T>(&self, answer: Result<T, Trouble>) -> Result<Came<T>, Away> {
+        self.played.away.store(matches!(answer, Err(Trouble::Away(_))), Ordering::Relaxed);
+        match answer {
+            Ok(answer) => Ok(Came::Answer(answer)),
+            Err(Trouble::Away(why) | Trouble::Strange(why)) => Err(Away(why)),
+            Err(Trouble::Refused(problem)) => {
+                let why = match problem.status {
+                    401 => "the contest does not know this machine's token any more".to_owned(),
+                    _ => harmless(&format!("{}: {}", problem.title, problem.detail))
+                        .chars()
+                        .take(1000)
+                        .collect(),
+                };
+                match problem.status {
+                    // It does not know the token any more, has revoked it, or has admitted another process with it.
+                    401 | 403 | 409 => {
+                        let _ = self.over.set(why);
+                        self.stop.store(true, Ordering::SeqCst);
+                        Err(Away(problem.title))
+                    }
+                    429 | 500.. => Err(Away(why)),
+                    _ => Ok(Came::Unwanted(why)),
+                }
+            }
+        }
+    }
+
+    /// Whether it is still this worker's.
+    fn yours(&self, path: &str, what: &impl serde::Serialize) -> Result<bool, Away> {
+        let answer = self.sort(self.online.tell::<Yours>(path, &self.query(), what))?;
+        Ok(matches!(answer, Came::Answer(Yours { yours: true })))
+    }
+}
+
+impl Hall for Far<'_> {
+    fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
+        let wanted = Wanted { request: request.to_owned(), most };
+        match self.sort(self.online.tell::<Granted>("/lease", &self.query(), &wanted))? {
+            Came::Unwanted(why) => Err(Away(why)),
+            Came::Answer(granted) => {
+                let wrong = granted.jobs.iter().find_map(|job| check(job).err());
+                if let Some(why) = wrong.or_else(|| {
+                    (granted.jobs.len() > MOST_LEASED).then(|| "it gives more than was asked for".to_owned())
+                }) {
+                    let _ = self.over.set(format!(
+                        "{}: {}; nothing of that is played here",
+                        self.online.address,
+                        harmless(&why)
+                    ));
+                    self.stop.store(true, Ordering::SeqCst);
+                    return Err(Away(why));
+                }
+                Ok(granted)
+            }
+        }
+    }
+
+    fn start(&self, attempt: Try) -> Result<bool, Away> {
+        self.yours("/start", &attempt)
+    }
+
+    fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away> {
+        self.yours("/beat", &Beat { lease, playing: playing.to_vec() })
+    }
+
+    fn building(&self, attempt: Try) -> Result<bool, Away> {
+        self.yours("/building", &attempt)
+    }
+
+    fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away> {
+        let query =
+            [("run", self.run.clone()), ("game", attempt.game.to_string()), ("n", attempt.n.to_string())];
+        self.sort(self.online.send::<()>("/built", &query, log)).map(drop)
+    }
+
+    fn post(
+        &self,
+        attempt: Try,
+        report: &Report,
+        replay: &[u8],
+        own: &[Option<Private>],
+    ) -> Result<Posted, Away> {
+        let line = Sent { attempt, report: report.clone(), own: own.to_vec() };
+        // Figures that JSON does not have are in no report of ours.
+        let Ok(bytes) = line.with(replay) else { return Ok(Posted::Refused) };
+        let posted = match self.sort(self.online.send::<Received>("/result", &self.query(), &bytes))? {
+            Came::Answer(received) => received.posted,
+            Came::Unwanted(_) => Posted::Refused,
+        };
+        let count = if posted == Posted::Kept { &self.played.kept } else { &self.played.refused };
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(posted)
+    }
+
+    fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {
+        let why = nothing.why.chars().take(LONGEST_WHY).collect();
+        let unfit = nothing.unfit.as_ref().map(|unfit| unfit.bounded(LONGEST_WHY));
+        let voided = Voided { attempt, nothing: Nothing { why, unfit } };
+        self.sort(self.online.tell::<()>("/void", &self.query(), &voided))?;
+        self.played.void.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn abort(&self, lease: i64) -> Result<(), Away> {
+        self.sort(self.online.tell::<()>("/abort", &self.query(), &Back { lease })).map(drop)
+    }
+
+    fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
+        let query = [("run", self.run.clone()), ("sha", sha.to_owned())];
+        let began = Instant::now();
+        loop {
+            let why = match self.sort(self.online.fetch("/source", &query, LARGEST_SOURCE)) {
+                Ok(Came::Answer(bytes)) if Sha::of(&bytes).to_string() == sha => return Ok(bytes),
+                Ok(Came::Answer(_)) => Away("what came is not what was asked for".to_owned()),
+                Ok(Came::Unwanted(why)) => return Err(Away(why)),
+                Err(away) => away,
+            };
+            if self.stop.load(Ordering::Relaxed) || began.elapsed() > PATIENCE {
+                return Err(why);
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
