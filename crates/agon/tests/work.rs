@@ -1,0 +1,195 @@
+//! Other machines join: a real server without a worker of its own, and real processes of `agon work` on the loopback.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{agon, command, err, folder, out};
+use serde_json::Value;
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Running {
+    fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
+    }
+
+    /// What it said, when it ends by itself within a minute.
+    fn ends(mut self) -> Output {
+        let until = Instant::now() + Duration::from_secs(60);
+        while self.0.try_wait().expect("a child").is_none() {
+            assert!(Instant::now() < until, "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut output =
+            Output { status: self.0.wait().expect("ended"), stdout: Vec::new(), stderr: Vec::new() };
+        use std::io::Read as _;
+        self.0.stdout.take().expect("piped").read_to_end(&mut output.stdout).expect("read");
+        self.0.stderr.take().expect("piped").read_to_end(&mut output.stderr).expect("read");
+        output
+    }
+}
+
+/// Machines of tests are of every speed, at every moment.
+const CONTEST: &str = "game = 'cultist-wars'
+[site]
+title = 'Autumn Cup'
+sign_up = 'open'
+[sandbox]
+trust_bots = true
+[workers]
+tolerance = 90
+";
+
+/// A server that plays nothing itself, and where it is.
+fn serve(folder: &Path, port: u16) -> (Running, String) {
+    let (jobs, port) = ("0", port.to_string());
+    let mut serve = command(folder, &["serve", "cup", "-j", jobs, "--port", &port]);
+    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
+    let lines = BufReader::new(child.stdout.take().expect("piped"));
+    let (found, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.lines().map_while(Result::ok) {
+            if let Some(url) = line.strip_prefix("Its site: ") {
+                let _ = found.send(url.to_owned());
+            }
+        }
+    });
+    let running = Running(child);
+    let url = told.recv_timeout(Duration::from_secs(60)).expect("it says where its site is");
+    (running, url)
+}
+
+fn token(folder: &Path, name: &str) {
+    let made = agon(folder, &["serve", "worker", "cup", name]);
+    assert!(made.status.success(), "{}", err(&made));
+    std::fs::write(folder.join(format!("{name}.token")), &made.stdout).expect("written");
+}
+
+fn work(folder: &Path, url: &str, name: &str, more: &[&str]) -> Running {
+    let file = format!("{name}.token");
+    let arguments = [&["work", url, "--token-file", &file, "-j", "1", "--trust-bots"], more].concat();
+    let mut command = command(folder, &arguments);
+    // The table of attacks on the walls is shared; what is unpacked is each machine's own.
+    command.env("XDG_CACHE_HOME", folder.join(format!("cache-{name}"))).env_remove("AGON_CACHE");
+    Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"))
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = agon(folder, arguments);
+    assert!(output.status.success(), "{}", err(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn results(folder: &Path) -> i64 {
+    json(folder, &["serve", "status", "cup", "--json"])["matches"]["in_log"].as_i64().expect("a number")
+}
+
+fn worker(folder: &Path, name: &str) -> Value {
+    let all = json(folder, &["serve", "workers", "cup", "--json"]);
+    all.as_array().expect("a list").iter().find(|one| one["name"] == name).cloned().unwrap_or(Value::Null)
+}
+
+/// Waits until it is so; bounded.
+fn until(what: &str, is: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(180);
+    while !is() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
+    let place = folder();
+    let place = place.path();
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), CONTEST).expect("a file");
+    let (server, url) = serve(place, 0);
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    token(place, "one");
+    let twice = agon(place, &["serve", "worker", "cup", "One"]);
+    assert!(twice.status.code() == Some(2) && err(&twice).contains("already"), "{}", err(&twice));
+    // What is none is said at once, before any wall is attacked.
+    std::fs::write(place.join("wrong.token"), "nothing").expect("written");
+    let refused = work(place, &url, "wrong", &[]).ends();
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert!(err(&refused).contains("does not know this token"), "{}", err(&refused));
+
+    // A bot is handed in, and is fetched, built and played elsewhere.
+    let bot = place.join("ann");
+    std::fs::create_dir(&bot).expect("a folder");
+    std::fs::write(bot.join("run.sh"), common::WAITER).expect("a file");
+    std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
+    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    let one = work(place, &url, "one", &[]);
+    until("Ann is live", || {
+        let now = json(place, &["serve", "status", "cup", "--json"]);
+        now["versions"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|version| version["entrant"] == "Ann" && version["state"] == "live")
+    });
+    let told = worker(place, "one");
+    assert!(told["speed"].as_f64() > Some(0.0) && told["jobs"] == 1 && told["mismatches"] == 0, "{told}");
+
+    // Killed in the middle: the same machine comes back, and what it had is played again.
+    one.signal("-KILL");
+    drop(one);
+    let one = work(place, &url, "one", &[]);
+    let before = results(place);
+    until("it plays again", || results(place) > before + 2);
+
+    // The server goes away for a while: what was played meanwhile is offered until it is back.
+    server.signal("-KILL");
+    drop(server);
+    std::thread::sleep(Duration::from_secs(2));
+    let before = results(place);
+    let (_server, again) = serve(place, port);
+    assert_eq!(again, url);
+    until("they find each other", || results(place) > before + 2);
+
+    // Stopped for a moment, as by a lid that is closed, and let go on.
+    one.signal("-STOP");
+    std::thread::sleep(Duration::from_secs(1));
+    one.signal("-CONT");
+    let before = results(place);
+    until("it goes on", || results(place) > before);
+
+    // A second one joins, and its token is revoked: it ends and says why.
+    token(place, "two");
+    let two = work(place, &url, "two", &[]);
+    until("both play", || worker(place, "two")["posted"].as_i64() > Some(1));
+    assert!(agon(place, &["serve", "revoke", "cup", "two"]).status.success());
+    let ended = two.ends();
+    assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
+    assert!(err(&ended).contains("was revoked"), "{}", err(&ended));
+    assert_eq!(worker(place, "two")["in_hand"], 0);
+
+    // Ctrl-C gives back what is not over.
+    one.signal("-INT");
+    let ended = one.ends();
+    assert!(ended.status.success(), "{}", err(&ended));
+    assert!(out(&ended).contains("results are with the contest"), "{}", out(&ended));
+    let now = json(place, &["serve", "status", "cup", "--json"]);
+    assert_eq!(now["matches"]["leased"], 0, "{now:#}");
+    assert_eq!(now["matches"]["dead"], 0, "{now:#}");
+    let alarms: Vec<&Value> =
+        now["events"].as_array().expect("a list").iter().filter(|event| event["verb"] == "alarm").collect();
+    assert_eq!(alarms, Vec::<&Value>::new());
+    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
+    assert!(checked.status.success(), "{}", out(&checked));
+}
