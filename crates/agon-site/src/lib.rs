@@ -19,6 +19,7 @@ pub mod api;
 pub mod pages;
 pub mod work;
 
+pub mod downloads;
 pub mod limits;
 pub mod passwords;
 pub mod problem;

@@ -60,7 +60,7 @@ async fn try_out(route: &Route) {
             Of::Version => (Object::Team(team), version.0),
             Of::Login => (Object::Account(owner), login_of_owner.0),
         };
-        let path = route.path.replace("{id}", &id.to_string());
+        let path = route.path.replace("{id}", &id.to_string()).replace("{file}", "starter-python.tar.gz");
         let answer = match (route.method, route.body) {
             (Method::Get, _) => who.browser.get(&path).await,
             (Method::Delete, _) => who.browser.ask("DELETE", &path, "", b"").await,

@@ -38,7 +38,7 @@ pub use suspend::{Lift, Suspend};
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
 pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Demote, Promote, Return};
-pub use worker::{Admit, Enrol, Enrolled, Heard, Revoke};
+pub use worker::{Admit, Enlist, Enlisted, Heard, Revoke};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + 'static {

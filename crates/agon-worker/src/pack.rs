@@ -93,6 +93,17 @@ pub fn of_files<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Res
     archive.into_inner()
 }
 
+/// The same, packed with gzip.
+///
+/// # Errors
+/// When a name cannot stand in one.
+pub fn of_files_packed<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<Vec<u8>> {
+    use std::io::Write as _;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(&of_files(files)?)?;
+    packed.finish()
+}
+
 /// The most that [`pack`] puts into one archive, in bytes.
 pub const MOST_PACKED: u64 = 100 << 20;
 

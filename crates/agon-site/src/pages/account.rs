@@ -64,7 +64,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
         div.row { a.button href="/team" { (icon("people")) "Team" } (act(ask, "/sign-out", "", html! { "Sign out" })) }
         div.halves {
             section.card {
-                header { h2 { "Tokens" } span.faint { "for programs that act in your name" } }
+                header { h2 { "Tokens" } a href="/get" { "For agon in a terminal" } }
                 @if of(LoginKind::Token).next().is_none() { p.empty { "None yet." } }
                 @else { (table(ask, of(LoginKind::Token), person.login)) }
                 div.in {

@@ -63,6 +63,7 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
             a.button href="/draft" { "Try a draft" }
             a.button href="/team" { "Team" }
             a.button href="/rules" { "Rules" }
+            a.button href="/get" { "Starters, and agon for the terminal" }
         }
         section.card {
             header { h2 { "Who is to be beaten" } a href="/ladder" { "Whole ladder" } }

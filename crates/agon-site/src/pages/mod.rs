@@ -7,6 +7,7 @@ pub mod words;
 
 mod account;
 mod challenge;
+mod download;
 mod everybody;
 mod home;
 mod ladder;
@@ -57,6 +58,8 @@ pub const ROUTES: &[Route] = &[
     get("/match/{id}/view", Verb::See, Of::Contest, || asked(matches::view)),
     get("/match/{id}/output", Verb::See, Of::Contest, || asked(own::output)),
     get("/match/{id}/replay", Verb::See, Of::Contest, || asked(matches::replay)),
+    get("/get", Verb::See, Of::Contest, || asked(download::page)),
+    get("/get/{file}", Verb::See, Of::Contest, || asked(download::file)),
     get("/rules", Verb::See, Of::Contest, || asked(rules::page)),
     get("/rulings", Verb::See, Of::Contest, || asked(rulings::page)),
     get("/team/{id}", Verb::See, Of::Team, || asked(team::page)),

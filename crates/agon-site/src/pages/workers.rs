@@ -1,6 +1,6 @@
 //! The organiser's page of the machines that play: who they are, what each has in hand, and their tokens.
 
-use agon_store::acts::{Enrol, Enrolled, Revoke};
+use agon_store::acts::{Enlist, Enlisted, Revoke};
 use agon_store::reads::Working;
 use agon_store::{Time, WorkerId};
 use agon_worker::wire::Machine;
@@ -169,10 +169,10 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     }
     let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
     let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);
-    match ask.site.store().act(Enrol { contest, name: name.clone(), sha, actor, now }).await? {
-        Enrolled::New(_) => Ok(whole(&ask, None, Some((&name, &secret))).await?.into_response()),
-        Enrolled::Taken(other) => again(&format!("There is a machine {other} already.")).await,
-        Enrolled::TooMany => again("There are as many machines as there may be: revoke some.").await,
+    match ask.site.store().act(Enlist { contest, name: name.clone(), sha, actor, now }).await? {
+        Enlisted::New(_) => Ok(whole(&ask, None, Some((&name, &secret))).await?.into_response()),
+        Enlisted::Taken(other) => again(&format!("There is a machine {other} already.")).await,
+        Enlisted::TooMany => again("There are as many machines as there may be: revoke some.").await,
     }
 }
 

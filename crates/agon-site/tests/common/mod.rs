@@ -13,7 +13,7 @@ use agon_game::Setup;
 use agon_ladder::Policy;
 use agon_server::{Server, Setting};
 use agon_site::{Listening, Site, Way, listen, secrets};
-use agon_store::acts::{Begin, Enrol, Made, MakeTeam, SignUp, SignedUp};
+use agon_store::acts::{Begin, Enlist, Made, MakeTeam, SignUp, SignedUp};
 use agon_store::reads::AtWork;
 use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time, WorkerId};
 use agon_worker::play::Played;
@@ -147,7 +147,7 @@ impl World {
     pub async fn worker(&self, name: &str) -> (AtWork, Browser) {
         let secret = secrets::fresh();
         let (contest, now, sha) = (self.server.contest(), self.now(), secrets::sha(&secret));
-        let enrol = Enrol { contest, name: name.into(), sha, actor: "Boss".into(), now };
+        let enrol = Enlist { contest, name: name.into(), sha, actor: "Boss".into(), now };
         self.server.store().act(enrol).await.expect("answered");
         let worker = self.server.store().worker_known_by(&sha).await.expect("answered").expect("there");
         (worker, Browser { bearer: Some(secret), ..self.browser() })

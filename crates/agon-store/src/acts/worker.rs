@@ -11,7 +11,7 @@ pub const MOST_WORKERS: i64 = 1_000;
 
 /// Makes a worker with a token; one whose token was revoked comes back under its name with a new one.
 #[derive(Clone, Debug)]
-pub struct Enrol {
+pub struct Enlist {
     /// In whose audit log it is written.
     pub contest: ContestId,
     /// Its name, which nobody else may have.
@@ -24,9 +24,9 @@ pub struct Enrol {
     pub now: Time,
 }
 
-/// What came of [`Enrol`].
+/// What came of [`Enlist`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Enrolled {
+pub enum Enlisted {
     /// The worker.
     New(WorkerId),
     /// One of a name that looks like it is there, and not revoked.
@@ -35,16 +35,16 @@ pub enum Enrolled {
     TooMany,
 }
 
-impl Act for Enrol {
-    type Reply = Enrolled;
+impl Act for Enlist {
+    type Reply = Enlisted;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Enrolled, StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<Enlisted, StoreError> {
         let known: Vec<(i64, String, Option<i64>)> =
             sqlx::query_as("SELECT id, name, revoked_ms FROM workers ORDER BY id")
                 .fetch_all(&mut *conn)
                 .await?;
         if known.iter().filter(|(.., revoked)| revoked.is_none()).count() as i64 >= MOST_WORKERS {
-            return Ok(Enrolled::TooMany);
+            return Ok(Enlisted::TooMany);
         }
         let own = likeness(&self.name);
         let same = known.into_iter().find(|(_, name, _)| likeness(name) == own);
@@ -60,7 +60,7 @@ impl Act for Enrol {
                 .await?;
                 id
             }
-            Some((_, name, None)) => return Ok(Enrolled::Taken(name)),
+            Some((_, name, None)) => return Ok(Enlisted::Taken(name)),
             None => {
                 // Until it introduces itself nobody knows how it holds bots, and it was never heard of.
                 sqlx::query_scalar(
@@ -73,9 +73,9 @@ impl Act for Enrol {
                 .await?
             }
         };
-        note(conn, self.contest, self.now, [&self.actor, "enrol", &format!("worker {}", self.name), ""])
+        note(conn, self.contest, self.now, [&self.actor, "enlist", &format!("worker {}", self.name), ""])
             .await?;
-        Ok(Enrolled::New(WorkerId(id)))
+        Ok(Enlisted::New(WorkerId(id)))
     }
 }
 

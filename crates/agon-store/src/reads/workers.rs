@@ -46,6 +46,8 @@ pub struct AtWork {
 
 type Row = (i64, String, String, Option<String>, Option<i64>, Option<i64>, i64, i64, i64, i64, i64);
 
+type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>);
+
 impl Store {
     /// Who plays, the last heard of first; those whose token was revoked at the end. Counts of tries are since a moment.
     ///
@@ -86,7 +88,7 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn worker_known_by(&self, sha: &Sha) -> Result<Option<AtWork>, StoreError> {
-        let row: Option<(i64, String, Option<String>, i64, Option<i64>)> =
+        let row: Option<AtWorkRow> =
             sqlx::query_as("SELECT id, name, run, seen_ms, revoked_ms FROM workers WHERE token_sha = $1")
                 .bind(sha.to_string())
                 .fetch_optional(&self.reader)

@@ -7,7 +7,7 @@ use agon_server::status::look;
 use agon_site::secrets;
 use agon_store::Time;
 use agon_store::acts::version::likeness;
-use agon_store::acts::{Enrol, Enrolled, Revoke};
+use agon_store::acts::{Enlist, Enlisted, Revoke};
 use agon_store::reads::Working;
 
 use crate::common::screen::{self, harmless};
@@ -31,13 +31,13 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
     let enrolled = runtime()?.block_on(async {
         let (store, contest) = look(dir).await?;
         let (name, actor) = (name.to_owned(), "organiser".to_owned());
-        let enrolled = store.act(Enrol { contest: contest.id, name, sha, actor, now: now() }).await?;
+        let enrolled = store.act(Enlist { contest: contest.id, name, sha, actor, now: now() }).await?;
         store.close().await;
         Ok::<_, agon_server::ServerError>(enrolled)
     })?;
     match enrolled {
-        Enrolled::New(_) => {}
-        Enrolled::Taken(other) => {
+        Enlisted::New(_) => {}
+        Enlisted::Taken(other) => {
             return Err(Failure::usage(format!(
                 "there is a machine `{}` already; `agon serve revoke {} \"{}\"` ends its token",
                 harmless(&other),
@@ -45,7 +45,7 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
                 harmless(&other)
             )));
         }
-        Enrolled::TooMany => {
+        Enlisted::TooMany => {
             return Err(Failure::usage("so many machines have tokens that there is no room: revoke some"));
         }
     }

@@ -1,0 +1,170 @@
+//! Where the program comes from that takes part from a terminal, and the starters.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use agon_game::Starter;
+use axum::body::{Body, Bytes};
+use axum::extract::Path;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::downloads::{self, OWN_NAME, Offer};
+use crate::gate::Ask;
+use crate::pages::draw::icon;
+use crate::pages::frame::{self, Here};
+use crate::pages::words;
+use crate::problem::Problem;
+
+/// So many files are sent at once.
+static ROOM: Semaphore = Semaphore::const_new(64);
+/// A file is sent in pieces of so many bytes.
+const PIECE: usize = 64 << 10;
+
+fn starters(ask: &Ask) -> &'static [Starter] {
+    agon_games::find(&ask.settings.game).map_or(&[], |game| game.info().starters)
+}
+
+/// The page.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let offers = downloads::offers(ask.site.folder());
+    let own = offers.iter().find(|offer| offer.bare);
+    let sha = match own {
+        Some(_) => tokio::task::spawn_blocking(downloads::own_sha).await.ok().and_then(Result::ok),
+        None => None,
+    };
+    let address = &ask.address;
+    let game = &ask.settings.game;
+    let archive = offers.iter().find(|offer| !offer.bare && offer.name.ends_with(".tar.gz"));
+    let fetch = match (own, archive) {
+        (Some(_), _) => Some(format!("curl -fsSLo agon {address}/get/{OWN_NAME} && chmod +x agon")),
+        (_, Some(archive)) => {
+            Some(format!("curl -fsSL {address}/get/{} | tar xz --strip-components=1", archive.name))
+        }
+        _ => None,
+    };
+    let (answer, lead) = match fetch {
+        Some(_) => (
+            "Agon is one file",
+            "It needs nothing else, on any Linux of its kind of machine. Everything here can be done in the browser as well.",
+        ),
+        None => (
+            "This server hands out no program",
+            "The one that runs here was built for this machine alone. Ask the organiser, or build it from its source; everything here can be done in the browser as well.",
+        ),
+    };
+    let content = html! {
+        @if let Some(fetch) = &fetch {
+            section.card {
+                header { h2 { "In a terminal" } span.faint { "Linux; Windows through WSL 2" } }
+                div.in.steps {
+                    p { "The program, into this folder:" }
+                    pre { (fetch) }
+                    p { "Connect it with this contest. The token is made on " a href="/account" { "your account's page" } "." }
+                    pre { "./agon login " (address) }
+                    p { "A bot to begin with, tried out here, and handed in:" }
+                    pre { "./agon new " (game) " python my-bot\ncd my-bot\n../agon try\n../agon submit" }
+                }
+            }
+            section.card {
+                header { h2 { "Files" } }
+                table { tbody { @for offer in &offers { tr {
+                    td { a href=(format!("/get/{}", offer.name)) { (icon("up")) (offer.name) } }
+                    td { (offer.machine.unwrap_or("")) }
+                    td.number { (words::bytes(offer.bytes)) }
+                } } } }
+                @if let Some(sha) = &sha { p.faint.in { "SHA-256 of " code { (OWN_NAME) } ": " code { (sha) } } }
+            }
+        }
+        div.halves {
+            section.card {
+                header { h2 { "Starters" } span.faint { "a bot that plays, in each language" } }
+                table { tbody { @for starter in starters(&ask) { tr {
+                    td { b { (starter.language.title()) } }
+                    td.faint { "the strategy is in " code { (starter.strategy) } }
+                    td.number { a.button href=(format!("/get/starter-{}.tar.gz", starter.language.name())) { "Download" } }
+                } } } }
+                p.in { "Any other language does as well: " a href="/rules" { "the rules" } " say what a bot reads and writes." }
+            }
+            section.card {
+                header { h2 { "Windows and macOS" } }
+                div.in {
+                    p { b { "Windows: " } "agon runs in WSL 2, the Linux that comes with Windows 10 and 11. In a terminal, once:" }
+                    pre { "wsl --install" }
+                    p { "Then open Ubuntu from the menu, and go on as above." }
+                    p { b { "macOS, or nothing installed: " } "write the bot with a starter, hand it in on " a href="/upload" { "this site" } ", and try it out as a " a href="/draft" { "draft" } "." }
+                }
+            }
+        }
+        p.faint.foot { "A machine that plays matches for this contest needs the same file, and a token from the organiser: " code { "agon work " (address) " --token-file FILE" } }
+    };
+    Ok(frame::page(&ask, Here::Elsewhere, answer, lead, content))
+}
+
+/// A file.
+pub async fn file(ask: Ask, Path(name): Path<String>) -> Result<Response, Problem> {
+    let wanted = name.strip_prefix("starter-").and_then(|name| name.strip_suffix(".tar.gz"));
+    if let Some(language) = wanted {
+        let starter = starters(&ask).iter().find(|starter| starter.language.name() == language);
+        return packed(&ask, starter.ok_or_else(Problem::nothing)?);
+    }
+    let offers = downloads::offers(ask.site.folder());
+    let offer = offers.into_iter().find(|offer| offer.name == name).ok_or_else(Problem::nothing)?;
+    send(offer).await
+}
+
+fn attached(name: &str) -> Result<HeaderValue, Problem> {
+    HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|_| Problem::nothing())
+}
+
+/// A starter, in a folder of its own.
+fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
+    let folder = format!("{}-{}", ask.settings.game, starter.language.name());
+    let names: Vec<String> = starter.files.iter().map(|(name, _)| format!("{folder}/{name}")).collect();
+    let files = names.iter().zip(starter.files).map(|(name, (_, text))| (name.as_str(), text.as_bytes()));
+    let archive = agon_worker::pack::of_files_packed(files).map_err(|_| Problem::ours())?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
+        (header::CONTENT_DISPOSITION, attached(&format!("{folder}.tar.gz"))?),
+    ];
+    Ok((headers, archive).into_response())
+}
+
+/// Sends a file piece by piece: it may be large, and the line slow.
+async fn send(offer: Offer) -> Result<Response, Problem> {
+    let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Many download at this moment.", 20))?;
+    let (pieces, taken) = mpsc::channel::<std::io::Result<Bytes>>(2);
+    let path: PathBuf = offer.path.clone();
+    tokio::task::spawn_blocking(move || {
+        let _room = room;
+        let mut file = match File::open(path) {
+            Ok(file) => file.take(offer.bytes),
+            Err(error) => return drop(pieces.blocking_send(Err(error))),
+        };
+        loop {
+            let mut piece = vec![0; PIECE];
+            match file.read(&mut piece) {
+                Ok(0) => return,
+                Ok(length) => {
+                    piece.truncate(length);
+                    // Whoever goes away takes no more.
+                    if pieces.blocking_send(Ok(piece.into())).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => return drop(pieces.blocking_send(Err(error))),
+            }
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        (header::CONTENT_LENGTH, offer.bytes.into()),
+        (header::CONTENT_DISPOSITION, attached(&offer.name)?),
+    ];
+    Ok((headers, Body::from_stream(ReceiverStream::new(taken))).into_response())
+}
