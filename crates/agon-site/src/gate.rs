@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_store::acts::{Heard, Seen};
 use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use axum::body::{Body as AxumBody, Bytes};
@@ -14,10 +13,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
-use axum_extra::headers::authorization::{Authorization, Bearer};
 use axum_extra::headers::{HeaderMapExt as _, Host};
 use tokio_stream::StreamExt as _;
+
+mod who;
 
 use crate::problem::Problem;
 use crate::rights::{Actor, Object, Person, Verb, may};
@@ -25,6 +24,9 @@ use crate::routes::{Body, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
 use crate::{pages, routes, secrets};
+
+pub use who::set_cookie;
+use who::{at_work, bearer, cookie, known};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -34,12 +36,6 @@ pub const LARGE: usize = (20 << 20) + SMALL;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// An upload may take longer on a slow line: so long for 20 MiB are 35 kB a second.
 const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
-/// That a session is used is written down this often, in milliseconds.
-const SEEN_MS: i64 = 5 * 60_000;
-
-/// That a worker was heard of is written down this often, in milliseconds.
-const HEARD_MS: i64 = 5_000;
-
 /// Scripts, styles and pictures of ours, nothing of others, and in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -305,8 +301,8 @@ fn denied(ask: &Ask, route: &Route) -> Refused {
     Box::new(response)
 }
 
-/// A path as it can stand in a query.
-fn encoded(path: &str) -> String {
+/// A text as it can stand in a query.
+pub fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes().take(512) {
         match byte {
@@ -317,29 +313,6 @@ fn encoded(path: &str) -> String {
         }
     }
     text
-}
-
-async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Problem> {
-    let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
-        return Ok(Actor::Nobody);
-    };
-    if now.0 - login.seen.0 > SEEN_MS {
-        site.store().act(Seen { login: login.id, now }).await?;
-    }
-    let team = site.store().team_of(site.contest(), account.id).await?;
-    let (organiser, name) = (account.organiser, account.name);
-    Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
-}
-
-/// The worker with this token. Also one that was revoked: it hears that it was.
-async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Problem> {
-    let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
-        return Ok(Actor::Nobody);
-    };
-    if now.0 - worker.seen.0 > HEARD_MS && !worker.revoked {
-        site.store().act(Heard { worker: worker.id, now }).await?;
-    }
-    Ok(Actor::Worker(worker))
 }
 
 /// The request with all of its body, where that is small; and proof that a page of ours sent it.
@@ -422,39 +395,6 @@ fn address(site: &Site, request: &Request) -> IpAddr {
     let last = request.headers().get_all("x-forwarded-for").iter().next_back();
     let told = last.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
     told.unwrap_or(peer)
-}
-
-/// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.
-fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
-    if site.is_secure() {
-        return "__Host-agon".to_owned();
-    }
-    let port = headers.typed_get::<Host>().and_then(|host| host.port()).unwrap_or(80);
-    format!("agon-{port}")
-}
-
-/// The secret of a session. Of two cookies with the name the last counts: a browser sends those for a single path first,
-/// and ours is for all of them.
-fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
-    let jar = CookieJar::from_headers(headers);
-    jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
-}
-
-/// The cookie that begins a session, or without a secret ends it.
-pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
-    let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
-    let cookie = Cookie::build((cookie_name(site, headers), value.to_owned()))
-        .path("/")
-        .max_age(cookie::time::Duration::seconds(seconds))
-        .http_only(true)
-        .same_site(SameSite::Lax)
-        .secure(site.is_secure());
-    CookieJar::new().add(cookie)
-}
-
-fn bearer(headers: &HeaderMap) -> Option<String> {
-    let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
-    Some(bearer.token().trim().to_owned())
 }
 
 /// Around everything: nobody waits for ever.

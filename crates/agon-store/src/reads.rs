@@ -3,6 +3,7 @@
 mod matches;
 mod people;
 mod pipeline;
+mod versus;
 mod workers;
 
 use std::collections::BTreeMap;
@@ -15,9 +16,10 @@ use crate::{
     Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Rival, Seated};
+pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Seated};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
+pub use versus::{Ending, Rival};
 pub use workers::{AtWork, Working};
 
 /// How the matches of a contest stand.

@@ -30,6 +30,7 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
         faults: asked.faults,
         map: asked.map.map(|map| i64::from(map) - 1),
         before: asked.before.map(MatchId),
+        ..Filter::default()
     };
     let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
     let more = found.len() > PAGE as usize;

@@ -103,7 +103,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         }
         p.faint.foot { "A machine that plays matches for this contest needs the same file, and a token from the organiser: " code { "agon work " (address) " --token-file FILE" } }
     };
-    Ok(frame::page(&ask, Here::Elsewhere, answer, lead, content))
+    Ok(frame::page(&ask, Here::Get, answer, lead, content))
 }
 
 /// A file.

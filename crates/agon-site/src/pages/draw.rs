@@ -78,6 +78,19 @@ impl Axis {
         }
     }
 
+    /// A share with what was to be expected: a triangle below, and half of all as a dotted line.
+    pub fn expected(&self, value: f64, ends: (f64, f64), expected: Option<f64>) -> Markup {
+        html! {
+            span.difference {
+                svg.zero width=(self.width) height=(HEIGHT) aria-hidden="true" {
+                    path d=(format!("M{} 0v{HEIGHT}", self.x(50.0))) {}
+                    @if let Some(expected) = expected { path.expected d=(format!("M{} 15l3.5 6h-7z", self.x(expected))) {} }
+                }
+                (self.interval(value, (Some(ends.0), Some(ends.1)), "plain"))
+            }
+        }
+    }
+
     /// A value between its ends; an end that is open reaches the edge. `class` says how it is coloured.
     pub fn interval(&self, value: f64, ends: (Option<f64>, Option<f64>), class: &str) -> Markup {
         let (from, to) =

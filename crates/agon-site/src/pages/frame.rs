@@ -19,6 +19,8 @@ pub enum Here {
     Matches,
     /// Rules.
     Rules,
+    /// Where agon comes from.
+    Get,
     /// The organiser's.
     Organise,
     /// None of them.
@@ -53,6 +55,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
                     (entry(Here::Ladder, "/ladder", "Ladder"))
                     (entry(Here::Matches, "/matches", "Matches"))
                     (entry(Here::Rules, "/rules", "Rules"))
+                    (entry(Here::Get, "/get", "Get agon"))
                     @if person.is_some_and(|person| person.organiser) {
                         (entry(Here::Organise, "/organise", "Cockpit"))
                     }

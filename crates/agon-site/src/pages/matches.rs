@@ -1,18 +1,18 @@
 //! Matches: lists with filters, one match, and its replay.
 
 use agon_replay::Replay;
-use agon_store::reads::{Ended, Filter, MatchSeat, PAGE, Played};
+use agon_store::reads::{Ended, MatchSeat, PAGE, Played};
 use agon_store::{Annulled, EntrantId, Entry, Kind, MatchId, MatchState};
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use crate::gate::Ask;
 use crate::pages::challenge::Wanted;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
+use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
 use crate::problem::Problem;
 
@@ -23,51 +23,6 @@ const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// What is looked for.
-#[derive(Clone, Default, Deserialize)]
-pub struct Asked {
-    #[serde(default)]
-    team: Option<i64>,
-    #[serde(default)]
-    ended: String,
-    #[serde(default)]
-    map: Option<i64>,
-    #[serde(default)]
-    before: Option<i64>,
-}
-
-/// The ways of ending that one can ask for, as they stand in the address and as people read them.
-const WAYS: [(&str, &str); 5] =
-    [("", "All"), ("won", "Won"), ("drawn", "Drawn"), ("lost", "Lost"), ("faults", "Own faults")];
-
-impl Asked {
-    fn filter(&self) -> Filter {
-        let ended = match self.ended.as_str() {
-            "won" => Some(Ended::Won),
-            "drawn" => Some(Ended::Drawn),
-            "lost" => Some(Ended::Lost),
-            _ => None,
-        };
-        let faults = self.ended == "faults";
-        let (team, before) = (self.team.map(EntrantId), self.before.map(MatchId));
-        Filter { team, version: None, ended, faults, map: self.map, before }
-    }
-
-    fn address(&self) -> String {
-        let mut parts = Vec::new();
-        parts.extend(self.team.map(|team| format!("team={team}")));
-        parts.extend(
-            WAYS.iter()
-                .skip(1)
-                .find(|(word, _)| *word == self.ended)
-                .map(|(word, _)| format!("ended={word}")),
-        );
-        parts.extend(self.map.map(|map| format!("map={map}")));
-        parts.extend(self.before.map(|before| format!("before={before}")));
-        if parts.is_empty() { "/matches".to_owned() } else { format!("/matches?{}", parts.join("&")) }
-    }
-}
-
 /// The list.
 pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
@@ -75,10 +30,12 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let team = asked.team.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
+    let against = asked.against.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let counts = ask.site.store().counts(ask.site.contest()).await?;
-    let answer = match team {
-        Some(team) => format!("Matches of {}", team.name),
-        None => format!("{} so far", words::many(counts.valid, "match", "matches")),
+    let answer = match (team, against) {
+        (Some(team), Some(other)) => format!("{} against {}", team.name, other.name),
+        (Some(team), None) | (None, Some(team)) => format!("Matches of {}", team.name),
+        (None, None) => format!("{} so far", words::many(counts.valid, "match", "matches")),
     };
     let now = match counts.leased {
         0 => "None is played right now.".to_owned(),
@@ -95,6 +52,12 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
                         option value=(one.id) selected[team.is_some_and(|team| team.id == one.id)] { (one.name) }
                     }
                 }
+                select name="against" aria-label="Opponent" {
+                    option value="" { "Against all" }
+                    @for one in shown.teams.values().filter(|team| team.live.is_some()).take(300) {
+                        option value=(one.id) selected[against.is_some_and(|team| team.id == one.id)] { "Against " (one.name) }
+                    }
+                }
                 @if ask.settings.maps.len() > 1 {
                     select name="map" aria-label="Map" {
                         option value="" { "All maps" }
@@ -103,7 +66,13 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
                         }
                     }
                 }
+                @if !asked.ended.is_empty() { input type="hidden" name="ended" value=(asked.ended); }
                 button { "Show" }
+            }
+            @if !asked.reason.is_empty() {
+                a.chip href=(Asked { reason: String::new(), before: None, ..asked.clone() }.address()) title="Show all ways of ending" {
+                    (icon("cross")) "ended: " (asked.reason.chars().take(LONGEST_REASON).collect::<String>())
+                }
             }
             @if team.is_some() {
                 div.tabs role="group" aria-label="How they ended" {

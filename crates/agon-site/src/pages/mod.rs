@@ -17,6 +17,7 @@ mod own;
 mod people;
 mod rules;
 mod rulings;
+mod sought;
 mod still;
 mod team;
 mod trial;

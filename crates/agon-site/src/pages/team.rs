@@ -1,18 +1,25 @@
 //! A team's bot, for everybody: where it stands, against whom it differs from its rating, its versions.
 
-use agon_ladder::Place;
-use agon_store::reads::{Filter, Rival};
-use agon_store::{Entrant, EntrantId, Ruling, Version, VersionId, VersionState};
-use maud::{Markup, html};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::gate::Ask;
-use crate::pages::draw::{Axis, chip, icon};
+use agon_ladder::Place;
+use agon_store::reads::{Ended, Ending, Filter, Rival};
+use agon_store::{Entrant, EntrantId, Ruling, Time, Version, VersionId, VersionState};
+use maud::{Markup, html};
+
+use crate::gate::{Ask, encoded};
+use crate::pages::draw::{self, Axis, chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::{ladder, matches, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
+
+/// So many results against an opponent are drawn.
+const LAST: usize = 10;
+/// So many versions are drawn.
+const MOST_DRAWN: usize = 24;
 
 /// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
@@ -22,10 +29,16 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let line = at.map(|at| &shown.board.lines[at]);
     let stands = line.and_then(|line| line.place.as_ref()).map(|place| VersionId(place.version));
     let (store, contest) = (ask.site.store(), ask.site.contest());
-    let (rivals, maps) = match stands {
-        Some(version) => (store.rivals(version).await?, store.by_map(version).await?),
+    let (rivals, maps, last, (endings, faults)) = match stands {
+        Some(version) => (
+            store.rivals(version).await?,
+            store.by_map(version).await?,
+            store.last_against(version, LAST).await?,
+            store.by_ending(version).await?,
+        ),
         None => Default::default(),
     };
+    let rivals = met(&shown, stands, &rivals, &last);
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let played = store.matches(contest, ask.eyes(), &filter).await?;
     let versions: Vec<&Version> =
@@ -44,16 +57,20 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 }
             }
         }
-        p.lead { (lead(&shown, at, team)) }
+        p.lead { (lead(&shown, at, team)) (unlike(&rivals)) }
         @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it plays no more. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
         div.halves {
-            @if !team.boss { (versions_table(&ask, &shown, team, &versions)) }
-            (map_table(&ask, &maps))
+            @if team.boss { (head_to_head(team, &rivals)) } @else { (chart(&ask, &shown, &versions)) }
+            (maps_and_endings(&ask, team, &maps, &endings, faults))
         }
-        @if versions.len() > 1 && !team.boss { (chart(&shown, &versions)) }
-        (head_to_head(&shown, stands, &rivals))
+        @if !team.boss {
+            div.halves {
+                (head_to_head(team, &rivals))
+                (versions_table(&ask, &shown, team, &versions))
+            }
+        }
         section.card {
             header { h2 { "Matches" } a href=(format!("/matches?team={}", team.id)) { "All" } }
             @if played.is_empty() { p.empty { "No matches yet: its check match comes first." } }
@@ -145,29 +162,60 @@ fn share(points: i64, count: i64) -> (f64, f64, f64) {
     (p * 100.0, (middle - half) * 100.0, (middle + half) * 100.0)
 }
 
-fn map_table(ask: &Ask, maps: &[Rival]) -> Markup {
+fn maps_and_endings(ask: &Ask, team: &Entrant, maps: &[Rival], endings: &[Ending], faults: i64) -> Markup {
     let axis = Axis::share(120.0);
+    let count: i64 = endings.iter().map(Ending::count).sum();
+    let reason = |ending: &Ending| format!("/matches?team={}&reason={}", team.id, encoded(&ending.reason));
     html! {
         section.card {
-            header { h2 { "By map" } span.faint { "share of points" } }
+            header { h2 { "By map and by way of ending" } span.faint { "share of points" } }
             @if maps.is_empty() { p.empty { "No rated match yet." } }
             @else {
-                table.dense { tbody { @for map in maps {
-                    @let (value, low, high) = share(map.points, map.count);
-                    tr {
-                        td { (ask.settings.map(map.name.parse().unwrap_or(-1))) }
-                        td.wide { (axis.interval(value, (Some(low), Some(high)), "")) }
-                        td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} %", (high - low) / 2.0)) } }
-                        td.number.faint { (words::count(map.count)) }
+                table.dense { tbody {
+                    @for map in maps {
+                        @let (value, low, high) = share(map.points, map.count);
+                        tr {
+                            td { a href=(format!("/matches?team={}&map={}", team.id, map.name)) { (ask.settings.map(map.name.parse().unwrap_or(-1))) } }
+                            td.wide { (axis.expected(value, (low, high), None)) }
+                            td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} %", (high - low) / 2.0)) } }
+                            td.number.faint { (words::count(map.count)) }
+                        }
                     }
-                } } }
+                    @for ending in endings.iter().take(8) { tr {
+                        td { a href=(reason(ending)) { (ending.reason) } }
+                        td.wide {}
+                        td.number { b { (words::count(ending.won)) } " won" @if ending.drawn > 0 { ", " (words::count(ending.drawn)) " drawn" } }
+                        td.number.faint { "of " (words::count(ending.count())) }
+                    } }
+                    @if faults > 0 { tr {
+                        td { a href=(format!("/matches?team={}&ended=faults", team.id)) { "its own faults" } }
+                        td.wide {}
+                        td.number { b { (words::count(faults)) } }
+                        td.number.faint { "of " (words::count(count)) }
+                    } }
+                } }
             }
         }
     }
 }
 
-fn head_to_head(shown: &Shown, stands: Option<VersionId>, rivals: &[Rival]) -> Markup {
-    let axis = Axis::share(140.0);
+/// Whom a version met, and how that went.
+struct Met<'a> {
+    rival: &'a Rival,
+    /// Its share of points in percent, and the ends of the interval.
+    share: (f64, f64, f64),
+    /// The share that follows from both ratings.
+    expected: Option<f64>,
+    /// The last results, the newest first.
+    last: &'a [Ended],
+}
+
+fn met<'a>(
+    shown: &Shown,
+    stands: Option<VersionId>,
+    rivals: &'a [Rival],
+    last: &'a BTreeMap<EntrantId, Vec<Ended>>,
+) -> Vec<Met<'a>> {
     let elo = |version: i64| {
         shown.board.table.places.iter().find(|place| place.version == version).and_then(|place| place.elo)
     };
@@ -177,23 +225,63 @@ fn head_to_head(shown: &Shown, stands: Option<VersionId>, rivals: &[Rival]) -> M
         let other = line.place.as_ref()?.elo?;
         Some(100.0 / (1.0 + 10f64.powf((other - own?) / 400.0)))
     };
+    rivals
+        .iter()
+        .map(|rival| Met {
+            rival,
+            share: share(rival.points, rival.count),
+            expected: expected(rival),
+            last: last.get(&rival.team).map(Vec::as_slice).unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// So much further than its interval of 95 % is a result from what was expected that is spoken of: there are many opponents, and
+/// one of twenty lies outside by chance.
+const UNLIKE: f64 = 1.5;
+
+/// Against whom it does otherwise than its rating says, where that is sure.
+fn unlike(met: &[Met<'_>]) -> String {
+    let how = |one: &Met<'_>| {
+        let (value, low, high) = one.share;
+        let off = value - one.expected?;
+        let half = if off > 0.0 { value - low } else { high - value };
+        Some(off / half.max(1e-9))
+    };
+    let most =
+        met.iter().filter_map(|one| Some((how(one)?, one))).max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+    match most {
+        Some((off, one)) if off > UNLIKE => {
+            format!(" Against {} it does better than its rating says.", one.rival.name)
+        }
+        Some((off, one)) if off < -UNLIKE => {
+            format!(" Against {} it does worse than its rating says.", one.rival.name)
+        }
+        _ => String::new(),
+    }
+}
+
+fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
+    let axis = Axis::share(110.0);
     html! {
-        @if !rivals.is_empty() {
-            section.card {
-                header { h2 { "Head to head" } span.faint { "share of points of the version that stands for it" } }
+        section.card {
+            header { h2 { "Head to head" } span.faint { "● result · △ expected from the ratings" } }
+            @if met.is_empty() { p.empty { "It has met nobody in a rated match yet." } }
+            @else {
                 table.dense {
                     thead { tr {
                         th scope="col" { "Opponent" } th.wide scope="col" { (axis.head(|tick| format!("{tick:.0} %"))) }
-                        th.number scope="col" { "Score" } th.number scope="col" { "Expected" } th.number scope="col" { "Matches" }
+                        th.number scope="col" { "Score" } th.number scope="col" { "Expected" } th.number.wide scope="col" { "Matches" } th.wide scope="col" { "Last 10" }
                     } }
-                    tbody { @for rival in rivals {
-                        @let (value, low, high) = share(rival.points, rival.count);
+                    tbody { @for one in met {
+                        @let (value, low, high) = one.share;
                         tr {
-                            td { a href=(format!("/team/{}", rival.team)) { b { (rival.name) } } }
-                            td.wide { (axis.interval(value, (Some(low), Some(high)), "")) }
+                            td { a href=(format!("/matches?team={}&against={}", team.id, one.rival.team)) { b { (one.rival.name) } } }
+                            td.wide { (axis.expected(value, (low, high), one.expected)) }
                             td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} %", (high - low) / 2.0)) } }
-                            td.number.faint { @match expected(rival) { Some(share) => (format!("{share:.0} %")), None => "–" } }
-                            td.number.faint { (words::count(rival.count)) }
+                            td.number.faint { @match one.expected { Some(share) => (format!("{share:.0} %")), None => "–" } }
+                            td.number.faint.wide { (words::count(one.rival.count)) }
+                            td.wide { (draw::last(one.last)) }
                         }
                     } }
                 }
@@ -202,29 +290,34 @@ fn head_to_head(shown: &Shown, stands: Option<VersionId>, rivals: &[Rival]) -> M
     }
 }
 
-/// Ratings of versions with their bands of 95 %, the first first.
-fn chart(shown: &Shown, versions: &[&Version]) -> Markup {
-    let known: Vec<(i64, f64, f64, f64)> = versions
+/// Ratings of versions with their bands of 95 %, over the time in which each stood; none is so short that it cannot be seen.
+fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
+    let known: Vec<(&Version, f64, f64, f64)> = versions
         .iter()
         .filter_map(|version| {
             let place = place_of(shown, version)?;
-            Some((version.n, place.elo?, place.low?, place.high?))
+            Some((*version, place.elo?, place.low?, place.high?))
         })
         .collect();
-    if known.len() < 2 {
-        return html! {};
+    let known = &known[known.len().saturating_sub(MOST_DRAWN)..];
+    if known.is_empty() {
+        return html! { section.card { header { h2 { "Rating by version" } } p.empty { "The first version that is rated stands here." } } };
     }
-    let known = &known[known.len().saturating_sub(24)..];
     let low = known.iter().map(|one| one.2).fold(f64::MAX, f64::min);
     let high = known.iter().map(|one| one.3).fold(f64::MIN, f64::max);
-    let (width, height) = (1180.0, 180.0);
-    let y = |elo: f64| 20.0 + (high - elo) / (high - low).max(1.0) * (height - 30.0);
-    let step = (width - 60.0) / known.len() as f64;
-    let x = |number: usize| 50.0 + number as f64 * step;
+    let (width, height) = (620.0, 250.0);
+    let y = |elo: f64| 24.0 + (high - elo) / (high - low).max(1.0) * (height - 56.0);
+    let times: Vec<i64> = known.iter().map(|one| one.0.received.0).chain([ask.now.0]).collect();
+    let lasted: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]).max(1) as f64).collect();
+    let places = spread(&lasted, 46.0, width - 8.0);
     let mut grid = String::new();
-    for elo in [low, (low + high) / 2.0, high] {
-        let _ = write!(grid, "M50 {:.0}H{width}", y(elo));
+    let lines = [low, (low + high) / 2.0, high];
+    for elo in lines {
+        let _ = write!(grid, "M46 {:.0}H{width}", y(elo));
     }
+    // A day is named below the first version of it.
+    let day = |at: usize| ask.settings.told(Time(times[at]), "%a %-d");
+    let named = |at: usize| (at == 0 || day(at) != day(at - 1)) && places[at + 1] - places[at] > 20.0;
     let last = known.len() - 1;
     html! {
         section.card {
@@ -232,14 +325,16 @@ fn chart(shown: &Shown, versions: &[&Version]) -> Markup {
             div.in {
                 svg.chart viewBox=(format!("0 0 {width} {height}")) role="img" aria-label="Ratings of the versions; the table of versions has the numbers" {
                     path.grid d=(grid) {}
-                    @for elo in [low, (low + high) / 2.0, high] {
-                        text x="44" y=(format!("{:.0}", y(elo) + 4.0)) text-anchor="end" { (words::signed(elo)) }
+                    @for elo in lines {
+                        text x="40" y=(format!("{:.0}", y(elo) + 4.0)) text-anchor="end" { (words::signed(elo)) }
                     }
-                    @for (number, (n, elo, low, high)) in known.iter().enumerate() {
-                        @let now = if number == last { "now" } else { "" };
-                        rect.band.(now) x=(format!("{:.1}", x(number) + 2.0)) y=(format!("{:.1}", y(*high))) width=(format!("{:.1}", step - 4.0)) height=(format!("{:.1}", y(*low) - y(*high))) {}
-                        path.value.(now) d=(format!("M{:.1} {:.1}h{:.1}", x(number) + 2.0, y(*elo), step - 4.0)) {}
-                        text x=(format!("{:.1}", x(number) + step / 2.0)) y=(format!("{:.1}", y(*high) - 5.0)) text-anchor="middle" { "v" (n) }
+                    @for (at, (version, elo, low, high)) in known.iter().enumerate() {
+                        @let now = if at == last { "now" } else { "" };
+                        @let (from, to) = (places[at] + 1.0, places[at + 1] - 1.0);
+                        rect.band.(now) x=(format!("{from:.1}")) y=(format!("{:.1}", y(*high))) width=(format!("{:.1}", to - from)) height=(format!("{:.1}", y(*low) - y(*high))) {}
+                        path.value.(now) d=(format!("M{from:.1} {:.1}H{to:.1}", y(*elo))) {}
+                        text x=(format!("{:.1}", (from + to) / 2.0)) y=(format!("{:.1}", y(*high) - 6.0)) text-anchor="middle" { "v" (version.n) }
+                        @if named(at) { text x=(format!("{from:.1}")) y=(height - 8.0) { (day(at)) } }
                     }
                 }
             }
@@ -247,9 +342,45 @@ fn chart(shown: &Shown, versions: &[&Version]) -> Markup {
     }
 }
 
+/// Places on a line from `from` to `to`, one more than there are lengths: apart as these say, but none closer than an equal share's
+/// half.
+fn spread(lengths: &[f64], from: f64, to: f64) -> Vec<f64> {
+    let least = 0.5 / lengths.len().max(1) as f64;
+    let sum: f64 = lengths.iter().sum();
+    let shares = lengths.iter().map(|length| least + length / sum * (1.0 - least * lengths.len() as f64));
+    let mut at = from;
+    let mut places = vec![from];
+    for share in shares {
+        at += share * (to - from);
+        places.push(at);
+    }
+    places
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_stand_apart_as_long_as_they_stood_and_none_vanishes() {
+        let places = spread(&[1.0, 8.0, 1.0], 0.0, 100.0);
+        assert!((places[3] - 100.0).abs() < 1e-9 && places.is_sorted(), "{places:?}");
+        assert!(places[1] > 16.0 && places[2] - places[1] > 50.0, "{places:?}");
+        assert_eq!(spread(&[5.0], 46.0, 600.0), [46.0, 600.0]);
+    }
+
+    #[test]
+    fn only_what_is_far_from_the_rating_is_spoken_of() {
+        let rival = Rival { team: EntrantId(1), name: "Kestrel".into(), count: 64, points: 40 };
+        let met = |points: i64, expected| {
+            let share = share(points, 64);
+            vec![Met { rival: &rival, share, expected: Some(expected), last: &[] }]
+        };
+        assert_eq!(unlike(&met(40, 55.0)), " Against Kestrel it does worse than its rating says.");
+        assert_eq!(unlike(&met(110, 55.0)), " Against Kestrel it does better than its rating says.");
+        assert_eq!(unlike(&met(60, 55.0)), "");
+        assert_eq!(unlike(&[]), "");
+    }
 
     #[test]
     fn a_share_of_few_matches_is_wide_and_stays_within_what_can_be() {

@@ -32,6 +32,10 @@ impl Eyes {
 pub struct Filter {
     /// Those in which this team sat.
     pub team: Option<EntrantId>,
+    /// Those in which this team sat as well.
+    pub against: Option<EntrantId>,
+    /// Those that ended for this reason, in the game's words.
+    pub reason: Option<String>,
     /// Those in which this version sat.
     pub version: Option<VersionId>,
     /// How they ended for that team or version.
@@ -131,19 +135,6 @@ pub struct Seated {
     pub result: Ended,
 }
 
-/// How a version did against somebody, or on a map.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rival {
-    /// The other team, or 0 where it is a map.
-    pub team: EntrantId,
-    /// Its name, or the number of the map.
-    pub name: String,
-    /// How many pairs of seats were compared.
-    pub count: i64,
-    /// Two points for a better rank than the other, one for the same.
-    pub points: i64,
-}
-
 /// What went wrong how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -170,6 +161,14 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
 /// organisers.
 const SEEN: &str = "(b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
      JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
+
+/// What an outcome looks like, as it is kept, that has this reason.
+fn with_reason(reason: &str) -> String {
+    let json = serde_json::json!(reason).to_string();
+    let plain: String =
+        json.chars().flat_map(|sign| "!%_".contains(sign).then_some('!').into_iter().chain([sign])).collect();
+    format!("%\"reason\":{plain}%")
+}
 
 impl Store {
     /// A page of matches that were begun, the newest first: at most [`PAGE`] and one, by which one knows that there are more.
@@ -210,7 +209,10 @@ impl Store {
         };
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
-             AND m.state <> 'planned' AND m.id < $4 AND ($5 < 0 OR b.map = $5){own} ORDER BY m.id DESC LIMIT {}",
+             AND m.state <> 'planned' AND m.id < $4 AND ($5 < 0 OR b.map = $5){own} \
+             AND ($7 = 0 OR m.id IN (SELECT o.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
+             JOIN seats o ON o.version_id = v.id WHERE q.entrant_id = $7)) \
+             AND ($8 = '' OR m.outcome LIKE $8 ESCAPE '!') ORDER BY m.id DESC LIMIT {}",
             PAGE + 1
         );
         let whose = filter.version.map(|version| version.0).or(filter.team.map(|team| team.0));
@@ -221,6 +223,8 @@ impl Store {
             .bind(filter.before.map_or(i64::MAX, |before| before.0))
             .bind(filter.map.unwrap_or(-1))
             .bind(whose.unwrap_or(0))
+            .bind(filter.against.map_or(0, |team| team.0))
+            .bind(filter.reason.as_deref().map_or_else(String::new, with_reason))
             .fetch_all(&self.reader)
             .await?;
         let mut all = Vec::new();
@@ -323,48 +327,6 @@ impl Store {
             },
         };
         Ok(rows.into_iter().map(seated).collect())
-    }
-
-    /// How a version did in rated matches against each other team, those it met most first.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn rivals(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
-        let rows: Vec<(i64, String, i64, i64)> = sqlx::query_as(
-            "SELECT e.id, e.name, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
-             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
-             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
-             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY e.id, e.name ORDER BY count(*) DESC, e.id LIMIT 40",
-        )
-        .bind(version.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let rival = |(team, name, count, points)| Rival { team: EntrantId(team), name, count, points };
-        Ok(rows.into_iter().map(rival).collect())
-    }
-
-    /// How a version did in rated matches on each map.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn by_map(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
-        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT k.map, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
-             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
-             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
-             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY k.map ORDER BY k.map",
-        )
-        .bind(version.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let map = |(map, count, points): (i64, i64, i64)| Rival {
-            team: EntrantId(0),
-            name: map.to_string(),
-            count,
-            points,
-        };
-        Ok(rows.into_iter().map(map).collect())
     }
 
     /// What went wrong since `since`: tries that came to nothing, which are ours, and what programs did wrong.

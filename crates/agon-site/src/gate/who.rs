@@ -1,0 +1,77 @@
+//! Who asks: by the cookie of a browser's session, or by the token of a program or of a machine that plays.
+
+use agon_store::acts::{Heard, Seen};
+use agon_store::{LoginKind, Time};
+use axum::http::HeaderMap;
+use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use axum_extra::headers::authorization::{Authorization, Bearer};
+use axum_extra::headers::{HeaderMapExt as _, Host};
+
+use crate::problem::Problem;
+use crate::rights::{Actor, Person};
+use crate::secrets;
+use crate::site::Site;
+
+/// That a session is used is written down this often, in milliseconds.
+const SEEN_MS: i64 = 5 * 60_000;
+
+/// That a worker was heard of is written down this often, in milliseconds.
+const HEARD_MS: i64 = 5_000;
+
+/// Who has this secret; nobody, where it is none.
+pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Problem> {
+    let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
+        return Ok(Actor::Nobody);
+    };
+    if now.0 - login.seen.0 > SEEN_MS {
+        site.store().act(Seen { login: login.id, now }).await?;
+    }
+    let team = site.store().team_of(site.contest(), account.id).await?;
+    let (organiser, name) = (account.organiser, account.name);
+    Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
+}
+
+/// The worker with this token. Also one that was revoked: it hears that it was.
+pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Problem> {
+    let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
+        return Ok(Actor::Nobody);
+    };
+    if now.0 - worker.seen.0 > HEARD_MS && !worker.revoked {
+        site.store().act(Heard { worker: worker.id, now }).await?;
+    }
+    Ok(Actor::Worker(worker))
+}
+
+/// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.
+fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
+    if site.is_secure() {
+        return "__Host-agon".to_owned();
+    }
+    let port = headers.typed_get::<Host>().and_then(|host| host.port()).unwrap_or(80);
+    format!("agon-{port}")
+}
+
+/// The secret of a session. Of two cookies with the name the last counts: a browser sends those for a single path first,
+/// and ours is for all of them.
+pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
+    let jar = CookieJar::from_headers(headers);
+    jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
+}
+
+/// The cookie that begins a session, or without a secret ends it.
+pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
+    let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
+    let cookie = Cookie::build((cookie_name(site, headers), value.to_owned()))
+        .path("/")
+        .max_age(cookie::time::Duration::seconds(seconds))
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(site.is_secure());
+    CookieJar::new().add(cookie)
+}
+
+/// The token that came.
+pub fn bearer(headers: &HeaderMap) -> Option<String> {
+    let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
+    Some(bearer.token().trim().to_owned())
+}

@@ -1,0 +1,153 @@
+//! How a version does: against whom, on which maps, and how its matches end.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::reads::Ended;
+use crate::{EntrantId, Outcome, Store, StoreError, VersionId};
+
+/// How a version did against somebody, or on a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// The other team, or 0 where it is a map.
+    pub team: EntrantId,
+    /// Its name, or the number of the map.
+    pub name: String,
+    /// How many pairs of seats were compared.
+    pub count: i64,
+    /// Two points for a better rank than the other, one for the same.
+    pub points: i64,
+}
+
+/// How matches of a version ended that ended for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The reason, in the game's words.
+    pub reason: String,
+    /// Those that it won.
+    pub won: i64,
+    /// Those in which it was first with others.
+    pub drawn: i64,
+    /// Those in which somebody else was first.
+    pub lost: i64,
+}
+
+impl Ending {
+    /// All of them.
+    pub fn count(&self) -> i64 {
+        self.won + self.drawn + self.lost
+    }
+}
+
+impl Store {
+    /// How a version did in rated matches against each other team, those it met most first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn rivals(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
+        let rows: Vec<(i64, String, i64, i64)> = sqlx::query_as(
+            "SELECT e.id, e.name, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
+             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
+             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY e.id, e.name ORDER BY count(*) DESC, e.id LIMIT 40",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let rival = |(team, name, count, points)| Rival { team: EntrantId(team), name, count, points };
+        Ok(rows.into_iter().map(rival).collect())
+    }
+
+    /// The last rated matches of a version against each other team, by the team, the newest first: at most `most` of each, of the
+    /// last thousand.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn last_against(
+        &self,
+        version: VersionId,
+        most: usize,
+    ) -> Result<BTreeMap<EntrantId, Vec<Ended>>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT b.entrant_id, s.rank, o.rank FROM seats s JOIN matches m ON m.id = s.match_id \
+             JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
+             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
+             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL AND o.rank IS NOT NULL ORDER BY s.match_id DESC LIMIT 1000",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: BTreeMap<EntrantId, Vec<Ended>> = BTreeMap::new();
+        for (team, own, other) in rows {
+            let last = all.entry(EntrantId(team)).or_default();
+            if last.len() < most {
+                last.push(match own.cmp(&other) {
+                    Ordering::Less => Ended::Won,
+                    Ordering::Equal => Ended::Drawn,
+                    Ordering::Greater => Ended::Lost,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Why the last 500 rated matches of a version ended, what came most often first; and in how many of them its program did
+    /// something wrong.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<Ending>, i64), StoreError> {
+        let rows: Vec<(String, i64, i64, bool)> = sqlx::query_as(
+            "SELECT m.outcome, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL AND m.outcome IS NOT NULL AND b.kind = 'ladder' \
+             ORDER BY s.match_id DESC LIMIT 500",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: Vec<Ending> = Vec::new();
+        let mut faults = 0;
+        for (outcome, rank, firsts, fault) in rows {
+            let Outcome { reason, .. } = super::read(&outcome)?;
+            let at = all.iter().position(|one| one.reason == reason).unwrap_or_else(|| {
+                all.push(Ending { reason, won: 0, drawn: 0, lost: 0 });
+                all.len() - 1
+            });
+            let one = &mut all[at];
+            match (rank, firsts) {
+                (1, 1) => one.won += 1,
+                (1, _) => one.drawn += 1,
+                _ => one.lost += 1,
+            }
+            faults += i64::from(fault);
+        }
+        all.sort_by(|a, b| b.count().cmp(&a.count()).then_with(|| a.reason.cmp(&b.reason)));
+        Ok((all, faults))
+    }
+
+    /// How a version did in rated matches on each map.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn by_map(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT k.map, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
+             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
+             JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY k.map ORDER BY k.map",
+        )
+        .bind(version.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let map = |(map, count, points): (i64, i64, i64)| Rival {
+            team: EntrantId(0),
+            name: map.to_string(),
+            count,
+            points,
+        };
+        Ok(rows.into_iter().map(map).collect())
+    }
+}
