@@ -10,6 +10,7 @@ use sqlx::sqlite::{
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
 use crate::StoreError;
+use crate::names::likeness;
 
 /// A connection.
 pub type Conn = sqlx::SqliteConnection;
@@ -29,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 /// Another process may hold the database for a moment: a command line beside the server.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -122,12 +124,43 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
         let script = MIGRATIONS[found as usize].replace("@id", &format!("{ID} NOT NULL"));
         // Our own text, with one word put in.
         conn.execute(AssertSqlSafe(script)).await?;
+        if found + 1 == NAMES {
+            compare_anew(conn).await?;
+        }
         sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
             .bind(found + 1)
             .execute(&mut *conn)
             .await?;
         commit(conn).await?;
     }
+}
+
+/// Up to this schema names were compared by their letters and digits alone.
+const NAMES: i64 = 8;
+
+/// Writes down anew how names are compared. Where two that were different are alike now both stay, the later one with its number
+/// behind what it looks like: both are found by their own names, and nobody else takes one that looks like either.
+async fn compare_anew(conn: &mut Conn) -> Result<(), StoreError> {
+    for table in ["accounts", "entrants"] {
+        // One of two words of ours. What was withdrawn is called like nobody.
+        let select = format!("SELECT id, name FROM {table} WHERE withdrawn_ms IS NULL ORDER BY id");
+        let rows: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(&mut *conn).await?;
+        // First aside, for one may be called now what another one was called before.
+        let update = format!("UPDATE {table} SET likeness = $2 WHERE id = $1");
+        for (id, _) in &rows {
+            let aside = sqlx::query(AssertSqlSafe(update.clone())).bind(id).bind(format!("~{id}"));
+            aside.execute(&mut *conn).await?;
+        }
+        let mut taken = std::collections::BTreeSet::new();
+        for (id, name) in rows {
+            let mut like = likeness(&name);
+            if !taken.insert(like.clone()) {
+                like = format!("{like}~{id}");
+            }
+            sqlx::query(AssertSqlSafe(update.clone())).bind(id).bind(like).execute(&mut *conn).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn version(conn: &mut Conn) -> Result<i64, StoreError> {

@@ -23,6 +23,7 @@ pub mod objects;
 pub mod seeds;
 
 pub mod fsck;
+pub mod names;
 
 mod backend;
 mod chain;

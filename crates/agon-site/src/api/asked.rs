@@ -2,8 +2,8 @@
 
 use agon_api::{Asked, Challenge, DraftQuery};
 use agon_server::{Drafted, Wish};
-use agon_store::acts::version::likeness;
 use agon_store::acts::{self, Own};
+use agon_store::names::likeness;
 use agon_store::reads::Eyes;
 use agon_store::{EntrantId, MatchId, MatchState, Time, VersionId};
 use axum::Json;

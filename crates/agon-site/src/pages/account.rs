@@ -1,10 +1,10 @@
 //! One's own: account, sessions, tokens, team.
 
-use agon_store::acts::version::likeness;
 use agon_store::acts::{
     Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
     Withdraw,
 };
+use agon_store::names::likeness;
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;

@@ -1,8 +1,8 @@
 //! Signing up, in and out; and the link that makes an organiser.
 
 use agon_contest::config::SignUpWord;
-use agon_store::acts::version::likeness;
 use agon_store::acts::{Begin, End, SignUp, SignedUp, Take, Which};
+use agon_store::names::likeness;
 use agon_store::{AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::acts::teams::{enter, members};
-use crate::acts::version::likeness;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
+use crate::names::likeness;
 use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
 
 /// Somebody on the list.
@@ -108,10 +108,12 @@ impl Enrol {
             let like = likeness(team);
             if !teams.contains_key(&like) {
                 let known: Option<(i64, String, bool)> = sqlx::query_as(
-                    "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND likeness = $2",
+                    "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
+                     ORDER BY name = $3 DESC, id LIMIT 1",
                 )
                 .bind(self.contest.0)
                 .bind(&like)
+                .bind(team)
                 .fetch_optional(&mut *conn)
                 .await?;
                 let known = match known {
@@ -139,9 +141,9 @@ impl Enrol {
     async fn team(&self, conn: &mut Conn, name: &str, code: &str) -> Result<EntrantId, StoreError> {
         let like = likeness(name);
         let known: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM entrants WHERE contest_id = $1 AND likeness = $2")
+            sqlx::query_scalar("SELECT id FROM entrants WHERE contest_id = $1 AND name = $2")
                 .bind(self.contest.0)
-                .bind(&like)
+                .bind(name)
                 .fetch_optional(&mut *conn)
                 .await?;
         if let Some(id) = known {

@@ -1,9 +1,9 @@
 //! Accounts, the secrets by which they are known, and links that are good once. Secrets come as hashes, passwords as
 //! Argon2id made them: nothing of either can be read here.
 
-use crate::acts::version::likeness;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
+use crate::names::likeness;
 use crate::{AccountId, ContestId, LinkKind, LoginId, LoginKind, Sha, StoreError, Time};
 
 /// So many secrets of a kind has an account at most.

@@ -30,7 +30,7 @@ macro_rules! worst {
             "WITH said AS (SELECT s.version_id AS version, s.match_id AS game, m.state AS state, s.fault AS fault FROM seats s \
              CROSS JOIN matches m CROSS JOIN blocks k WHERE m.id = s.match_id AND k.id = m.block_id \
              AND s.match_id > (SELECT coalesce(max(id), 0) - 10000 FROM matches) AND k.contest_id = $1 AND k.kind = 'ladder' \
-             AND m.state IN ('valid', 'dead') AND k.made_ms > (SELECT coalesce(max(u.to_ms), 0) FROM suspensions u \
+             AND m.state IN ('valid', 'dead') AND k.made_ms >= (SELECT coalesce(max(u.to_ms), 0) FROM suspensions u \
              WHERE u.version_id = s.version_id) AND NOT EXISTS (SELECT 1 FROM seats o JOIN suspensions x \
              ON x.version_id = o.version_id AND x.from_ms >= k.made_ms WHERE o.match_id = s.match_id \
              AND o.version_id <> s.version_id) AND s.version_id IN (SELECT v.id FROM versions v JOIN bots b ON b.id = v.bot_id \

@@ -1,9 +1,10 @@
 //! Teams: who plays for which entrant. And what is left of somebody who is deleted.
 
 use crate::acts::asked::unnamed;
-use crate::acts::version::{likeness, step_down};
+use crate::acts::version::step_down;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
+use crate::names::likeness;
 use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time, VersionState};
 
 /// Makes a team with one member.

@@ -2,6 +2,7 @@
 
 use crate::acts::{Act, note, trial};
 use crate::backend::Conn;
+use crate::names::likeness;
 use crate::reads::{quota, read};
 use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
 
@@ -53,22 +54,22 @@ pub enum Added {
     TooMany(Option<Time>),
 }
 
-/// How names are compared: no two may look alike.
-pub fn likeness(name: &str) -> String {
-    name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
 impl Act for Add {
     type Reply = Added;
 
     async fn run(&self, conn: &mut Conn) -> Result<Added, StoreError> {
         let likeness = likeness(&self.entrant);
         let known: Option<(i64, String, bool)> =
-            sqlx::query_as("SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND likeness = $2")
-                .bind(self.contest.0)
-                .bind(&likeness)
-                .fetch_optional(&mut *conn)
-                .await?;
+            // By its own name first: of two that look alike since names are compared more strictly, each is found.
+            sqlx::query_as(
+                "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
+                 ORDER BY name = $3 DESC, id LIMIT 1",
+            )
+            .bind(self.contest.0)
+            .bind(&likeness)
+            .bind(&self.entrant)
+            .fetch_optional(&mut *conn)
+            .await?;
         let entrant = match known {
             Some((_, name, boss)) if name != self.entrant || boss != self.boss => {
                 return Ok(Added::Taken(name));

@@ -1,9 +1,9 @@
 //! Workers on other machines: each has a token, which an organiser makes and revokes.
 
 use crate::acts::lease::Reclaim;
-use crate::acts::version::likeness;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
+use crate::names::likeness;
 use crate::{ContestId, Sha, StoreError, Time, WorkerId};
 
 /// So many workers have a token at once.

@@ -47,9 +47,12 @@ impl Store {
     /// Those of the database.
     pub async fn account_like(&self, name: &str) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
-            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1",
+            // By its own name first: of two that look alike since names are compared more strictly, each signs in.
+            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1 OR name = $2 \
+             ORDER BY name = $2 DESC, id LIMIT 1",
         )
-        .bind(crate::acts::version::likeness(name))
+        .bind(crate::names::likeness(name))
+        .bind(name)
         .fetch_optional(&self.reader)
         .await?;
         Ok(row.map(account))

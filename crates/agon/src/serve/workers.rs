@@ -6,8 +6,8 @@ use std::path::Path;
 use agon_server::status::look;
 use agon_site::secrets;
 use agon_store::Time;
-use agon_store::acts::version::likeness;
 use agon_store::acts::{Enlist, Enlisted, Revoke};
+use agon_store::names::likeness;
 use agon_store::reads::Working;
 
 use crate::common::screen::{self, harmless};
