@@ -29,6 +29,9 @@ mod backend;
 mod chain;
 mod writer;
 
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use thiserror::Error;
@@ -38,7 +41,7 @@ pub use chain::{link, root};
 pub use objects::{OBJECTS, Objects, Sha};
 pub use rows::*;
 
-use backend::Pool;
+use backend::{Place, Pool};
 
 /// Why the store did not do what it was asked for. Nothing is half done then.
 #[derive(Debug, Error)]
@@ -82,18 +85,20 @@ pub struct Store {
 
 /// The name of the database in a contest's folder.
 pub const DATABASE: &str = "agon.db";
+/// The name of the file there that says where the database is, when it is on a server.
+pub const DATABASE_AT: &str = "database.url";
 
 impl Store {
-    /// Opens the database in `folder`, and makes it or brings it up to date where that is needed. Needs a runtime
-    /// of tokio.
+    /// Opens the database of `folder`, and makes it or brings it up to date where that is needed: a file in it, or
+    /// where [`place`] has said it is. Needs a runtime of tokio.
     ///
     /// # Errors
     /// When it cannot be opened, or a later program made it.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join(DATABASE);
-        let mut connection = backend::connect(&file).await?;
+        let place = place_of(folder)?;
+        let mut connection = place.connect().await?;
         backend::migrate(&mut connection).await?;
-        let reader = backend::readers(&file).await?;
+        let reader = place.readers().await?;
         Ok(Self { writer: writer::Writer::start(connection), reader })
     }
 
@@ -109,6 +114,33 @@ impl Store {
     pub async fn close(self) {
         self.reader.close().await;
         self.writer.close().await;
+    }
+}
+
+/// Says that the database of `folder` is on a PostgreSQL server, at an address as `postgres://USER:PASSWORD@HOST/NAME`. The file
+/// that says so holds the password, and nobody else may read it.
+///
+/// # Errors
+/// When it is no such address, or the folder has a database of its own.
+pub fn place(folder: &Path, url: &str) -> Result<(), StoreError> {
+    Place::server(url)?;
+    let file = folder.join(DATABASE_AT);
+    let failed = |error| StoreError::File(file.display().to_string(), error);
+    if folder.join(DATABASE).exists() {
+        return Err(failed(io::Error::other(format!("the contest has its database in {DATABASE}"))));
+    }
+    let mut options = fs::OpenOptions::new();
+    let mut opened =
+        options.write(true).create(true).truncate(true).mode(0o600).open(&file).map_err(failed)?;
+    opened.write_all(format!("{url}\n").as_bytes()).map_err(failed)
+}
+
+fn place_of(folder: &Path) -> Result<Place, StoreError> {
+    let file = folder.join(DATABASE_AT);
+    match fs::read_to_string(&file) {
+        Ok(url) => Place::server(url.trim()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Place::file(&folder.join(DATABASE)),
+        Err(error) => Err(StoreError::File(file.display().to_string(), error)),
     }
 }
 
