@@ -73,7 +73,8 @@ impl Place {
         Ok(Self { url: postgres::url(url)? })
     }
 
-    fn is_server(&self) -> bool {
+    /// Whether it is on a server.
+    pub fn is_server(&self) -> bool {
         !self.url.starts_with("sqlite:")
     }
 
@@ -118,6 +119,45 @@ pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
         Kind::Sqlite => run(conn, "BEGIN IMMEDIATE").await,
         Kind::Postgres => run(conn, postgres::BEGIN).await,
     }
+}
+
+/// Begins to read what is there at this moment, whatever is written meanwhile.
+pub async fn look(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        Kind::Sqlite => run(conn, "BEGIN").await,
+        Kind::Postgres => run(conn, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await,
+    }
+}
+
+/// Whether it leads to a server.
+pub fn is_server(conn: &Conn) -> bool {
+    kind(conn) == Kind::Postgres
+}
+
+/// The last number that the database has given to a row of a table; none where it has given none.
+pub async fn last_number(conn: &mut Conn, table: &str) -> Result<Option<i64>, StoreError> {
+    let asked = match kind(conn) {
+        Kind::Sqlite => "SELECT seq FROM sqlite_sequence WHERE name = $1",
+        Kind::Postgres => "SELECT pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass)",
+    };
+    let found: Option<Option<i64>> = sqlx::query_scalar(asked).bind(table).fetch_optional(conn).await?;
+    Ok(found.flatten())
+}
+
+/// The next number that it gives comes after `last`.
+pub async fn number_on(conn: &mut Conn, table: &str, last: i64) -> Result<(), StoreError> {
+    let statements: &[&str] = match kind(conn) {
+        Kind::Sqlite => &[
+            "DELETE FROM sqlite_sequence WHERE name = $1 AND seq < $2",
+            "INSERT INTO sqlite_sequence (name, seq) SELECT $1, $2 WHERE NOT EXISTS \
+             (SELECT 1 FROM sqlite_sequence WHERE name = $1)",
+        ],
+        Kind::Postgres => &["SELECT setval(pg_get_serial_sequence($1, 'id'), $2)"],
+    };
+    for statement in statements {
+        sqlx::query(*statement).bind(table).bind(last).execute(&mut *conn).await?;
+    }
+    Ok(())
 }
 
 /// Ends a transaction.

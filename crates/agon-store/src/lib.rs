@@ -27,6 +27,7 @@ pub mod names;
 
 mod backend;
 mod chain;
+mod moving;
 mod writer;
 
 use std::fs;
@@ -144,10 +145,53 @@ fn place_of(folder: &Path) -> Result<Place, StoreError> {
     }
 }
 
-/// Writes the database in `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
+/// Moves the database of `folder` to a server, or with no address back into a file of it: how many rows. Nobody may use it
+/// meanwhile. The one that it leaves is kept as it was: a file as `agon.db.moved`.
+///
+/// # Errors
+/// When it is there already, cannot be reached, or has a contest in it; then nothing has changed.
+pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreError> {
+    let (file, said) = (folder.join(DATABASE), folder.join(DATABASE_AT));
+    let moved = |error| StoreError::File(folder.display().to_string(), error);
+    let from = place_of(folder)?;
+    match (from.is_server(), url) {
+        (false, None) => Err(StoreError::Database(format!("it is in {DATABASE} already"))),
+        (true, Some(_)) => {
+            Err(StoreError::Database("it is on a server already: move it back first".to_owned()))
+        }
+        (false, Some(url)) => {
+            let rows = moving::copy(&from, &Place::server(url)?).await?;
+            fs::rename(&file, file.with_extension("db.moved")).map_err(moved)?;
+            place(folder, url)?;
+            Ok(rows)
+        }
+        (true, None) => {
+            let draft = file.with_extension("db.part");
+            let _ = fs::remove_file(&draft);
+            let rows = moving::copy(&from, &Place::file(&draft)?).await?;
+            fs::rename(&draft, &file).and_then(|()| fs::remove_file(&said)).map_err(moved)?;
+            Ok(rows)
+        }
+    }
+}
+
+/// Whether `folder` has a database, or says where it is.
+pub fn is_there(folder: &Path) -> bool {
+    folder.join(DATABASE).is_file() || folder.join(DATABASE_AT).is_file()
+}
+
+/// Writes the database of `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
 ///
 /// # Errors
 /// When it cannot be read, or the file is there already or cannot be written.
 pub async fn snapshot(folder: &Path, into: &Path) -> Result<(), StoreError> {
-    backend::snapshot(&folder.join(DATABASE), into).await
+    let place = place_of(folder)?;
+    if !place.is_server() {
+        return backend::snapshot(&folder.join(DATABASE), into).await;
+    }
+    if into.exists() {
+        return Err(StoreError::File(into.display().to_string(), io::ErrorKind::AlreadyExists.into()));
+    }
+    moving::copy(&place, &Place::file(into)?).await?;
+    Ok(())
 }

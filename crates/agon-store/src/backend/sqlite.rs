@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use sqlx::{Connection as _, Executor as _, Row as _};
+use sqlx::{Executor as _, Row as _};
 
 use super::{Conn, Place};
 use crate::StoreError;
@@ -44,7 +44,7 @@ pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
     let mut conn = Place::file(file)?.connect().await?;
     let into = into.to_str().ok_or_else(|| StoreError::Database("the path is not UTF-8".to_owned()))?;
     sqlx::query("VACUUM INTO $1").bind(into).execute(&mut conn).await?;
-    let _ = conn.close().await;
+    super::close(conn).await;
     Ok(())
 }
 
