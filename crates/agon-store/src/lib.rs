@@ -50,6 +50,9 @@ pub enum StoreError {
     /// The database says no.
     #[error("the database: {0}")]
     Database(String),
+    /// The server of the database cannot be reached. What was asked for may have been written or not: it is asked for again.
+    #[error("the database cannot be reached: {0}")]
+    Away(String),
     /// The folder or a file in it.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
@@ -73,7 +76,19 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Database(error.to_string())
+        use sqlx::Error::{Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+        let is_away = match &error {
+            Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | WorkerCrashed => true,
+            // It starts, it ends, or the connection has ended.
+            Database(said) => {
+                said.code().is_some_and(|code| code.starts_with("57P0") || code.starts_with("08"))
+            }
+            _ => false,
+        };
+        match is_away {
+            true => Self::Away(error.to_string()),
+            false => Self::Database(error.to_string()),
+        }
     }
 }
 
@@ -100,7 +115,7 @@ impl Store {
         let mut connection = place.connect().await?;
         backend::migrate(&mut connection).await?;
         let reader = place.readers().await?;
-        Ok(Self { writer: writer::Writer::start(connection), reader })
+        Ok(Self { writer: writer::Writer::start(connection, place), reader })
     }
 
     /// Does an act, and answers when it is written.

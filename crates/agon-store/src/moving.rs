@@ -66,10 +66,10 @@ async fn all(from: &mut Conn, into: &mut Conn) -> Result<u64, StoreError> {
                 table.name
             )));
         }
-        if table.columns.iter().any(|column| column.name == "id") {
-            if let Some(last) = backend::last_number(from, &table.name).await? {
-                backend::number_on(into, &table.name, last).await?;
-            }
+        if table.columns.iter().any(|column| column.name == "id")
+            && let Some(last) = backend::last_number(from, &table.name).await?
+        {
+            backend::number_on(into, &table.name, last).await?;
         }
         rows += copied;
     }

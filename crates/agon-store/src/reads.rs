@@ -118,17 +118,19 @@ impl Store {
         .fetch_all(&self.reader)
         .await?;
         let contest =
-            |(id, name, game, terms, secret, secret_sha, Flag(paused), Flag(draining), blocks, made): Row| Contest {
-                id: ContestId(id),
-                name,
-                game,
-                terms,
-                secret,
-                secret_sha,
-                paused,
-                draining,
-                blocks,
-                made: Time(made),
+            |(id, name, game, terms, secret, secret_sha, Flag(paused), Flag(draining), blocks, made): Row| {
+                Contest {
+                    id: ContestId(id),
+                    name,
+                    game,
+                    terms,
+                    secret,
+                    secret_sha,
+                    paused,
+                    draining,
+                    blocks,
+                    made: Time(made),
+                }
             };
         Ok(rows.into_iter().map(contest).collect())
     }

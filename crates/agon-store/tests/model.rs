@@ -477,7 +477,7 @@ async fn play(folder: TempDir, steps: Vec<Step>) {
     world.check().await;
 }
 
-/// The same on PostgreSQL, each on a database of its own.
+// Each on a database of its own.
 #[test]
 fn any_interleaving_keeps_every_invariant_on_postgres() {
     let Some(server) = common::POSTGRES.as_ref() else { return };
@@ -486,8 +486,7 @@ fn any_interleaving_keeps_every_invariant_on_postgres() {
         failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let steps = prop::collection::vec(step(), 1..120);
-    let ran = runner.run(&steps, |steps| {
+    let ran = runner.run(&prop::collection::vec(step(), 1..120), |steps| {
         let folder = tempfile::tempdir().expect("a folder");
         server.place(folder.path());
         runtime().block_on(play(folder, steps));

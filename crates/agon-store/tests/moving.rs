@@ -1,7 +1,7 @@
 //! A contest that moves to a server and back is the same to the last row, and goes on with numbers that nobody had.
 
 use agon_store::acts::{Add, Added, Found, Granted, Lease, Meet, Plan, Promote};
-use agon_store::{Kind, Objects, Store, Time};
+use agon_store::{Kind, Objects, Store, StoreError, Time};
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, Row as _};
 
@@ -100,4 +100,35 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
     let store = Store::open(at).await.expect("opens");
     let second = store.act(lease("2")).await.expect("granted");
     assert!(second.lease > first.lease && !second.matches.is_empty(), "{second:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_ends_is_told_and_when_it_is_back_nothing_is_lost() {
+    // One of its own: others run on the one that all share.
+    let Some(server) = common::Postgres::start() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    server.place(folder.path());
+    let store = Store::open(folder.path()).await.expect("opens");
+    let found =
+        Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now: Time(1) };
+    store.act(found).await.expect("founded");
+    let meet = |name: &str| Meet { name: name.into(), level: "A".into(), now: Time(4) };
+    let first = store.act(meet("one")).await.expect("met");
+    server.kill();
+    for _ in 0..3 {
+        let error = store.act(meet("two")).await.expect_err("nobody is there");
+        assert!(matches!(error, StoreError::Away(_)), "{error}");
+        assert!(store.contests().await.is_err());
+    }
+    server.run();
+    // The first one may still go to the connection that has ended.
+    let mut again = store.act(meet("one")).await;
+    for _ in 0..3 {
+        if again.is_ok() {
+            break;
+        }
+        again = store.act(meet("one")).await;
+    }
+    assert_eq!(again.expect("it is back"), first, "what was acknowledged is there");
+    assert_eq!(store.contests().await.expect("read").len(), 1);
 }

@@ -44,7 +44,8 @@ pub struct Postgres {
 const NOBODY: u32 = 65_534;
 
 impl Postgres {
-    fn start() -> Option<Self> {
+    /// Starts one.
+    pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             println!(
                 "SKIPPED: there is no PostgreSQL here (AGON_PG_BIN names the folder of initdb, postgres and psql)"
@@ -121,6 +122,14 @@ impl Postgres {
             command.uid(NOBODY).gid(NOBODY);
         }
         command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Of the one that all share nothing is dropped: its shell ends it.
+        self.kill();
+        let _ = std::fs::remove_dir_all(&self.place);
     }
 }
 
