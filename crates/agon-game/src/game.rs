@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::conform::{Recognised, Report};
 use crate::{
     Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Kit, MapFindings, Outcome, Picture,
-    Recipe, Seat, Seats, Setup, SetupError, Unreadable, Workload,
+    Recipe, Seat, Seats, Setup, SetupError, Standing, Unreadable, Workload,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -101,6 +101,12 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Where in the match `state` is, in the rulebook's words: `turn 12`, `round 3, player 2`.
     fn moment(&self, state: &Self::State) -> String;
+
+    /// What of a position speaks for each seat: the features of [`GameInfo::advantage`], of all that is on the board,
+    /// hidden or not. A position has no memory: it is read from the state alone.
+    fn standing(&self, _state: &Self::State) -> Standing {
+        Standing::default()
+    }
 
     /// Appends the canonical bytes of an order.
     fn pack(&self, order: &Self::Order, out: &mut Vec<u8>);

@@ -1,6 +1,6 @@
 //! What is known of a game before a match is set up.
 
-use crate::{HandIn, RulesName, Starter};
+use crate::{Feature, HandIn, RulesName, Starter};
 
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,10 @@ pub struct GameInfo {
     pub hand_in: HandIn,
     /// Bots to begin with, the easiest language first.
     pub starters: &'static [Starter],
+    /// What speaks for a seat in a position, with its weights, the score first; empty where nobody has found them.
+    pub advantage: &'static [Feature],
+    /// Of the bots inside the program the one that plays matches on in an analysis: quick, and no fool.
+    pub policy: &'static str,
 }
 
 /// `whole`, and `bare` where there is no command line to show it: a module of WebAssembly carries no texts that nobody

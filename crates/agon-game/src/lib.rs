@@ -22,6 +22,7 @@ pub mod dialect;
 pub mod outcome;
 pub mod setup;
 
+pub mod advantage;
 pub mod author;
 pub mod bench;
 pub mod conform;
@@ -38,6 +39,7 @@ pub mod rules;
 pub mod rules_name;
 pub mod session;
 
+pub use advantage::{Feature, Standing, advantage};
 pub use answer::{Absence, Answer, Answers, Heard};
 pub use author::{HandIn, Language, Starter};
 pub use bench::{Bench, Workload};

@@ -18,7 +18,7 @@ use crate::conform::{Recognised, Report};
 use crate::hand::{ByHand, Hand as _};
 use crate::{
     Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Import, Kit, MapFindings,
-    Outcome, Picture, Reason, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Unreadable,
+    Outcome, Picture, Reason, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Unreadable,
 };
 
 /// An answer whose order is in canonical bytes.
@@ -60,6 +60,12 @@ impl Position {
     /// The canonical bytes of the state.
     pub fn state(&self) -> &[u8] {
         &self.state
+    }
+
+    /// The same position in another future: what the rules draw from here on comes from `seed`.
+    #[must_use]
+    pub fn redrawn(self, seed: i64) -> Self {
+        Self { chance: Seeded::stream(seed, "future"), ..self }
     }
 
     /// How often the rules have drawn in the match of `seed`; none when that is too often to count.
@@ -125,6 +131,10 @@ pub trait Session: Send {
     /// # Panics
     /// When none is seated there.
     fn think(&mut self, seat: Seat) -> Vec<u8>;
+    /// A random order of `seat`, mostly legal, as a packed order.
+    fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8>;
+    /// What speaks for each seat as the match stands.
+    fn standing(&self) -> Standing;
     /// Plays one step with one answer per deciding seat, ascending.
     ///
     /// # Errors
@@ -549,6 +559,16 @@ impl<G: Game> Session for Table<G> {
         let mut bytes = Vec::new();
         self.game.pack(&order, &mut bytes);
         bytes
+    }
+
+    fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.game.pack(&self.game.random_order(&self.state, seat, chance), &mut bytes);
+        bytes
+    }
+
+    fn standing(&self) -> Standing {
+        self.game.standing(&self.state)
     }
 
     fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String> {

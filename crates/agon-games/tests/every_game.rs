@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use agon_game::advantage::firsts;
+use agon_game::{Answer, RulesChoice, Seeded, Setup, advantage};
+
 /// Each game's folder runs the conformance suite, its spec files, and its records where it has any.
 #[test]
 fn every_game_is_proved() {
@@ -33,5 +36,48 @@ fn names_are_unique_and_sorted() {
         let info = game.info();
         assert!(info.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", info.name);
         assert!(!info.presets.is_empty() && !info.builtins.is_empty() && info.seats.0 <= info.seats.1);
+    }
+}
+
+/// Every game says who is ahead, in every position of a match, with chances that add up.
+#[test]
+fn every_game_says_who_is_ahead() {
+    for game in agon_games::ALL {
+        let info = game.info();
+        assert!(
+            info.builtins.iter().any(|bot| bot.name == info.policy),
+            "{}: no bot is called {}",
+            info.name,
+            info.policy
+        );
+        for preset in info.presets {
+            let seats = info.usual_seats();
+            let rules = RulesChoice { preset: preset.name.to_owned(), ..RulesChoice::default() };
+            let mut session =
+                game.open(&Setup { rules, seats, seed: 5, ..Setup::default() }).expect("a preset sets up");
+            let mut chance = Seeded::stream(5, "test");
+            let mut last = 0.0;
+            while session.outcome().is_none() {
+                let standing = session.standing();
+                let place = format!("{} {}, {}", info.name, preset.name, session.moment());
+                assert_eq!(standing.features.len(), info.advantage.len() * usize::from(seats), "{place}");
+                assert!(standing.features.iter().all(|value| value.is_finite()), "{place}: {standing:?}");
+                assert!(
+                    (last..=1.0).contains(&standing.progress),
+                    "{place}: {last}, then {}",
+                    standing.progress
+                );
+                last = standing.progress;
+                let chances = advantage(session.as_ref()).expect("every game has weights");
+                assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{place}: {chances:?}");
+                let seats = session.deciding();
+                let stray =
+                    |seat| (seat, Answer::Given { order: session.stray(seat, &mut chance), think_ms: 0 });
+                let answers: Vec<_> = seats.iter().map(stray).collect();
+                session.play(&answers).expect("random orders are orders");
+            }
+            let end = advantage(session.as_ref()).expect("every game has weights");
+            assert_eq!(end, firsts(session.outcome().expect("it is over")), "{}", info.name);
+        }
     }
 }

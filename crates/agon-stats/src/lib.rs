@@ -47,6 +47,9 @@ pub mod pairs;
 pub mod ratings;
 pub mod scale;
 
+// Positions within matches:
+pub mod softmax;
+
 mod band;
 mod empirical;
 mod fit;

@@ -15,7 +15,9 @@ mod line;
 mod maker;
 mod view;
 
+pub mod analysis;
 pub mod delta;
+pub mod future;
 pub mod play;
 pub mod record;
 

@@ -60,6 +60,10 @@ pub struct Head {
     /// The scene before the first step.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub scene: Value,
+    /// The chance of each seat to finish first, as it begins; none where the game does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub advantage: Option<Vec<f64>>,
     /// How it ended; none while it is played.
     pub end: Option<End>,
 }
@@ -111,6 +115,11 @@ pub struct Line {
     pub scene: Option<Value>,
     /// Who must answer next.
     pub deciding: Vec<u8>,
+    /// The chance of each seat to finish first, after it ([`agon_game::advantage()`]); none where the game does not say,
+    /// and where a seat looks on that may not know all of the board.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub advantage: Option<Vec<f64>>,
     /// The names by which the bots registered, by seat: in a match that is being played, whose head was told before.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

@@ -126,6 +126,7 @@ impl Maker {
             deciding: deciding(session.as_ref()),
             moment: session.moment(),
             scene: start.clone(),
+            advantage: advantage(session.as_ref()),
             end: None,
         };
         Ok((Self { session, start, privacy, clock: header.clock.clock(), eyes: None }, head))
@@ -137,6 +138,7 @@ impl Maker {
             self.eyes = Some(seat);
             self.start = self.scene();
             head.scene = self.start.clone();
+            head.advantage = None;
         }
     }
 
@@ -192,6 +194,7 @@ impl Maker {
             frames: self.session.frames_json().filter(|_| eyes.is_none()),
             scene: delta(&self.start, &self.scene()),
             deciding: deciding(self.session.as_ref()),
+            advantage: if eyes.is_none() { advantage(self.session.as_ref()) } else { None },
             registered: None,
         })
     }
@@ -241,6 +244,13 @@ pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
         return Err(Unshowable::OtherRules { game: game.info().title, recorded, ours, program });
     }
     Ok(game)
+}
+
+/// To a thousandth, which is more than anybody can see.
+fn advantage(session: &dyn Session) -> Option<Vec<f64>> {
+    let mut chances = agon_game::advantage(session)?;
+    chances.iter_mut().for_each(|chance| *chance = (*chance * 1_000.0).round() / 1_000.0);
+    Some(chances)
 }
 
 fn deciding(session: &dyn Session) -> Vec<u8> {

@@ -117,6 +117,9 @@ pub enum Command {
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]
     Replay(replay::ReplayCommand),
+    /// Which orders cost or won most, by playing on from each turn of a match
+    #[command(after_help = replay::analyse::EXAMPLES)]
+    Analyse(replay::analyse::AnalyseOptions),
     /// List the games, with their presets, maps and built-in bots
     Games(library::GamesOptions),
     /// Show a game's rulebook, a preset, or how two presets differ

@@ -98,6 +98,7 @@ fn main() -> ExitCode {
         Command::Pin(options) => pin::run(&options),
         Command::Replay(command) => replay::run(&command),
         Command::Games(options) => library::games(&options),
+        Command::Analyse(options) => replay::analyse::run(&options),
         Command::Rules(options) => library::rules(&options),
         Command::Maps(options) => library::maps(&options),
         Command::Explain(options) => library::explain(&options),

@@ -95,6 +95,10 @@ fn page() -> String {
             replay::json::Fork<'_>,
             replay::json::OtherAnswer,
             replay::json::Fetched<'_>,
+            replay::json::Analysed,
+            replay::json::AnalysedTurn,
+            replay::json::AnalysedOrder,
+            replay::json::Estimated,
         ],
     );
     page += &section(

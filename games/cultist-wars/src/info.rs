@@ -28,6 +28,8 @@ pub const INFO: GameInfo = GameInfo {
     reads_any_map: false,
     hand_in: HandIn::Source { endings: None, largest: 100_000 },
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    advantage: crate::weights::FEATURES,
+    policy: "greedy",
 };
 
 /// Whether a text looks like an answer: `WAIT`, or a unit's number and what it does.

@@ -31,10 +31,12 @@ pub mod picture;
 pub mod scene;
 pub mod view;
 
+mod advantage;
 pub mod builtin;
 pub mod info;
 pub mod random;
 mod starters;
+mod weights;
 
 use std::sync::Arc;
 
@@ -42,6 +44,7 @@ use agon_game::conform::{Recognised, Report};
 use agon_game::prepared::SharedRules;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
+    Standing,
 };
 use serde::Serialize;
 
@@ -191,6 +194,10 @@ impl Game for CultistWars {
             None => format!("turn {}, player {}", state.turn + 1, state.mover()),
             Some(_) => format!("the end, after {} turns", state.turn),
         }
+    }
+
+    fn standing(&self, state: &State) -> Standing {
+        advantage::standing(self, state)
     }
 
     fn pack(&self, order: &Order, out: &mut Vec<u8>) {

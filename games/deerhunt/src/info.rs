@@ -29,6 +29,8 @@ pub const INFO: GameInfo = GameInfo {
     reads_any_map: true,
     hand_in: HandIn::Flat("grid_player.py"),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    advantage: crate::weights::FEATURES,
+    policy: "rusher",
 };
 
 /// Its answers look like much else.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
-use agon_game::{SetupError, Sink};
+use agon_game::{SetupError, Sink, Standing};
 use serde::Serialize;
 
 // In reading order.
@@ -36,6 +36,7 @@ pub mod map;
 pub mod dialect;
 pub mod hand;
 
+mod advantage;
 mod bench;
 mod builtin;
 mod chance;
@@ -48,6 +49,7 @@ mod scene;
 mod sets;
 mod setup;
 mod starters;
+mod weights;
 
 pub use face::FACE;
 
@@ -152,6 +154,10 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
             None => format!("round {}, {}", state.round(), state.mover()),
             Some(_) => format!("the end, after round {}", state.half.div_ceil(2)),
         }
+    }
+
+    fn standing(&self, state: &State<BLOCKS>) -> Standing {
+        self.advantage(state)
     }
 
     fn pack(&self, moves: &Moves, out: &mut Vec<u8>) {

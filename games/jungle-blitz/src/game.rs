@@ -7,7 +7,7 @@ use agon_game::prepared::{Maps, SharedRules};
 use agon_game::setup::nearest;
 use agon_game::{
     Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
-    Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
 };
 use serde::Serialize;
 
@@ -48,6 +48,8 @@ pub const INFO: GameInfo = GameInfo {
     reads_any_map: false,
     hand_in: HandIn::Folder(&[]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    advantage: crate::weights::FEATURES,
+    policy: "collector",
 };
 
 /// Whether a text looks like an answer: an object with its type or its actions in front.
@@ -285,6 +287,10 @@ impl Game for JungleBlitz {
 
     fn moment(&self, state: &State) -> String {
         format!("tick {}", state.tick)
+    }
+
+    fn standing(&self, state: &State) -> Standing {
+        crate::advantage::standing(self, state)
     }
 
     fn pack(&self, order: &Command, out: &mut Vec<u8>) {

@@ -37,6 +37,7 @@ pub mod builtin;
 pub mod generate;
 mod maps;
 
+mod advantage;
 mod bench;
 mod conform;
 mod picture;
@@ -46,5 +47,6 @@ mod scene;
 mod game;
 mod sources;
 mod starters;
+mod weights;
 
 pub use game::{INFO, JungleBlitz};

@@ -30,6 +30,8 @@ pub(crate) const INFO: GameInfo = GameInfo {
     reads_any_map: false,
     hand_in: HandIn::Source { endings: Some(&["js", "mjs", "cjs"]), largest: 1 << 20 },
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    advantage: crate::weights::FEATURES,
+    policy: "looter",
 };
 
 /// Answers are told by their functions, not by their text.

@@ -36,6 +36,7 @@ mod sight;
 pub mod view;
 
 // and what is around a match.
+mod advantage;
 mod builtin;
 mod conform;
 pub mod generate;
@@ -45,6 +46,7 @@ mod picture;
 mod random;
 mod scene;
 mod starters;
+mod weights;
 
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ use agon_game::rules::load;
 use agon_game::setup::nearest;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe, Seat,
-    Seats, Seeded, Setup, SetupError, Sink,
+    Seats, Seeded, Setup, SetupError, Sink, Standing,
 };
 use serde::Serialize;
 
@@ -301,6 +303,10 @@ impl Game for Ostibot {
             }
             Phase::Over => "the end".to_owned(),
         }
+    }
+
+    fn standing(&self, state: &State) -> Standing {
+        self.advantage(state)
     }
 
     fn pack(&self, order: &orders::Order, out: &mut Vec<u8>) {

@@ -35,6 +35,7 @@ pub mod view;
 
 pub mod conform;
 
+mod advantage;
 mod bench;
 pub mod builtin;
 pub mod dialect;
@@ -46,13 +47,14 @@ pub mod replay;
 pub mod scene;
 mod sources;
 mod starters;
+mod weights;
 
 use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{
     Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
-    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, Unreadable,
+    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Standing, Transport, Unreadable,
 };
 use serde::Serialize;
 
@@ -120,6 +122,8 @@ pub const INFO: GameInfo = GameInfo {
     reads_any_map: false,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    advantage: crate::weights::FEATURES,
+    policy: "fortress",
 };
 
 /// Whether a text looks like an answer: a list of lists, each with a unit in front.
@@ -241,6 +245,10 @@ impl Game for Terminal {
 
     fn moment(&self, state: &State) -> String {
         format!("turn {}", state.turn)
+    }
+
+    fn standing(&self, state: &State) -> Standing {
+        advantage::standing(&self.rules, state)
     }
 
     fn pack(&self, order: &Commands, out: &mut Vec<u8>) {

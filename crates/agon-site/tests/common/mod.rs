@@ -21,9 +21,6 @@ use agon_worker::{Ground, Job, Program, Terms};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-#[path = "../../../agon-store/tests/common/mod.rs"]
-pub mod database;
-
 /// Everybody's.
 pub const PASSWORD: &str = "four unrelated words here";
 
@@ -68,7 +65,7 @@ impl World {
     }
 
     pub async fn with(section: &str, way: Way) -> Self {
-        let folder = database::folder();
+        let folder = tempfile::tempdir().expect("a folder");
         write_file(folder.path(), section);
         let server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));

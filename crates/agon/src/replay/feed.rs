@@ -2,6 +2,7 @@
 //!
 //! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match
 //! goes on as it was recorded, so that the bot meets every turn of it.
+//! Longer than 500 lines: who wraps a session forwards every function of it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -9,7 +10,7 @@ use std::io::{self, Write as _};
 use agon_bot::BotName;
 use agon_game::{
     Absence, Answer, AnyGame, ByHand, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position,
-    Recipe, Rejection, Seat, Seats, Session,
+    Recipe, Rejection, Seat, Seats, Seeded, Session, Standing,
 };
 use agon_match::{Clock, Observer, Player, StepReport, seat_player};
 use agon_replay::asked::Asked;
@@ -210,6 +211,14 @@ impl Session for Rerun<'_> {
     fn think(&mut self, seat: Seat) -> Vec<u8> {
         // The others are not asked: what they answered stands in the record.
         if seat == self.fed { self.inner.session().think(seat) } else { Vec::new() }
+    }
+
+    fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8> {
+        self.inner.view().stray(seat, chance)
+    }
+
+    fn standing(&self) -> Standing {
+        self.inner.view().standing()
     }
 
     fn rejections(&self) -> &[Rejection] {

@@ -195,6 +195,54 @@ pub struct OtherAnswer {
     pub now: String,
 }
 
+/// What `agon analyse --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Analysed {
+    /// The built-in bot that played on.
+    pub policy: &'static str,
+    /// How many pairs of futures were played: one with the order, one with the policy's in its place.
+    pub pairs: u64,
+    pub turns: Vec<AnalysedTurn>,
+}
+
+/// A turn of a match that was analysed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct AnalysedTurn {
+    /// From 0, as in `agon replay show`.
+    pub turn: u32,
+    /// In the game's words.
+    pub moment: String,
+    /// The chance of each seat to come first, after it.
+    pub chances: Vec<Estimated>,
+    pub orders: Vec<AnalysedOrder>,
+}
+
+/// An order of a match that was analysed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct AnalysedOrder {
+    /// From 1.
+    pub seat: u8,
+    /// As it was given; null when nothing usable came.
+    pub order: Option<String>,
+    /// What the chance of the seat would gain by the policy's order in its place.
+    pub gain: Estimated,
+    /// Whether that is beyond noise.
+    pub marked: bool,
+}
+
+/// The mean of what was played on, from 0 to 1 (a gain from -1), with its standard error.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Estimated {
+    pub mean: f64,
+    pub error: f64,
+    /// How many futures it is the mean of.
+    pub futures: u32,
+}
+
 /// What `agon replay show --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

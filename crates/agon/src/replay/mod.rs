@@ -1,5 +1,6 @@
 //! `agon replay`: look into replays.
 
+pub mod analyse;
 pub mod export;
 pub mod feed;
 pub mod fork;

@@ -47,6 +47,8 @@ pub const INFO: GameInfo = GameInfo {
     reads_any_map: false,
     hand_in: HandIn::Folder(&[]),
     starters: &[],
+    advantage: &[],
+    policy: "random",
 };
 
 /// Every number of the rulebook.

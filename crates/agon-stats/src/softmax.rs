@@ -1,0 +1,227 @@
+//! Which of several finishes first, from what speaks for each: the weights under which what happened is likeliest.
+//!
+//! Each [`Position`] has a row of values for each seat; the chance of a seat is the softmax over the seats of the weighted
+//! sums of their rows (a conditional logit, McFadden 1974). Sums run in a fixed order and `exp` is that of the `libm`
+//! crate, so that the same positions give the same bits on every machine.
+
+use crate::fit::dot;
+
+/// A position and who finished first from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Position {
+    /// The values of the first seat, then those of the second, and so on.
+    pub values: Vec<f64>,
+    /// The share of each seat in the first place; together 1.
+    pub shares: Vec<f64>,
+}
+
+impl Position {
+    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks(self.values.len() / self.shares.len())
+    }
+
+    /// The chance of each seat under these weights.
+    pub fn chances(&self, weights: &[f64]) -> Vec<f64> {
+        let sums: Vec<f64> = self.rows().map(|row| dot(row, weights)).collect();
+        let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let powers: Vec<f64> = sums.iter().map(|sum| libm::exp(sum - most)).collect();
+        let all: f64 = powers.iter().sum();
+        powers.into_iter().map(|power| power / all).collect()
+    }
+}
+
+/// The weights, one a column, with the largest likelihood less `ridge` times the square of each weight, where values are
+/// measured in their standard deviations among the seats of a position: `ridge` is per position. A column that never
+/// differs among the seats of a position weighs 0. None without positions.
+pub fn fit(positions: &[Position], ridge: f64) -> Option<Vec<f64>> {
+    let first = positions.first()?;
+    let width = first.values.len() / first.shares.len();
+    let scales = scales(positions, width);
+    let scaled: Vec<Position> = positions.iter().map(|position| position.scaled(&scales)).collect();
+    let mut weights = vec![0.0; width];
+    let mut before = loss(&scaled, &weights, ridge);
+    for _ in 0..100 {
+        let (gradient, mut curvature) = derivatives(&scaled, &weights, ridge);
+        let step = solve(&mut curvature, gradient)?;
+        // The likelihood is concave: some part of a Newton step always gains, until rounding is all that is left.
+        let mut length = 1.0;
+        let after = loop {
+            let tried: Vec<f64> =
+                weights.iter().zip(&step).map(|(weight, step)| weight + length * step).collect();
+            let after = loss(&scaled, &tried, ridge);
+            if after <= before || length < 1e-6 {
+                weights = tried;
+                break after;
+            }
+            length /= 2.0;
+        };
+        if before - after < 1e-10 {
+            break;
+        }
+        before = after;
+    }
+    Some(weights.iter().zip(&scales).map(|(weight, scale)| weight * scale).collect())
+}
+
+/// The mean square of what the chances were off, summed over the seats of a position and halved, so that with two seats it
+/// is the usual score of Brier.
+pub fn brier<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (chances, shares) in told {
+        sum += chances.iter().zip(shares).map(|(chance, share)| (chance - share).powi(2)).sum::<f64>() / 2.0;
+        count += 1.0;
+    }
+    sum / f64::max(count, 1.0)
+}
+
+/// How far the chances of single seats lie from what became of them: the mean over ten bins of equal width, by how many
+/// fell into each, of the distance between the mean chance and the mean share.
+pub fn calibration_error<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 {
+    let mut bins = [(0.0, 0.0); 10];
+    let mut count = 0.0;
+    for (chances, shares) in told {
+        for (chance, share) in chances.iter().zip(shares) {
+            let bin = &mut bins[((chance * 10.0) as usize).min(9)];
+            *bin = (bin.0 + chance, bin.1 + share);
+            count += 1.0;
+        }
+    }
+    bins.iter().map(|(chance, share)| (chance - share).abs()).sum::<f64>() / f64::max(count, 1.0)
+}
+
+impl Position {
+    fn scaled(&self, scales: &[f64]) -> Self {
+        let values =
+            self.rows().flat_map(|row| row.iter().zip(scales).map(|(value, scale)| value * scale)).collect();
+        Self { values, shares: self.shares.clone() }
+    }
+}
+
+/// One over the standard deviation of each column within positions; 0 where it never differs.
+fn scales(positions: &[Position], width: usize) -> Vec<f64> {
+    let (mut squares, mut count) = (vec![0.0; width], 0.0);
+    for position in positions {
+        let seats = position.shares.len() as f64;
+        for column in 0..width {
+            let mean = position.rows().map(|row| row[column]).sum::<f64>() / seats;
+            squares[column] += position.rows().map(|row| (row[column] - mean).powi(2)).sum::<f64>();
+        }
+        count += seats;
+    }
+    squares.into_iter().map(|sum| if sum > 1e-12 { f64::sqrt(count / sum) } else { 0.0 }).collect()
+}
+
+/// Minus the mean logarithm of the likelihood, with the price of the weights.
+fn loss(positions: &[Position], weights: &[f64], ridge: f64) -> f64 {
+    let one = |position: &Position| -> f64 {
+        let chances = position.chances(weights);
+        -chances
+            .iter()
+            .zip(&position.shares)
+            .map(|(chance, share)| share * libm::log(chance.max(1e-300)))
+            .sum::<f64>()
+    };
+    positions.iter().map(one).sum::<f64>() / positions.len() as f64 + ridge * dot(weights, weights)
+}
+
+/// The direction in which the loss falls, and its curvature, row by row.
+fn derivatives(positions: &[Position], weights: &[f64], ridge: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let width = weights.len();
+    let each = 1.0 / positions.len() as f64;
+    let mut gradient: Vec<f64> = weights.iter().map(|weight| -2.0 * ridge * weight).collect();
+    // A little more on the diagonal than the price asks for, for columns that never differ.
+    let diagonal =
+        |row: usize| (0..width).map(|at| if at == row { 2.0 * ridge + 1e-9 } else { 0.0 }).collect();
+    let mut curvature: Vec<Vec<f64>> = (0..width).map(diagonal).collect();
+    for position in positions {
+        let chances = position.chances(weights);
+        let mut mean = vec![0.0; width];
+        for (row, chance) in position.rows().zip(&chances) {
+            mean.iter_mut().zip(row).for_each(|(mean, value)| *mean += chance * value);
+        }
+        for ((row, chance), share) in position.rows().zip(&chances).zip(&position.shares) {
+            for at in 0..width {
+                gradient[at] += each * (share - chance) * row[at];
+                let pull = each * chance * (row[at] - mean[at]);
+                if pull != 0.0 {
+                    let line = &mut curvature[at][..=at];
+                    line.iter_mut()
+                        .zip(row)
+                        .zip(&mean)
+                        .for_each(|((one, value), mean)| *one += pull * (value - mean));
+                }
+            }
+        }
+    }
+    (gradient, curvature)
+}
+
+/// Solves a symmetric, positive system of which the lower half is given (Cholesky); none where rounding has spoilt it.
+fn solve(matrix: &mut [Vec<f64>], mut right: Vec<f64>) -> Option<Vec<f64>> {
+    let width = right.len();
+    for row in 0..width {
+        for column in 0..=row {
+            let (above, own) = matrix.split_at_mut(row);
+            let known = if column < row { &above[column] } else { &own[0] };
+            let rest = own[0][column] - dot(&own[0][..column], &known[..column]);
+            own[0][column] = if column < row {
+                rest / known[column]
+            } else {
+                Some(rest.sqrt()).filter(|root| *root > 0.0)?
+            };
+        }
+        right[row] = (right[row] - dot(&matrix[row][..row], &right[..row])) / matrix[row][row];
+    }
+    for row in (0..width).rev() {
+        let later: f64 = (row + 1..width).map(|at| matrix[at][row] * right[at]).sum();
+        right[row] = (right[row] - later) / matrix[row][row];
+    }
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(values: &[f64], shares: &[f64]) -> Position {
+        Position { values: values.to_vec(), shares: shares.to_vec() }
+    }
+
+    #[test]
+    fn one_column_has_a_closed_form() {
+        // Who has one more finishes first in three of four.
+        let ahead = position(&[1.0, 0.0], &[0.75, 0.25]);
+        let weights = fit(&[ahead.clone(), position(&[5.0, 4.0], &[0.75, 0.25])], 0.0).unwrap();
+        assert!((weights[0] - libm::log(3.0)).abs() < 1e-6, "{weights:?}");
+        assert!((ahead.chances(&weights)[0] - 0.75).abs() < 1e-6);
+    }
+
+    #[test]
+    fn weights_that_made_the_shares_are_found_again_with_three_seats() {
+        let truth = [0.8, -1.5, 0.0];
+        let made: Vec<Position> = (0..60_i32)
+            .map(|number| {
+                let values: Vec<f64> =
+                    (0..9).map(|at| (f64::from((number * 9 + at).pow(2)) * 0.618_034).fract()).collect();
+                let blank = Position { values: values.clone(), shares: vec![1.0, 0.0, 0.0] };
+                Position { values, shares: blank.chances(&truth) }
+            })
+            .collect();
+        let weights = fit(&made, 0.0).unwrap();
+        assert!(weights.iter().zip(truth).all(|(own, truth)| (own - truth).abs() < 1e-5), "{weights:?}");
+    }
+
+    #[test]
+    fn a_column_that_tells_nothing_weighs_nothing() {
+        let weights = fit(&[position(&[1.0, 3.0, 0.0, 3.0], &[1.0, 0.0])], 0.01).unwrap();
+        assert!(weights[0] > 0.1 && weights[1] == 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn the_scores_of_chances() {
+        let told: [(&[f64], &[f64]); 2] = [(&[0.8, 0.2], &[1.0, 0.0]), (&[0.8, 0.2], &[0.0, 1.0])];
+        assert!((brier(told) - (0.04 + 0.64) / 2.0).abs() < 1e-12);
+        // 0.8 came true in one of two, 0.2 as well.
+        assert!((calibration_error(told) - 0.3).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,214 @@
+//! `agon analyse`: what the orders of a match were worth, by playing on from each of its turns.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use agon_replay::Replay;
+use agon_view::analysis::{Analysis, Mark, Mean};
+use agon_view::{Privacy, View};
+use clap::Args;
+
+use crate::common::screen::{self, Screen, harmless};
+use crate::common::table::shortened;
+use crate::common::{self, Done, Failure};
+use crate::replay::json::{Analysed, AnalysedOrder, AnalysedTurn, Estimated};
+use crate::replay::read;
+
+/// Examples below the help of `agon analyse`.
+pub const EXAMPLES: &str = "From each turn the match is played on to its end by the game's quick policy, again and again: how often a seat comes
+first is its chance. An order is marked when the policy's own in its place would have changed the chance beyond
+noise. That is what the policy thinks, no proof of a mistake: a better bot may have known more.
+Hidden parts of the board are as they were: in games with fog the policy plays on from what was, not from what a seat knew.
+
+Examples:
+  agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
+  agon analyse lost.replay --budget 2m     the same, surer
+  agon analyse lost.replay --turn 17       every order of one turn
+  agon analyse lost.replay --json          every turn with its chances, for scripts";
+
+/// Options of `agon analyse`.
+#[derive(Args, Debug)]
+pub struct AnalyseOptions {
+    /// The replay.
+    pub file: PathBuf,
+    /// How long to play on: `500ms`, `10s`, `2m`
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = budget)]
+    pub budget: Duration,
+    /// One turn alone, from 0 as in `agon replay show`
+    #[arg(long, short, value_name = "N")]
+    pub turn: Option<u32>,
+    /// Prints it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// So many marked orders are listed.
+const LISTED: usize = 10;
+
+/// Reads a time: a number and its unit.
+fn budget(text: &str) -> Result<Duration, String> {
+    let split = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = match unit {
+        "ms" => 1,
+        "s" | "" => 1_000,
+        "m" | "min" => 60_000,
+        _ => 0,
+    };
+    let time = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+        .filter(|ms| (1..=86_400_000).contains(ms));
+    time.map(Duration::from_millis)
+        .ok_or_else(|| "write a time up to a day with its unit: 500ms, 10s, 2m".to_owned())
+}
+
+/// Runs `agon analyse`.
+pub fn run(options: &AnalyseOptions) -> Done {
+    let replay = read(&options.file)?;
+    let (shown, steps) = (options.file.display(), replay.steps.len());
+    if let Some(turn) = options.turn.filter(|turn| *turn as usize >= steps) {
+        let last = steps.saturating_sub(1);
+        return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
+    }
+    let only = options.turn.map(|turn| turn + 1);
+    let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
+    let mut analysis = Analysis::open(&replay, only).map_err(|why| unusable(why.to_string()))?;
+    let stop = common::stop_on_ctrl_c();
+    let began = Instant::now();
+    let mut more = true;
+    while more && began.elapsed() < options.budget && !stop.load(Ordering::SeqCst) {
+        more = analysis.refine().map_err(&unusable)?;
+    }
+    let mut texts = Texts::open(replay).map_err(&unusable)?;
+    if options.json {
+        let told = json(&mut texts, &analysis, steps, only);
+        return common::print_json(&mut io::stdout().lock(), &told);
+    }
+    let screen = screen::output();
+    let mut out = io::stdout().lock();
+    let policy = analysis.policy();
+    writeln!(
+        out,
+        "{}",
+        screen.dim(&format!(
+            "played on by {policy}: {} pairs of futures in {:.1} s",
+            analysis.pairs(),
+            began.elapsed().as_secs_f64()
+        ))
+    )?;
+    match only {
+        Some(step) => {
+            writeln!(out, "{}", screen.strong(&harmless(analysis.moment(step))))?;
+            for (seat, chance) in (1..).zip(analysis.chances(step)) {
+                writeln!(out, "  seat {seat}: {} % to come first after it", points(chance))?;
+            }
+            for mark in analysis.orders(step) {
+                line(&mut out, screen, &mut texts, &analysis, &mark)?;
+            }
+        }
+        None => {
+            let marks = analysis.marks();
+            for mark in marks.iter().take(LISTED) {
+                line(&mut out, screen, &mut texts, &analysis, mark)?;
+            }
+            match marks.len() {
+                0 => writeln!(
+                    out,
+                    "No order changed the chances beyond noise, as far as {policy} can tell in this time."
+                )?,
+                count if count > LISTED => {
+                    writeln!(out, "{}", screen.dim(&format!("and {} more; --json has all", count - LISTED)))?
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `34 ± 3`: a mean and twice its error, in points of chance.
+fn points(mean: &Mean) -> String {
+    format!("{:.0} ± {:.0}", 100.0 * mean.mean(), 200.0 * mean.error())
+}
+
+/// One order: what it was, and what the policy would have made of it.
+fn line(
+    out: &mut impl io::Write,
+    screen: Screen,
+    texts: &mut Texts,
+    analysis: &Analysis,
+    mark: &Mark,
+) -> io::Result<()> {
+    let text = texts.order(mark.step, mark.seat.number()).unwrap_or_else(|| "no order".to_owned());
+    let (gain, known) = (mark.gain.mean(), mark.gain.mean().abs() > 2.0 * mark.gain.error());
+    let points = format!("{}{} points of chance", if gain > 0.0 { "+" } else { "" }, points(&mark.gain));
+    let (word, points) = match known {
+        false => ("would do about as well", points),
+        true if gain > 0.0 => ("would not", screen.bad(&points)),
+        true => ("would do worse", screen.good(&points)),
+    };
+    writeln!(
+        out,
+        "{}, seat {}: {}",
+        harmless(analysis.moment(mark.step)),
+        mark.seat,
+        shortened(&harmless(&text), 40)
+    )?;
+    writeln!(out, "    {} {word}: {points}", analysis.policy())
+}
+
+/// The orders as the bots gave them.
+struct Texts(View);
+
+impl Texts {
+    fn open(replay: Replay) -> Result<Self, String> {
+        View::open(replay, Privacy::Redacted).map(Self).map_err(|why| why.to_string())
+    }
+
+    fn order(&mut self, step: u32, seat: u8) -> Option<String> {
+        let line = self.0.line(step)?;
+        let text = line.answers.into_iter().find(|answer| answer.seat == seat)?.text?;
+        Some(text.trim().lines().collect::<Vec<_>>().join("; "))
+    }
+}
+
+fn json(texts: &mut Texts, analysis: &Analysis, steps: usize, only: Option<u32>) -> Analysed {
+    let marks = analysis.marks();
+    let estimated = |mean: &Mean| Estimated { mean: mean.mean(), error: mean.error(), futures: mean.count };
+    let turn = |step: u32| AnalysedTurn {
+        turn: step - 1,
+        moment: analysis.moment(step).to_owned(),
+        chances: analysis.chances(step).iter().map(estimated).collect(),
+        orders: analysis
+            .orders(step)
+            .iter()
+            .map(|order| AnalysedOrder {
+                seat: order.seat.number(),
+                order: texts.order(step, order.seat.number()),
+                gain: estimated(&order.gain),
+                marked: marks.iter().any(|mark| (mark.step, mark.seat) == (order.step, order.seat)),
+            })
+            .collect(),
+    };
+    let wanted = (1..=steps as u32).filter(|step| only.is_none_or(|only| only == *step));
+    Analysed { policy: analysis.policy(), pairs: analysis.pairs(), turns: wanted.map(turn).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_number_and_a_unit() {
+        assert_eq!(budget("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(budget("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(budget("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "s", "0s", "ten", "-3s", "3h", "99999999999999999999s", "4000m"] {
+            assert!(budget(wrong).is_err(), "{wrong}");
+        }
+    }
+}
