@@ -134,11 +134,42 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     await page.keyboard.press('d')
     await page.getByRole('heading', { name: 'Turning points' }).waitFor()
     const points = page.locator('.why ol button')
-    if ((await points.count()) > 0) {
+    const decided = await page.evaluate(() => window.agon.players[0].turningPoints.map(({ step }) => step))
+    assert.ok(decided.length <= 3 && decided.length === (await points.count()))
+    if (decided.length > 0) {
       await points.first().click()
-      const first = await page.evaluate(() => window.agon.players[0].turningPoints[0].step)
-      assert.equal((await standing(page)).step, first)
+      assert.equal((await standing(page)).step, decided[0])
+      assert.match(await points.first().textContent(), /chance of first place: \d+ % → \d+ %/)
+      // N goes round through them.
+      for (const next of [...decided.slice(1), decided[0]]) {
+        await page.keyboard.press('n')
+        assert.equal((await standing(page)).step, next)
+      }
     }
+
+    // The chances add up to one in every turn, and in the end the winner has them all.
+    const odds = await page.evaluate(() => window.agon.players[0].chances)
+    assert.equal(odds[0].length, steps + 1)
+    for (let step = 0; step <= steps; step++) {
+      const sum = odds.reduce((sum, line) => sum + line[step], 0)
+      assert.ok(Math.abs(sum - 1) < 0.005, `${game}, ${step}: ${sum}`)
+    }
+    const ranks = await page.evaluate(() => window.agon.players[0].stream.end.outcome.ranks)
+    assert.deepEqual(odds.map((line) => line[steps] > 0), ranks.map((rank) => rank === 1))
+
+    // The timeline draws them in the colours of the seats, paler behind the turn that is shown; a click goes where it points.
+    await page.keyboard.press('z')
+    const strip = page.locator('.timeline canvas')
+    const { width, height } = await strip.boundingBox()
+    assert.ok(height > 60)
+    const inked = () => strip.evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 20, canvas.width, 20)
+      return [...data].filter((value, at) => at % 4 === 3 && value > 100).length
+    })
+    const pale = await inked()
+    await strip.click({ position: { x: width - 9, y: 40 } })
+    assert.ok((await standing(page)).step > steps * 0.8)
+    assert.ok((await inked()) > pale)
 
     // A click on a thing selects it, and the link remembers all of it.
     await page.evaluate(() => window.agon.players[0].goToStep(Math.ceil(window.agon.players[0].stream.total / 3)))

@@ -3,7 +3,7 @@
 import { untrack } from 'svelte'
 import type { Card, Shot } from './drawing'
 import type { MatchStream } from './stream'
-import { curves, turningPoints, type TurningPoint } from './turning'
+import { chances, curves, turningPoints, type TurningPoint } from './turning'
 import type { Source } from './load'
 
 export class Player {
@@ -34,7 +34,7 @@ export class Player {
   private wanted = 0
   private began = 0
   private timer = 0
-  private found: { version: number; points: TurningPoint[]; curves: number[][] } | undefined
+  private found: { version: number; points: TurningPoint[]; curves: number[][]; chances: number[][] | undefined } | undefined
 
   constructor(
     readonly stream: MatchStream,
@@ -68,14 +68,19 @@ export class Player {
   get turningPoints(): TurningPoint[] {
     return this.why().points
   }
+  /** The scores by seat, then by step. */
   get curves(): number[][] {
     return this.why().curves
+  }
+  /** The chances of finishing first by seat, then by step; none where the game does not say. */
+  get chances(): number[][] | undefined {
+    return this.why().chances
   }
 
   private why() {
     const version = this.version
     if (this.found?.version !== version) {
-      const found = untrack(() => ({ points: turningPoints(this.stream), curves: curves(this.stream) }))
+      const found = untrack(() => ({ points: turningPoints(this.stream), curves: curves(this.stream), chances: chances(this.stream) }))
       this.found = { version, ...found }
     }
     return this.found
@@ -185,6 +190,13 @@ export class Player {
   marked(step: number): boolean {
     const brief = this.stream.briefs[step - 1]
     return brief !== undefined && (brief.faults.length > 0 || brief.told.some(({ weight }) => weight >= 2))
+  }
+
+  /** To the next turn that decided, after the last to the first. */
+  decisive(): void {
+    const points = this.turningPoints
+    const next = points.find(({ step }) => step > this.stepNumber) ?? points[0]
+    if (next) void this.goToStep(next.step)
   }
 
   /** To the next step with a mark, or the one before. */

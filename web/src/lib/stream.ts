@@ -34,6 +34,8 @@ export interface Brief {
   told: Told[]
   /** The game's own scores after it. */
   scores: number[]
+  /** The chance of each seat to finish first, after it; none where the game does not say. */
+  advantage: number[] | undefined
 }
 
 /** No match needs more pictures, and no page could hold more. */
@@ -144,7 +146,7 @@ export class MatchStream {
     const step = this.make(line, this.briefs.length + 1, this.lastScene)
     this.lastScene = step.scene
     const { number, moment, answers, faults } = step
-    this.briefs.push({ number, moment, answers, faults, told: this.tell(step).filter(({ weight }) => weight > 0), scores: this.scores(step.scene) })
+    this.briefs.push({ number, moment, answers, faults, told: this.tell(step).filter(({ weight }) => weight > 0), scores: this.scores(step.scene), advantage: line.advantage })
   }
 
   private async fetch(from: number, to: number): Promise<string[]> {

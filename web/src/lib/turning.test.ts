@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Drawing, Head } from './drawing'
 import { MatchStream } from './stream'
-import { turningPoints } from './turning'
+import { chances, turningPoints } from './turning'
 
 const drawing: Drawing<{ scores: number[] }> = {
   game: 'test',
@@ -14,37 +14,56 @@ const drawing: Drawing<{ scores: number[] }> = {
   find: () => undefined,
 }
 
-function stream(scores: number[][]): MatchStream {
-  const head = { view: 2, title: 'Test', seats: [{ label: 'ann' }, { label: 'bob' }], scene: { scores: scores[0]! }, deciding: [1] } as unknown as Head
+function stream(scores: number[][], chance?: number[]): MatchStream {
+  const told = (at: number) => (chance ? { advantage: [chance[at]!, 1 - chance[at]!] } : {})
+  const head = { view: 2, title: 'Test', seats: [{ label: 'ann' }, { label: 'bob' }], scene: { scores: scores[0]! }, deciding: [1], ...told(0) } as unknown as Head
   const stream = new MatchStream(head, drawing as Drawing)
   for (const [at, after] of scores.slice(1).entries()) {
-    stream.add({ step: at + 1, moment: 'm', answers: [], events: [{ event: after[0] === 11 && after[1] === 1 ? 'big' : 'small' }], scene: { scores: after }, deciding: [1] })
+    stream.add({ step: at + 1, moment: 'm', answers: [], events: [{ event: after[0] === 11 && after[1] === 1 ? 'big' : 'small' }], scene: { scores: after }, deciding: [1], ...told(at + 1) })
   }
   return stream
 }
 
-test('the largest swings, in order of play, with a sentence', () => {
-  const points = turningPoints(stream([[0, 0], [1, 0], [1, 1], [11, 1], [11, 1], [11, 7]]), 2)
+const still = (steps: number) => Array.from({ length: steps + 1 }, () => [0, 0])
+
+test('the turns after which the chances were others, in order of play, with a sentence', () => {
+  const made = stream(still(8), [0.5, 0.5, 0.7, 0.7, 0.7, 0.7, 0.2, 0.2, 0.2])
+  const points = turningPoints(made)
+  expect(points.map(({ step, seat }) => [step, seat])).toEqual([[2, 1], [6, 2]])
+  expect(points[1]!.sentence).toBe('bob gains by position. bob’s chance of first place: 30 % → 80 %.')
+})
+
+test('a change that is taken back at once decides nothing', () => {
+  expect(turningPoints(stream(still(6), [0.5, 0.5, 0.9, 0.5, 0.5, 0.5, 0.5]))).toEqual([])
+})
+
+test('the score does not matter where chances are known', () => {
+  const scores = [[0, 0], [0, 9], [0, 9], [0, 9], [0, 9]]
+  expect(turningPoints(stream(scores, [0.5, 0.5, 0.5, 0.9, 0.9])).map(({ step, seat }) => [step, seat])).toEqual([[3, 1]])
+})
+
+test('no three turns are neighbours in a long match', () => {
+  const chance = Array.from({ length: 201 }, (_, at) => (at < 100 ? 0.5 : at === 100 ? 0.6 : at === 101 ? 0.7 : 0.8))
+  expect(turningPoints(stream(still(200), chance))).toHaveLength(1)
+})
+
+test('without chances: the largest swings of the score', () => {
+  const made = stream([[0, 0], [1, 0], [1, 1], [11, 1], [11, 1], [11, 7]])
+  expect(chances(made)).toBeUndefined()
+  const points = turningPoints(made, 2)
   expect(points.map(({ step, seat }) => [step, seat])).toEqual([[3, 1], [5, 2]])
   expect(points[0]!.sentence).toBe('ann big (points 1:1 → 11:1).')
   expect(points[1]!.sentence).toBe('bob gains (points 11:1 → 11:7).')
 })
 
-test('what both gain is no swing', () => {
-  expect(turningPoints(stream([[0, 0], [5, 5], [9, 9]]))).toEqual([])
-})
-
-test('of equal swings those count that the winner made where it took the lead for good', () => {
-  const scores = [[0, 0], [1, 0], [1, 1], [2, 1], [2, 2], [2, 3], [2, 4], [3, 4]]
-  const made = stream(scores)
-  made.end = { end: 'whole', why: null, moment: 'end', outcome: { scores: [3, 4], ranks: [2, 1], reason: 'limit' } }
-  expect(turningPoints(made, 2).map(({ step, seat }) => [step, seat])).toEqual([[4, 2], [5, 2]])
-})
-
-test('what a seat pays from its score is no swing for the others', () => {
+test('without chances: what a seat pays from its score is no swing for the others', () => {
   const made = stream([[9, 0], [1, 0], [1, 1]])
   expect(turningPoints(made).map(({ step }) => step)).toEqual([1, 2])
   made.drawing.paysFromScore = true
   expect(turningPoints(made).map(({ step }) => step)).toEqual([2])
   delete made.drawing.paysFromScore
+})
+
+test('what both gain is no swing', () => {
+  expect(turningPoints(stream([[0, 0], [5, 5], [9, 9]]))).toEqual([])
 })

@@ -1,75 +1,86 @@
-// Why a match was won: the turns in which the game's own score swung most.
+// Why a match was won: the turns in which the chances of finishing first changed most, and what happened in them.
 
 import type { MatchStream } from './stream'
 
 export interface TurningPoint {
   step: number
-  /** How far the score swung. */
+  /** How far it changed what was to be expected: a share of the first place, or of the score where the game gives no chances. */
   swing: number
   /** Who gained by it. */
   seat: number
   sentence: string
 }
 
+/** So many steps before and after a turn say what was to be expected. A change that is taken back at once decides nothing. */
+const AROUND = 4
+/** Less than this is no turn, in chances. */
+const LEAST = 0.03
+
 /** The scores after each step, the start first: one list a seat. */
 export function curves(stream: MatchStream): number[][] {
-  const curves: number[][] = stream.head.seats.map(() => [])
-  for (const scores of [stream.scores(stream.start), ...stream.briefs.map(({ scores }) => scores)]) {
-    curves.forEach((curve, seat) => curve.push(scores[seat] ?? 0))
-  }
-  return curves
+  return bySeat(stream, [stream.scores(stream.start), ...stream.briefs.map(({ scores }) => scores)])
 }
 
-/**
- * Up to `most` turning points in order of play. Of swings of one size those count first that the winner made,
- * near the turn in which it took the lead for good.
- */
-export function turningPoints(stream: MatchStream, most = 5): TurningPoint[] {
-  const scores = curves(stream)
-  const seats = scores.length
-  const { winner, decided } = decision(stream, scores)
+/** The chance of each seat to finish first after each step, the start first; none where the game does not say. */
+export function chances(stream: MatchStream): number[][] | undefined {
+  const start = stream.head.advantage
+  if (!start || stream.briefs.some(({ advantage }) => advantage === undefined)) return undefined
+  return bySeat(stream, [start, ...stream.briefs.map(({ advantage }) => advantage!)])
+}
+
+function bySeat(stream: MatchStream, steps: number[][]): number[][] {
+  return stream.head.seats.map((_, seat) => steps.map((values) => values[seat] ?? 0))
+}
+
+/** Up to `most` turning points in order of play. */
+export function turningPoints(stream: MatchStream, most = 3): TurningPoint[] {
+  const known = chances(stream)
+  const lines = known ?? curves(stream)
   const swings = stream.briefs.map((_, at) => {
-    // The gain of each seat over the mean of all.
-    const changes = scores.map((curve) => curve[at + 1]! - curve[at]!)
-    const gains = stream.drawing.paysFromScore ? changes.map((change) => Math.max(change, 0)) : changes
-    const mean = gains.reduce((sum, gain) => sum + gain, 0) / Math.max(seats, 1)
+    const changes = lines.map((line) => (known ? lasting(line, at) : line[at + 1]! - line[at]!))
+    const gains = !known && stream.drawing.paysFromScore ? changes.map((change) => Math.max(change, 0)) : changes
+    // What all gain alike is no swing.
+    const mean = gains.reduce((sum, gain) => sum + gain, 0) / Math.max(gains.length, 1)
     const over = gains.map((gain) => gain - mean)
     const seat = over.reduce((best, gain, at) => (gain > over[best]! ? at : best), 0)
     return { step: at + 1, swing: over[seat]!, seat: seat + 1 }
   })
-  const chosen = swings
-    .filter(({ swing }) => swing > 1e-9)
-    .sort(
-      (a, b) =>
-        b.swing - a.swing ||
-        Number(b.seat === winner) - Number(a.seat === winner) ||
-        Math.abs(a.step - decided) - Math.abs(b.step - decided) ||
-        a.step - b.step,
-    )
-    .slice(0, most)
-  return chosen.sort((a, b) => a.step - b.step).map((point) => ({ ...point, sentence: sentence(stream, point, scores) }))
+  const near = known ? Math.max(1, Math.round(stream.briefs.length / 50)) : 0
+  const chosen: typeof swings = []
+  for (const one of swings.filter(({ swing }) => swing > (known ? LEAST : 1e-9)).sort((a, b) => b.swing - a.swing || a.step - b.step)) {
+    if (chosen.length < most && chosen.every(({ step }) => Math.abs(step - one.step) > near)) chosen.push(one)
+  }
+  return chosen.sort((a, b) => a.step - b.step).map((point) => ({ ...point, sentence: sentence(stream, point, lines, known !== undefined) }))
 }
 
-/** Who won alone, and the step in which its score went above all others for good; the last step where there is no such thing. */
-function decision(stream: MatchStream, scores: number[][]): { winner: number | undefined; decided: number } {
-  const ranks = stream.end?.outcome?.ranks ?? []
-  const first = ranks.flatMap((rank, index) => (rank === 1 ? [index] : []))
-  if (first.length !== 1) return { winner: undefined, decided: stream.briefs.length }
-  const [winner] = first as [number]
-  const leads = (step: number) => scores.every((curve, index) => index === winner || curve[step]! < scores[winner]![step]!)
-  let decided = stream.briefs.length
-  while (decided > 0 && leads(decided - 1)) decided--
-  return { winner: winner + 1, decided }
+/** How far a line moved in the step after `at` and stayed: never more than in that step alone. */
+function lasting(line: number[], at: number): number {
+  // The middle, not the mean: a single step that was taken back does not move it.
+  const middle = (values: number[]) => {
+    const sorted = values.toSorted((a, b) => a - b)
+    return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
+  }
+  const step = line[at + 1]! - line[at]!
+  const kept = middle(line.slice(at + 1, at + 1 + AROUND)) - middle(line.slice(Math.max(0, at + 1 - AROUND), at + 1))
+  if (step * kept <= 0) return 0
+  return Math.sign(step) * Math.min(Math.abs(step), Math.abs(kept))
 }
 
-function sentence(stream: MatchStream, { step, seat }: { step: number; seat: number }, scores: number[][]): string {
+function sentence(stream: MatchStream, { step, seat }: { step: number; seat: number }, lines: number[][], chances: boolean): string {
   const told = stream.briefs[step - 1]!.told.slice()
   told.sort((a, b) => b.weight - a.weight)
   const what = told.slice(0, 2).map(({ text }) => text)
   const more = told.length > 2 ? ` and ${told.length - 2} more` : ''
-  const happened = what.length > 0 ? what.join('; ') + more : `${stream.label(seat)} gains`
+  const won = step === stream.total && stream.end?.outcome?.ranks[seat - 1] === 1
+  const otherwise = !chances ? 'gains' : won ? 'is first at the end' : 'gains by position'
+  const happened = what.length > 0 ? what.join('; ') + more : `${stream.label(seat)} ${otherwise}`
+  if (chances) {
+    const own = lines[seat - 1]!
+    const [from, to] = [own[step - 1]!, own[step]!].map((chance) => `${Math.round(chance * 100)} %`)
+    return `${happened}. ${stream.label(seat)}’s chance of first place: ${from} → ${to}.`
+  }
   const round = (value: number) => +value.toFixed(1)
-  const change = scores.map((curve) => [round(curve[step - 1]!), round(curve[step]!)] as const)
+  const change = lines.map((line) => [round(line[step - 1]!), round(line[step]!)] as const)
   const [from, to] = [0, 1].map((which) => change.map((pair) => pair[which]).join(':'))
   return `${happened} (${stream.drawing.scoreWord} ${from} → ${to}).`
 }

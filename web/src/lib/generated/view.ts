@@ -44,6 +44,8 @@ export type Head = {
   moment: string,
   /** The scene before the first step. */
   scene: unknown,
+  /** The chance of each seat to finish first, as it begins; none where the game does not say. */
+  advantage?: Array<number>,
   /** How it ended; none while it is played. */
   end: End | null,
 };
@@ -78,6 +80,8 @@ export type Line = {
   scene?: unknown,
   /** Who must answer next. */
   deciding: Array<number>,
+  /** The chance of each seat to finish first, after it ([`agon_game::advantage()`]); none where the game does not say, and where a seat looks on that may not know all of the board. */
+  advantage?: Array<number>,
   /** The names by which the bots registered, by seat: in a match that is being played, whose head was told before. */
   registered?: Array<string | null>,
 };

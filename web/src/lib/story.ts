@@ -1,0 +1,110 @@
+// The picture on the timeline: the chances of first place as stacked areas, the scores as lines over them.
+
+import { seatColour, type Ink } from './colour'
+
+/** How high it is drawn. */
+export const STORY = 56
+
+export interface Story {
+  /** The chance of each seat after each step, the start first. */
+  chances: number[][]
+  /** The scores, likewise. */
+  scores: number[][]
+  /** The steps that decided, in order. */
+  pins: number[]
+  /** Where a step lies. */
+  x: (step: number) => number
+  /** The step that is shown: what comes after it is paler. */
+  now: number
+}
+
+export function drawStory(ctx: CanvasRenderingContext2D, ink: Ink, { chances, scores, pins, x, now }: Story): void {
+  const steps = (chances[0]?.length ?? 1) - 1
+  // No more points than the picture has columns.
+  const every = Math.max(1, Math.floor(steps / Math.max(1, x(steps) - x(0))))
+  const shown = Array.from({ length: steps + 1 }, (_, step) => step).filter((step) => step % every === 0 || step === steps)
+  const [left, right, middle] = [x(0), x(steps), x(Math.min(now, steps))]
+  const high = (share: number) => STORY * (1 - share)
+
+  ctx.save()
+  let below = new Array<number>(steps + 1).fill(0)
+  for (const [seat, line] of chances.entries()) {
+    const above = line.map((chance, step) => below[step]! + chance)
+    const area = new Path2D()
+    for (const step of shown) area.lineTo(x(step), high(above[step]!))
+    for (const step of shown.toReversed()) area.lineTo(x(step), high(below[step]!))
+    ctx.fillStyle = seatColour(ink, seat + 1)
+    for (const [from, to, alpha] of [[left, middle, 0.62], [middle, right, 0.26]] as const) {
+      ctx.save()
+      ctx.globalAlpha = alpha
+      const part = new Path2D()
+      part.rect(from, 0, to - from, STORY)
+      ctx.clip(part)
+      ctx.fill(area)
+      ctx.restore()
+    }
+    below = above
+  }
+
+  const most = Math.max(...scores.flat(), 0)
+  const least = Math.min(...scores.flat(), 0)
+  if (most > least) {
+    for (const [seat, line] of scores.entries()) {
+      const trace = () => {
+        ctx.beginPath()
+        for (const step of shown) ctx.lineTo(x(step), 2 + (STORY - 4) * (1 - ((line[step] ?? 0) - least) / (most - least)))
+        ctx.stroke()
+      }
+      ctx.lineJoin = 'round'
+      // A rim of the ground keeps a line apart from an area of the same colour.
+      ;[ctx.strokeStyle, ctx.lineWidth] = [ink.ground, 3.5]
+      trace()
+      ;[ctx.strokeStyle, ctx.lineWidth] = [seatColour(ink, seat + 1), 1.5]
+      trace()
+    }
+  }
+
+  if (chances.length === 2) {
+    ctx.strokeStyle = ink.text
+    ctx.globalAlpha = 0.55
+    ctx.setLineDash([3, 4])
+    ctx.lineWidth = 1
+    ctx.beginPath()
+    ctx.moveTo(left, Math.round(STORY / 2) + 0.5)
+    ctx.lineTo(right, Math.round(STORY / 2) + 0.5)
+    ctx.stroke()
+    ctx.setLineDash([])
+    ctx.globalAlpha = 1
+  }
+
+  ctx.fillStyle = ink.text
+  ctx.fillRect(Math.round(middle) - 1, 0, 2, STORY)
+
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'middle'
+  ctx.font = '650 11px Inter, system-ui, sans-serif'
+  for (const [at, step] of pins.entries()) {
+    ctx.strokeStyle = ctx.fillStyle = ink.text
+    ctx.lineWidth = 1
+    ctx.beginPath()
+    ctx.moveTo(Math.round(x(step)) + 0.5, 14)
+    ctx.lineTo(Math.round(x(step)) + 0.5, STORY)
+    ctx.stroke()
+    ctx.beginPath()
+    ctx.arc(x(step), 8, 7.5, 0, 7)
+    ctx.fill()
+    ctx.fillStyle = ink.ground
+    ctx.fillText(`${at + 1}`, x(step), 8.5)
+  }
+
+  ctx.restore()
+}
+
+/** Of marks in order of their places those that have room: the heavier one stays where two are nearer than `room`. */
+export function thinned<M extends { weight: number }>(marks: M[], place: (mark: M) => number, room: number): M[] {
+  const kept: M[] = []
+  for (const mark of marks.toSorted((a, b) => b.weight - a.weight || place(a) - place(b))) {
+    if (kept.every((other) => Math.abs(place(other) - place(mark)) >= room)) kept.push(mark)
+  }
+  return kept.sort((a, b) => place(a) - place(b))
+}
