@@ -15,10 +15,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 const USAGE: &str = "\
-cargo xtask test [--require-golden] [--require-wasm] [--quick] [--only STEP]
+cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--quick] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
     --require-wasm     builds the engines for pages too, and tests them in Node and the browser
+    --require-postgres a missing PostgreSQL is a failure, not a skip
     --quick            format, and the tests inside the crates: for the loop of writing
     --only STEP        one of: format, lints, tests, docs, web
 
@@ -97,20 +98,23 @@ const STEPS: &[(&str, Step)] = &[
     }),
 ];
 
+#[derive(Default)]
 struct Options {
     require_golden: bool,
     require_wasm: bool,
+    require_postgres: bool,
     quick: bool,
     only: Option<String>,
 }
 
 fn test(arguments: &[String]) -> Result<bool> {
-    let mut options = Options { require_golden: false, require_wasm: false, quick: false, only: None };
+    let mut options = Options::default();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
             "--require-golden" => options.require_golden = true,
             "--require-wasm" => options.require_wasm = true,
+            "--require-postgres" => options.require_postgres = true,
             "--quick" => options.quick = true,
             "--only" => options.only = Some(rest.next().context("--only needs the name of a step")?.clone()),
             other => bail!("unknown option {other}\n{USAGE}"),

@@ -31,6 +31,8 @@ const MOST_FLAKY: usize = 5;
 pub struct Plan {
     /// Test programs whose tests run one after the other.
     alone: Vec<String>,
+    /// Test programs that are run once more with their contests on PostgreSQL, where there is one.
+    postgres: Vec<String>,
     #[serde(default)]
     flaky: Vec<Flaky>,
 }
@@ -78,14 +80,16 @@ impl Plan {
 pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, Duration)>> {
     let plan = Plan::read()?;
     let began = Instant::now();
-    let Some(programs) = build(options)? else {
+    let Some(mut programs) = build(options)? else {
         counts.failed += 1;
         return Ok(vec![(crate::BUILDING, began.elapsed())]);
     };
     if !options.quick {
         let known = |name: &String| programs.iter().any(|program| program.name == *name);
-        let strange: Vec<&String> = plan.alone.iter().filter(|name| !known(name)).collect();
+        let strange: Vec<&String> =
+            plan.alone.iter().chain(&plan.postgres).filter(|name| !known(name)).collect();
         ensure!(strange.is_empty(), "xtask/tests.toml names test programs that there are not: {strange:?}");
+        postgres(options, counts, &plan, &mut programs)?;
     }
     let mut took = BTreeMap::from([(crate::BUILDING, began.elapsed())]);
     let mut failures = Vec::new();
@@ -163,6 +167,36 @@ fn together<'a>(
     })
 }
 
+/// Adds those that run on PostgreSQL as well, or says that there is none.
+fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut Vec<Program>) -> Result<()> {
+    let named = std::env::var_os("AGON_PG_BIN").is_some();
+    let debian = std::fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut versions| versions.next().is_some());
+    let is_there = |folder: PathBuf| folder.join("initdb").is_file() && folder.join("psql").is_file();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if !(named || debian || std::env::split_paths(&path).any(is_there)) {
+        let how = "apt-get install postgresql, or AGON_PG_BIN names the folder of initdb, postgres and psql";
+        match options.require_postgres {
+            true => println!("FAILED: PostgreSQL is required, and not here ({how})"),
+            false => println!("SKIPPED: contests on PostgreSQL ({how})"),
+        }
+        *(if options.require_postgres { &mut counts.failed } else { &mut counts.skipped }) += 1;
+        return Ok(());
+    }
+    let again: Vec<Program> = programs
+        .iter()
+        .filter(|program| plan.postgres.contains(&program.name))
+        .map(|program| Program {
+            name: format!("{} on PostgreSQL", program.name),
+            executable: program.executable.clone(),
+            folder: program.folder.clone(),
+            on_postgres: true,
+        })
+        .collect();
+    ensure!(again.len() == plan.postgres.len(), "xtask/tests.toml names a test program twice");
+    programs.extend(again);
+    Ok(())
+}
+
 const REST: &str = "tests in Rust";
 
 /// The part of the ledger in CONTRIBUTING.md that a test program belongs to.
@@ -183,6 +217,8 @@ struct Program {
     executable: PathBuf,
     /// Where its package lies: tests are run there.
     folder: PathBuf,
+    /// Whether its contests have their databases on a server.
+    on_postgres: bool,
 }
 
 /// What cargo says of something that it has built.
@@ -227,7 +263,7 @@ fn build(options: &Options) -> Result<Option<Vec<Program>>> {
             true => format!("{package}/{}", artifact.target.name),
             false => package,
         };
-        programs.push(Program { name, executable, folder });
+        programs.push(Program { name, executable, folder, on_postgres: false });
     }
     ensure!(!programs.is_empty(), "cargo names no test program");
     programs.sort_by(|one, other| one.name.cmp(&other.name));
@@ -249,6 +285,9 @@ impl Program {
         // A test that passes because something is not installed says so, and is heard.
         command.arg("--show-output").args(arguments).current_dir(&self.folder);
         command.env("CARGO_MANIFEST_DIR", &self.folder);
+        if self.on_postgres {
+            command.env("AGON_TEST_DATABASE", "postgres");
+        }
         if options.require_golden {
             command.env("AGON_REQUIRE_GOLDEN", "1");
         }

@@ -243,7 +243,8 @@ impl Server {
         // Why a version cannot play is kept in parts, where there are such.
         let why = match &nothing.unfit {
             Some(unfit) => crate::json(&unfit.bounded(LONGEST_WHY)),
-            None => nothing.why.chars().take(LONGEST_WHY).collect(),
+            // A database need not take a NUL.
+            None => nothing.why.replace('\0', "\u{fffd}").chars().take(LONGEST_WHY).collect(),
         };
         // Only what is tried out can turn out to be unfit: of a match of the ladder nobody may say that it is of no use.
         let kind = self.store.kind_of(MatchId(attempt.game)).await?;

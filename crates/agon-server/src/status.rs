@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_ladder::{Line, Standing, Table, shown};
 use agon_store::reads::Counts;
-use agon_store::{Contest, DATABASE, Event, Objects, Store, Version, VersionId, VersionState};
+use agon_store::{Contest, Event, Objects, Store, Version, VersionId, VersionState};
 
 use crate::facts::Facts;
 use crate::{ServerError, key, recomputed, terms_of};
@@ -41,7 +41,7 @@ pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
             folder.display()
         ))
     };
-    if !folder.join(DATABASE).is_file() {
+    if !agon_store::is_there(folder) {
         return Err(none());
     }
     let store = Store::open(folder).await?;

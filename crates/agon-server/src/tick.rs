@@ -75,17 +75,13 @@ impl Server {
     async fn seal(&self, ticked: &mut Ticked) -> Result<(), ServerError> {
         loop {
             let sealed = self.store.act(Seal { contest: self.contest }).await?;
+            let mut learnt = self.learnt.lock().await;
             if sealed.is_empty() {
-                return Ok(());
+                // A ruling may stand there as well, and what another server of this contest has sealed.
+                return Ok(learnt.facts.read(&self.store, self.contest, i64::MAX).await?);
             }
             ticked.sealed += sealed.len() as u64;
-            let mut learnt = self.learnt.lock().await;
-            // In the order of the log, once: this is the only sealer. A ruling may stand between.
-            let last = sealed.last().map_or(0, |row| row.seq);
             sealed.iter().for_each(|row| learnt.facts.feed(row));
-            if learnt.facts.upto < last {
-                learnt.facts.read(&self.store, self.contest, last).await?;
-            }
         }
     }
 

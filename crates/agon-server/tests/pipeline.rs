@@ -16,6 +16,9 @@ use agon_worker::protocol::Told;
 use agon_worker::{Ground, Job, Posted, Private, Program, Table, Terms};
 use tempfile::TempDir;
 
+#[path = "../../agon-store/tests/common/mod.rs"]
+mod database;
+
 const GAME: &str = "cultist-wars";
 
 fn setting(bosses: &[&str], enough: u32) -> Setting {
@@ -47,8 +50,7 @@ struct World {
 
 impl World {
     async fn new(bosses: &[&str], enough: u32) -> Self {
-        let (folder, setting, now) =
-            (tempfile::tempdir().expect("a folder"), setting(bosses, enough), Time(1_000_000_000));
+        let (folder, setting, now) = (database::folder(), setting(bosses, enough), Time(1_000_000_000));
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let table = Table::new(&setting.terms).expect("known");
         let worker = server.meet("one", "not confined", now).await.expect("met");

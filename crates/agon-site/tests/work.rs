@@ -401,6 +401,12 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     http.bearer = Some(secret);
     let mut worker = Worker { id: WorkerId(0), http, run: "r".into(), requests: 0 };
     assert_eq!(worker.hello(machine()).await.status, 200);
+    // A whole block of it goes into the log before it lies.
+    let first = worker.lease(1).await.jobs.remove(0);
+    assert_eq!(worker.result(first.attempt, &play(&world, &first)).await, Posted::Kept);
+    let second = worker.lease(1).await.jobs.remove(0);
+    assert_eq!(worker.result(second.attempt, &play(&world, &second)).await, Posted::Kept);
+    assert_eq!(world.server.tick(world.now()).await.expect("done").sealed, 2);
     let (_, job) = worker.one().await;
     let cockpit = boss.get("/organise").await.text();
     assert!(cockpit.contains("hall 1") && cockpit.contains("playing"), "{cockpit}");
@@ -411,7 +417,17 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     assert_eq!(page.heading(), "hall 1 posted what its replays do not bear out");
     let id = world.server.store().working(world.now()).await.expect("read");
     let id = id.iter().find(|worker| worker.name == "hall 1").expect("there").id.to_string();
+    let again = [("worker", id.as_str()), ("reason", "its disk was failing")];
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 422, "it could post on");
     assert_eq!(boss.post("/organise/workers/revoke", &[("worker", &id)]).await.status, 303);
+    assert_eq!(world.server.learnt().await.1, 1, "its block counts until somebody says otherwise");
+    assert_eq!(boss.post("/organise/workers/again", &[("worker", &id), ("reason", "")]).await.status, 422);
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 303);
+    assert!(boss.get("/rulings").await.text().contains("its disk was failing"));
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 422, "once is enough");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert!(now.board.iter().all(|line| line.place.is_none()), "nothing of it counts: {:?}", now.board);
+    clean(&world).await;
     assert!(boss.get("/organise/workers").await.text().contains("revoked"));
     assert_eq!(worker.hello(machine()).await.status, 403);
     // It may come back under its name, with a new token.

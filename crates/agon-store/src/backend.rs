@@ -1,26 +1,27 @@
-//! What differs between databases. Another one is a second module of this shape; the statements stay.
+//! What differs between databases; the statements are the same. A connection knows which of the two it leads to.
+//!
+//! One that writes holds the database alone from [`begin`] to [`commit`], in both: SQLite has one writer, in PostgreSQL
+//! a lock of ours is taken. So an act sees all that was written before it, and nothing is written beside it.
 
-use std::path::Path;
-use std::str::FromStr as _;
-use std::time::Duration;
+use std::sync::Once;
 
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
-};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
+use sqlx::any::{AnyTypeInfo, AnyTypeInfoKind, AnyValueRef};
+use sqlx::error::BoxDynError;
+use sqlx::{Any, AssertSqlSafe, Connection as _, Decode, Executor as _, Type, ValueRef as _};
 
 use crate::StoreError;
 use crate::names::likeness;
 
-/// A connection.
-pub type Conn = sqlx::SqliteConnection;
-/// Connections that read.
-pub type Pool = sqlx::SqlitePool;
-/// A row.
-pub type DbRow = SqliteRow;
+mod postgres;
+mod sqlite;
 
-/// How a number that the database gives is written down.
-const ID: &str = "INTEGER PRIMARY KEY AUTOINCREMENT";
+pub use sqlite::snapshot;
+
+/// A connection.
+pub type Conn = sqlx::AnyConnection;
+/// Connections that read.
+pub type Pool = sqlx::AnyPool;
+
 /// All schemas, each on top of the one before. One that was published never changes.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
@@ -32,44 +33,131 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
 ];
-/// Another process may hold the database for a moment: a command line beside the server.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// How many connections read at once.
 const READERS: u32 = 4;
 
-fn options(file: &Path) -> Result<SqliteConnectOptions, StoreError> {
-    Ok(SqliteConnectOptions::from_str("sqlite:")?
-        .filename(file)
-        .journal_mode(SqliteJournalMode::Wal)
-        // A power cut may take the last moments, but never leaves anything half done.
-        .synchronous(SqliteSynchronous::Normal)
-        .foreign_keys(true)
-        .busy_timeout(PATIENCE))
+/// The two that there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sqlite,
+    Postgres,
 }
 
-/// The connection that writes.
-pub async fn connect(file: &Path) -> Result<Conn, StoreError> {
-    Ok(Conn::connect_with(&options(file)?.create_if_missing(true)).await?)
+fn kind(conn: &Conn) -> Kind {
+    match conn.backend_name() {
+        "PostgreSQL" => Kind::Postgres,
+        _ => Kind::Sqlite,
+    }
 }
 
-/// The connections that read.
-pub async fn readers(file: &Path) -> Result<Pool, StoreError> {
-    let options = options(file)?.pragma("query_only", "ON");
-    Ok(SqlitePoolOptions::new().max_connections(READERS).connect_with(options).await?)
+/// Where a database is: a file, or the address of a server.
+#[derive(Clone, Debug)]
+pub struct Place {
+    url: String,
 }
 
-/// Writes the database as it is at one moment into a new file, while others write on.
-pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
-    let mut conn = Conn::connect_with(&options(file)?).await?;
-    let into = into.to_str().ok_or_else(|| StoreError::Database("the path is not UTF-8".to_owned()))?;
-    sqlx::query("VACUUM INTO $1").bind(into).execute(&mut conn).await?;
-    close(conn).await;
-    Ok(())
+impl Place {
+    /// That of a file.
+    ///
+    /// # Errors
+    /// When its path cannot be written as an address.
+    pub fn file(file: &std::path::Path) -> Result<Self, StoreError> {
+        Ok(Self { url: sqlite::url(file)? })
+    }
+
+    /// That of a server.
+    ///
+    /// # Errors
+    /// When this is no address of one.
+    pub fn server(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { url: postgres::url(url)? })
+    }
+
+    /// Whether it is on a server.
+    pub fn is_server(&self) -> bool {
+        !self.url.starts_with("sqlite:")
+    }
+
+    /// The connection that writes.
+    pub async fn connect(&self) -> Result<Conn, StoreError> {
+        drivers();
+        let mut conn = Conn::connect(&self.url).await?;
+        if !self.is_server() {
+            sqlite::prepare(&mut conn, false).await?;
+        }
+        Ok(conn)
+    }
+
+    /// The connections that read.
+    pub async fn readers(&self) -> Result<Pool, StoreError> {
+        drivers();
+        let is_server = self.is_server();
+        let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS);
+        let options = options.after_connect(move |conn, _| {
+            Box::pin(async move {
+                match is_server {
+                    true => postgres::reads_only(conn).await,
+                    false => sqlite::prepare(conn, true).await,
+                }
+            })
+        });
+        Ok(options.connect(&self.url).await?)
+    }
 }
 
-/// Begins a transaction that will write.
+fn drivers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // It fails only where somebody was quicker.
+        let _ = sqlx::any::install_drivers(&[sqlx::sqlite::any::DRIVER, sqlx::postgres::any::DRIVER]);
+    });
+}
+
+/// Begins a transaction that will write, when nobody else does.
 pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
-    run(conn, "BEGIN IMMEDIATE").await
+    match kind(conn) {
+        Kind::Sqlite => run(conn, "BEGIN IMMEDIATE").await,
+        Kind::Postgres => run(conn, postgres::BEGIN).await,
+    }
+}
+
+/// Begins to read what is there at this moment, whatever is written meanwhile.
+pub async fn look(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        Kind::Sqlite => run(conn, "BEGIN").await,
+        Kind::Postgres => run(conn, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await,
+    }
+}
+
+/// Whether it leads to a server.
+pub fn is_server(conn: &Conn) -> bool {
+    kind(conn) == Kind::Postgres
+}
+
+/// The last number that the database has given to a row of a table; none where it has given none.
+pub async fn last_number(conn: &mut Conn, table: &str) -> Result<Option<i64>, StoreError> {
+    let asked = match kind(conn) {
+        Kind::Sqlite => "SELECT seq FROM sqlite_sequence WHERE name = $1",
+        Kind::Postgres => "SELECT pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass)",
+    };
+    let found: Option<Option<i64>> = sqlx::query_scalar(asked).bind(table).fetch_optional(conn).await?;
+    Ok(found.flatten())
+}
+
+/// The next number that it gives comes after `last`.
+pub async fn number_on(conn: &mut Conn, table: &str, last: i64) -> Result<(), StoreError> {
+    let statements: &[&str] = match kind(conn) {
+        Kind::Sqlite => &[
+            "DELETE FROM sqlite_sequence WHERE name = $1 AND seq < $2",
+            "INSERT INTO sqlite_sequence (name, seq) SELECT $1, $2 WHERE NOT EXISTS \
+             (SELECT 1 FROM sqlite_sequence WHERE name = $1)",
+        ],
+        Kind::Postgres => &["SELECT setval(pg_get_serial_sequence($1, 'id'), $2)"],
+    };
+    for statement in statements {
+        sqlx::query(*statement).bind(table).bind(last).execute(&mut *conn).await?;
+    }
+    Ok(())
 }
 
 /// Ends a transaction.
@@ -82,21 +170,19 @@ pub async fn rollback(conn: &mut Conn) -> Result<(), StoreError> {
     run(conn, "ROLLBACK").await
 }
 
-/// Closes the connection. The last one to go leaves one file instead of three.
+/// Closes the connection. In SQLite the last one to go leaves one file instead of three.
 pub async fn close(conn: Conn) {
     let _ = conn.close().await;
 }
 
 /// What the database itself has to say about its files; empty when all is well.
 pub async fn integrity(pool: &Pool) -> Result<Vec<String>, StoreError> {
-    let mut said: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(pool).await?;
-    said.retain(|line| line != "ok");
-    let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(pool).await?;
-    said.extend(dangling.iter().take(20).map(|row: &DbRow| {
-        let text = |place: usize| row.try_get::<String, _>(place).unwrap_or_default();
-        format!("a row of {} names one of {} that is not there", text(0), text(2))
-    }));
-    Ok(said)
+    let mut conn = pool.acquire().await?;
+    match kind(&conn) {
+        Kind::Sqlite => sqlite::integrity(&mut conn).await,
+        // It checks what it reads, and references are its own business.
+        Kind::Postgres => Ok(Vec::new()),
+    }
 }
 
 async fn run(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError> {
@@ -107,21 +193,19 @@ async fn run(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError>
 /// Brings the schema up to date. Each step is one transaction with the number it leads to.
 pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
     let known = MIGRATIONS.len() as i64;
-    run(conn, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
+    let id = match kind(conn) {
+        Kind::Sqlite => sqlite::ID,
+        Kind::Postgres => postgres::ID,
+    };
     loop {
-        match version(conn).await? {
-            found if found > known => return Err(StoreError::Later { found, known }),
-            found if found == known => return Ok(()),
-            _ => {}
-        }
         begin(conn).await?;
-        // Somebody else may have been quicker.
+        run(conn, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
         let found = version(conn).await?;
         if found >= known {
-            rollback(conn).await?;
-            continue;
+            commit(conn).await?;
+            return if found > known { Err(StoreError::Later { found, known }) } else { Ok(()) };
         }
-        let script = MIGRATIONS[found as usize].replace("@id", &format!("{ID} NOT NULL"));
+        let script = MIGRATIONS[found as usize].replace("@id", id);
         // Our own text, with one word put in.
         conn.execute(AssertSqlSafe(script)).await?;
         if found + 1 == NAMES {
@@ -167,4 +251,28 @@ async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
     let found: Option<i64> =
         sqlx::query_scalar("SELECT max(version) FROM schema_version").fetch_one(conn).await?;
     Ok(found.unwrap_or(0))
+}
+
+/// Yes or no, as a statement has to give it: `e.boss = TRUE`. SQLite knows it as a number, and of a bare column only as a
+/// type of its own, which the driver for both does not read.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag(pub bool);
+
+impl Type<Any> for Flag {
+    fn type_info() -> AnyTypeInfo {
+        <bool as Type<Any>>::type_info()
+    }
+
+    fn compatible(info: &AnyTypeInfo) -> bool {
+        info.kind() == AnyTypeInfoKind::Bool || info.kind().is_integer()
+    }
+}
+
+impl<'row> Decode<'row, Any> for Flag {
+    fn decode(value: AnyValueRef<'row>) -> Result<Self, BoxDynError> {
+        match value.type_info().kind() {
+            AnyTypeInfoKind::Bool => <bool as Decode<Any>>::decode(value).map(Self),
+            _ => <i64 as Decode<Any>>::decode(value).map(|number| Self(number != 0)),
+        }
+    }
 }

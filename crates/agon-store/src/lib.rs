@@ -27,8 +27,12 @@ pub mod names;
 
 mod backend;
 mod chain;
+mod moving;
 mod writer;
 
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use thiserror::Error;
@@ -38,7 +42,7 @@ pub use chain::{link, root};
 pub use objects::{OBJECTS, Objects, Sha};
 pub use rows::*;
 
-use backend::Pool;
+use backend::{Place, Pool};
 
 /// Why the store did not do what it was asked for. Nothing is half done then.
 #[derive(Debug, Error)]
@@ -46,6 +50,9 @@ pub enum StoreError {
     /// The database says no.
     #[error("the database: {0}")]
     Database(String),
+    /// The server of the database cannot be reached. What was asked for may have been written or not: it is asked for again.
+    #[error("the database cannot be reached: {0}")]
+    Away(String),
     /// The folder or a file in it.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
@@ -69,7 +76,19 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Database(error.to_string())
+        use sqlx::Error::{Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+        let is_away = match &error {
+            Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | WorkerCrashed => true,
+            // It starts, it ends, or the connection has ended.
+            Database(said) => {
+                said.code().is_some_and(|code| code.starts_with("57P0") || code.starts_with("08"))
+            }
+            _ => false,
+        };
+        match is_away {
+            true => Self::Away(error.to_string()),
+            false => Self::Database(error.to_string()),
+        }
     }
 }
 
@@ -82,19 +101,21 @@ pub struct Store {
 
 /// The name of the database in a contest's folder.
 pub const DATABASE: &str = "agon.db";
+/// The name of the file there that says where the database is, when it is on a server.
+pub const DATABASE_AT: &str = "database.url";
 
 impl Store {
-    /// Opens the database in `folder`, and makes it or brings it up to date where that is needed. Needs a runtime
-    /// of tokio.
+    /// Opens the database of `folder`, and makes it or brings it up to date where that is needed: a file in it, or
+    /// where [`place`] has said it is. Needs a runtime of tokio.
     ///
     /// # Errors
     /// When it cannot be opened, or a later program made it.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join(DATABASE);
-        let mut connection = backend::connect(&file).await?;
+        let place = place_of(folder)?;
+        let mut connection = place.connect().await?;
         backend::migrate(&mut connection).await?;
-        let reader = backend::readers(&file).await?;
-        Ok(Self { writer: writer::Writer::start(connection), reader })
+        let reader = place.readers().await?;
+        Ok(Self { writer: writer::Writer::start(connection, place), reader })
     }
 
     /// Does an act, and answers when it is written.
@@ -112,10 +133,80 @@ impl Store {
     }
 }
 
-/// Writes the database in `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
+/// Says that the database of `folder` is on a PostgreSQL server, at an address as `postgres://USER:PASSWORD@HOST/NAME`. The file
+/// that says so holds the password, and nobody else may read it.
+///
+/// # Errors
+/// When it is no such address, or the folder has a database of its own.
+pub fn place(folder: &Path, url: &str) -> Result<(), StoreError> {
+    Place::server(url)?;
+    let file = folder.join(DATABASE_AT);
+    let failed = |error| StoreError::File(file.display().to_string(), error);
+    if folder.join(DATABASE).exists() {
+        return Err(failed(io::Error::other(format!("the contest has its database in {DATABASE}"))));
+    }
+    let mut options = fs::OpenOptions::new();
+    let mut opened =
+        options.write(true).create(true).truncate(true).mode(0o600).open(&file).map_err(failed)?;
+    opened.write_all(format!("{url}\n").as_bytes()).map_err(failed)
+}
+
+fn place_of(folder: &Path) -> Result<Place, StoreError> {
+    let file = folder.join(DATABASE_AT);
+    match fs::read_to_string(&file) {
+        Ok(url) => Place::server(url.trim()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Place::file(&folder.join(DATABASE)),
+        Err(error) => Err(StoreError::File(file.display().to_string(), error)),
+    }
+}
+
+/// Moves the database of `folder` to a server, or with no address back into a file of it: how many rows. Nobody may use it
+/// meanwhile. The one that it leaves is kept as it was: a file as `agon.db.moved`.
+///
+/// # Errors
+/// When it is there already, cannot be reached, or has a contest in it; then nothing has changed.
+pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreError> {
+    let (file, said) = (folder.join(DATABASE), folder.join(DATABASE_AT));
+    let moved = |error| StoreError::File(folder.display().to_string(), error);
+    let from = place_of(folder)?;
+    match (from.is_server(), url) {
+        (false, None) => Err(StoreError::Database(format!("it is in {DATABASE} already"))),
+        (true, Some(_)) => {
+            Err(StoreError::Database("it is on a server already: move it back first".to_owned()))
+        }
+        (false, Some(url)) => {
+            let rows = moving::copy(&from, &Place::server(url)?).await?;
+            fs::rename(&file, file.with_extension("db.moved")).map_err(moved)?;
+            place(folder, url)?;
+            Ok(rows)
+        }
+        (true, None) => {
+            let draft = file.with_extension("db.part");
+            let _ = fs::remove_file(&draft);
+            let rows = moving::copy(&from, &Place::file(&draft)?).await?;
+            fs::rename(&draft, &file).and_then(|()| fs::remove_file(&said)).map_err(moved)?;
+            Ok(rows)
+        }
+    }
+}
+
+/// Whether `folder` has a database, or says where it is.
+pub fn is_there(folder: &Path) -> bool {
+    folder.join(DATABASE).is_file() || folder.join(DATABASE_AT).is_file()
+}
+
+/// Writes the database of `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
 ///
 /// # Errors
 /// When it cannot be read, or the file is there already or cannot be written.
 pub async fn snapshot(folder: &Path, into: &Path) -> Result<(), StoreError> {
-    backend::snapshot(&folder.join(DATABASE), into).await
+    let place = place_of(folder)?;
+    if !place.is_server() {
+        return backend::snapshot(&folder.join(DATABASE), into).await;
+    }
+    if into.exists() {
+        return Err(StoreError::File(into.display().to_string(), io::ErrorKind::AlreadyExists.into()));
+    }
+    moving::copy(&place, &Place::file(into)?).await?;
+    Ok(())
 }

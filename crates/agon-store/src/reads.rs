@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use sqlx::AssertSqlSafe;
 
 use crate::acts::lease::Freed;
+use crate::backend::Flag;
 use crate::{
     Attempt, Contest, ContestId, EntrantId, Entry, Event, Kind, LogRow, MatchId, Posted, RatingRun, Ruled,
     Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
@@ -72,17 +73,18 @@ pub struct CheckState {
 }
 
 /// The columns of a version, in the order of [`VersionRow`].
-pub(crate) const VERSION: &str = "v.id, e.name, e.boss, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason, v.cause, \
-                                  v.only_if_better";
+pub(crate) const VERSION: &str = "v.id, e.name, e.boss = TRUE, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason, v.cause, \
+                                  v.only_if_better = TRUE";
 /// Where they are.
 pub(crate) const VERSIONS: &str =
     "versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id";
 
 pub(crate) type VersionRow =
-    (i64, String, bool, i64, Option<String>, String, i64, String, Option<String>, Option<String>, bool);
+    (i64, String, Flag, i64, Option<String>, String, i64, String, Option<String>, Option<String>, Flag);
 
 pub(crate) fn version(row: VersionRow) -> Result<Version, StoreError> {
-    let (id, entrant, boss, n, builtin, source, received, state, reason, cause, only_if_better) = row;
+    let (id, entrant, Flag(boss), n, builtin, source, received, state, reason, cause, Flag(only_if_better)) =
+        row;
     Ok(Version {
         id: VersionId(id),
         entrant,
@@ -109,24 +111,26 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn contests(&self) -> Result<Vec<Contest>, StoreError> {
-        type Row = (i64, String, String, String, String, String, bool, bool, i64, i64);
+        type Row = (i64, String, String, String, String, String, Flag, Flag, i64, i64);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT id, name, game, terms, secret, secret_sha, paused, draining, blocks, made_ms FROM contests ORDER BY id",
+            "SELECT id, name, game, terms, secret, secret_sha, paused = TRUE, draining = TRUE, blocks, made_ms FROM contests ORDER BY id",
         )
         .fetch_all(&self.reader)
         .await?;
         let contest =
-            |(id, name, game, terms, secret, secret_sha, paused, draining, blocks, made): Row| Contest {
-                id: ContestId(id),
-                name,
-                game,
-                terms,
-                secret,
-                secret_sha,
-                paused,
-                draining,
-                blocks,
-                made: Time(made),
+            |(id, name, game, terms, secret, secret_sha, Flag(paused), Flag(draining), blocks, made): Row| {
+                Contest {
+                    id: ContestId(id),
+                    name,
+                    game,
+                    terms,
+                    secret,
+                    secret_sha,
+                    paused,
+                    draining,
+                    blocks,
+                    made: Time(made),
+                }
             };
         Ok(rows.into_iter().map(contest).collect())
     }

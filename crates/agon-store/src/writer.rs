@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::backend::{self, Conn};
+use crate::backend::{self, Conn, Place};
 use crate::{Act, StoreError};
 
 /// So many acts share a transaction at most.
@@ -68,9 +68,9 @@ pub struct Writer {
 
 impl Writer {
     /// Starts it.
-    pub fn start(conn: Conn) -> Self {
+    pub fn start(conn: Conn, place: Place) -> Self {
         let (orders, inbox) = mpsc::channel(WAITING);
-        tokio::spawn(work(conn, inbox));
+        tokio::spawn(work(conn, place, inbox));
         Self { orders }
     }
 
@@ -91,7 +91,7 @@ impl Writer {
     }
 }
 
-async fn work(mut conn: Conn, mut inbox: mpsc::Receiver<Order>) {
+async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
     let mut orders = Vec::new();
     while inbox.recv_many(&mut orders, MOST).await > 0 {
         let (mut deeds, mut closing): (Vec<Box<dyn Deed>>, _) = (Vec::new(), None);
@@ -102,7 +102,12 @@ async fn work(mut conn: Conn, mut inbox: mpsc::Receiver<Order>) {
                 Order::Close(to) => closing = Some(to),
             }
         }
-        write(&mut conn, deeds).await;
+        if !write(&mut conn, deeds).await {
+            // Who asks meanwhile is told at once, and asks again.
+            if let Ok(again) = place.connect().await {
+                conn = again;
+            }
+        }
         if let Some(to) = closing {
             backend::close(conn).await;
             let _ = to.send(());
@@ -112,10 +117,15 @@ async fn work(mut conn: Conn, mut inbox: mpsc::Receiver<Order>) {
     backend::close(conn).await;
 }
 
-/// All in one transaction; where that fails, each in one of its own, so that one bad act spoils no other.
-async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) {
+/// All in one transaction; where that fails, each in one of its own, so that one bad act spoils no other. Whether the database
+/// can be reached.
+async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
     match together(conn, &mut deeds).await {
         Ok(()) => deeds.into_iter().for_each(Deed::done),
+        Err(error @ StoreError::Away(_)) => {
+            deeds.into_iter().for_each(|deed| deed.failed(copy(&error)));
+            return false;
+        }
         Err(error) if deeds.len() == 1 => deeds.into_iter().for_each(|deed| deed.failed(copy(&error))),
         Err(_) => {
             for deed in deeds {
@@ -130,6 +140,7 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) {
             }
         }
     }
+    true
 }
 
 async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), StoreError> {
@@ -158,6 +169,7 @@ fn copy(error: &StoreError) -> StoreError {
     match error {
         StoreError::Damaged(why) => StoreError::Damaged(why.clone()),
         StoreError::Closed => StoreError::Closed,
+        StoreError::Away(why) => StoreError::Away(why.clone()),
         other => StoreError::Database(
             other.to_string().strip_prefix("the database: ").map_or_else(|| other.to_string(), str::to_owned),
         ),

@@ -9,6 +9,8 @@ fn cause() -> Cause {
 }
 
 /// A contest with one block, one match of it sealed, the other leased.
+mod common;
+
 async fn contest(folder: &std::path::Path) {
     let store = Store::open(folder).await.expect("a database");
     let now = Time(1);
@@ -99,10 +101,9 @@ async fn every_kind_of_damage_is_found_and_named() {
         ),
     ];
     for (damage, rule) in damages {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = common::folder();
         contest(folder.path()).await;
-        let file = folder.path().join(agon_store::DATABASE);
-        let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+        let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
         conn.execute(damage).await.expect("damaged");
         conn.close().await.expect("closed");
         let store = Store::open(folder.path()).await.expect("opens");
@@ -113,7 +114,7 @@ async fn every_kind_of_damage_is_found_and_named() {
 
 #[tokio::test]
 async fn an_object_that_is_missing_or_changed_is_found_and_a_whole_contest_is_clean() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = common::folder();
     contest(folder.path()).await;
     let objects = Objects::new(folder.path());
     let store = Store::open(folder.path()).await.expect("opens");
@@ -131,10 +132,9 @@ async fn an_object_that_is_missing_or_changed_is_found_and_a_whole_contest_is_cl
 
 #[tokio::test]
 async fn a_database_of_a_later_program_is_left_alone() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = common::folder();
     contest(folder.path()).await;
-    let file = folder.path().join(agon_store::DATABASE);
-    let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+    let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
@@ -144,7 +144,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
 #[tokio::test]
 async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     use agon_store::acts::{Demote, Return};
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = common::folder();
     contest(folder.path()).await;
     let store = Store::open(folder.path()).await.expect("opens");
     let contest = store.contests().await.expect("read")[0].id;
@@ -204,8 +204,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
         ("UPDATE log SET body = replace(body, 'why', 'because') WHERE seq = 2", "the chain of the log holds"),
         ("DELETE FROM log WHERE seq = 3", "a ruling is about somebody who is there"),
     ] {
-        let file = folder.path().join(agon_store::DATABASE);
-        let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
+        let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
         conn.execute(damage).await.expect("damaged");
         conn.close().await.expect("closed");
         let found = store.fsck(&objects).await.expect("looked through");

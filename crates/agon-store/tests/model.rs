@@ -12,7 +12,10 @@ use agon_store::{
     WorkerId,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
+
+mod common;
 
 const LEASE_MS: i64 = 60_000;
 
@@ -177,8 +180,7 @@ fn outcome(ranks: Vec<u8>) -> Outcome {
 }
 
 impl World {
-    async fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+    async fn new(folder: TempDir) -> Self {
         let store = Store::open(folder.path()).await.expect("a database");
         let now = Time(1_000_000);
         let found =
@@ -449,12 +451,12 @@ impl World {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("a runtime")
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: std::env::var("AGON_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48),
+        cases: cases(48),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -462,11 +464,37 @@ proptest! {
     #[test]
     fn any_interleaving_keeps_every_invariant(steps in prop::collection::vec(step(), 1..120)) {
         runtime().block_on(async {
-            let mut world = World::new().await;
-            for step in steps {
-                world.step(step).await;
-            }
-            world.check().await;
+            play(common::folder(), steps).await;
         });
     }
+}
+
+async fn play(folder: TempDir, steps: Vec<Step>) {
+    let mut world = World::new(folder).await;
+    for step in steps {
+        world.step(step).await;
+    }
+    world.check().await;
+}
+
+// Each on a database of its own.
+#[test]
+fn any_interleaving_keeps_every_invariant_on_postgres() {
+    let Some(server) = common::POSTGRES.as_ref() else { return };
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: cases(12),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let ran = runner.run(&prop::collection::vec(step(), 1..120), |steps| {
+        let folder = tempfile::tempdir().expect("a folder");
+        server.place(folder.path());
+        runtime().block_on(play(folder, steps));
+        Ok(())
+    });
+    ran.expect("every invariant holds");
+}
+
+fn cases(usual: u32) -> u32 {
+    std::env::var("AGON_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }

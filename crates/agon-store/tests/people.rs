@@ -10,6 +10,8 @@ use agon_store::{
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
 
+mod common;
+
 const DAY: i64 = 86_400_000;
 
 struct World {
@@ -20,7 +22,7 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = common::folder();
         let store = Store::open(folder.path()).await.expect("a database");
         let found = Found {
             name: "t".into(),

@@ -12,6 +12,9 @@ use agon_worker::play::Played;
 use agon_worker::{Ground, Job, Posted, Program, Report, Table, Terms};
 use tempfile::TempDir;
 
+#[path = "../../../agon-store/tests/common/mod.rs"]
+pub mod database;
+
 /// The first game of the registry, under its own rules, with two of its bots.
 pub fn setting(matches: u32) -> Setting {
     let game = agon_games::ALL[0];
@@ -40,8 +43,7 @@ pub struct World {
 
 impl World {
     pub async fn new(matches: u32) -> Self {
-        let (folder, setting, now) =
-            (tempfile::tempdir().expect("a folder"), setting(matches), Time(1_000_000));
+        let (folder, setting, now) = (database::folder(), setting(matches), Time(1_000_000));
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let table = Table::new(&setting.terms).expect("known");
         Self { folder, setting, server, table, now }

@@ -96,7 +96,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 div.in {
                     p { b { "Windows: " } "agon runs in WSL 2, the Linux that comes with Windows 10 and 11. In a terminal, once:" }
                     pre { "wsl --install" }
-                    p { "Then open Ubuntu from the menu, and go on as above." }
+                    p { "Then open Ubuntu from the menu, and go on there as on any Linux." }
                     p { b { "macOS, or nothing installed: " } "write the bot with a starter, hand it in on " a href="/upload" { "this site" } ", and try it out as a " a href="/draft" { "draft" } "." }
                 }
             }

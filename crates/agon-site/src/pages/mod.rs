@@ -105,6 +105,7 @@ pub const ROUTES: &[Route] = &[
     post("/organise/reset", Verb::Organise, Of::Contest, || sent(everybody::reset)),
     get("/organise/workers", Verb::Organise, Of::Contest, || asked(workers::page)),
     post("/organise/workers", Verb::Organise, Of::Contest, || sent(workers::enrol)),
+    post("/organise/workers/again", Verb::Organise, Of::Contest, || sent(workers::again)),
     post("/organise/workers/revoke", Verb::Organise, Of::Contest, || sent(workers::revoke)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),

@@ -1,6 +1,7 @@
 //! The organiser's page of the machines that play: who they are, what each has in hand, and their tokens.
 
-use agon_store::acts::{Enlist, Enlisted, Revoke};
+use agon_server::ServerError;
+use agon_store::acts::{Annul, Enlist, Enlisted, Revoke, WhatAgain};
 use agon_store::reads::Working;
 use agon_store::{Time, WorkerId};
 use agon_worker::wire::Machine;
@@ -20,6 +21,8 @@ use crate::secrets;
 /// A worker that was not heard of for so long is silent, in milliseconds.
 pub const SILENT: i64 = 60_000;
 const HOUR: i64 = 3_600_000;
+/// The page.
+const BACK: &str = "/organise/workers";
 
 /// What the forms here send.
 #[derive(Default, Deserialize)]
@@ -28,6 +31,8 @@ pub struct Typed {
     name: String,
     #[serde(default)]
     worker: i64,
+    #[serde(default)]
+    reason: String,
 }
 
 /// What a worker said of its machine.
@@ -127,6 +132,7 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
                 tbody { @for worker in &workers { (line(ask, worker)) } }
             }
         }
+        @if workers.iter().any(|worker| worker.revoked.is_some()) { (again_form(ask, &workers)) }
         form.card.form method="post" action="/organise/workers" {
             h2 { "Another machine" }
             (wrong(why))
@@ -157,6 +163,21 @@ fn line(ask: &Ask, worker: &Working) -> Markup {
     } }
 }
 
+/// Takes back what a machine has posted whose token was revoked.
+fn again_form(ask: &Ask, workers: &[Working]) -> Markup {
+    html! {
+        form.card.form method="post" action="/organise/workers/again" {
+            h2 { "Play its results again" }
+            (token(ask))
+            (frame::field("Machine", "One whose token was revoked.", html! { select name="worker" required { @for worker in workers.iter().filter(|worker| worker.revoked.is_some()) {
+                option value=(worker.id) { (worker.name) }
+            } } }))
+            (frame::field("Reason", "One line, for all to read. Each block of the ladder of which it posted a match counts no more, and others are played. This cannot be taken back.", html! { input name="reason" required maxlength="300"; }))
+            button.danger { "Play again" }
+        }
+    }
+}
+
 /// Makes a token.
 pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let again = async |why: &str| -> Result<Response, Problem> {
@@ -180,5 +201,26 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
-    Ok(Redirect::to("/organise/workers"))
+    Ok(Redirect::to(BACK))
+}
+
+/// What a machine has posted counts no more, and is played again.
+pub async fn again(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let workers = ask.site.store().working(ask.now).await?;
+    let found =
+        workers.into_iter().find(|worker| worker.id == WorkerId(typed.worker) && worker.revoked.is_some());
+    let worker = found.ok_or_else(|| {
+        Problem::wrong("Only of a machine whose token was revoked: else it would post on.")
+            .then("Workers", BACK)
+    })?;
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    let annul = Annul { contest, what: WhatAgain::Worker(worker.name), reason: typed.reason, actor, now };
+    match ask.site.server.annul(annul, now).await {
+        Ok(0) => Err(Problem::wrong("Nothing of it counts. Nothing was done.").then("Workers", BACK)),
+        Ok(_) => Ok(Redirect::to("/rulings").into_response()),
+        Err(ServerError::Wrong(why)) => {
+            Err(Problem::wrong(format!("Not done: {why}.")).then("Workers", BACK))
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -21,6 +21,9 @@ use agon_worker::{Ground, Job, Program, Terms};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+#[path = "../../../agon-store/tests/common/mod.rs"]
+pub mod database;
+
 /// Everybody's.
 pub const PASSWORD: &str = "four unrelated words here";
 
@@ -65,7 +68,7 @@ impl World {
     }
 
     pub async fn with(section: &str, way: Way) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = database::folder();
         write_file(folder.path(), section);
         let server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));

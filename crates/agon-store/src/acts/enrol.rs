@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::acts::teams::{enter, members};
 use crate::acts::{Act, note};
-use crate::backend::Conn;
+use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
 
@@ -107,8 +107,8 @@ impl Enrol {
             let Some((team, _)) = &one.team else { continue };
             let like = likeness(team);
             if !teams.contains_key(&like) {
-                let known: Option<(i64, String, bool)> = sqlx::query_as(
-                    "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
+                let known: Option<(i64, String, Flag)> = sqlx::query_as(
+                    "SELECT id, name, boss = TRUE FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
                      ORDER BY name = $3 DESC, id LIMIT 1",
                 )
                 .bind(self.contest.0)
@@ -117,11 +117,11 @@ impl Enrol {
                 .fetch_optional(&mut *conn)
                 .await?;
                 let known = match known {
-                    Some((_, name, true)) => {
+                    Some((_, name, Flag(true))) => {
                         wrong.push((place, Unfit::TeamTaken(name)));
                         continue;
                     }
-                    Some((id, name, false)) => (name, members(conn, EntrantId(id)).await?),
+                    Some((id, name, Flag(false))) => (name, members(conn, EntrantId(id)).await?),
                     None => (team.clone(), 0),
                 };
                 teams.insert(like.clone(), known);

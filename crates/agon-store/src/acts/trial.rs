@@ -2,7 +2,7 @@
 
 use crate::acts::version::{enter_state, named};
 use crate::acts::{Act, note};
-use crate::backend::Conn;
+use crate::backend::{Conn, Flag};
 use crate::{StoreError, Time, VersionId, VersionState};
 
 /// Whether a version goes live at once.
@@ -21,8 +21,8 @@ pub(crate) async fn begin(
     against: VersionId,
     now: Time,
 ) -> Result<Begun, StoreError> {
-    let (state, only_if_better, boss): (String, bool, bool) = sqlx::query_as(
-        "SELECT v.state, v.only_if_better, e.boss FROM versions v JOIN bots b ON b.id = v.bot_id \
+    let (state, Flag(only_if_better), Flag(boss)): (String, Flag, Flag) = sqlx::query_as(
+        "SELECT v.state, v.only_if_better = TRUE, e.boss = TRUE FROM versions v JOIN bots b ON b.id = v.bot_id \
          JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1",
     )
     .bind(version.0)

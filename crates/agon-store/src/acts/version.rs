@@ -1,7 +1,7 @@
 //! Versions: handed in, promoted, demoted. What a version is made of never changes.
 
 use crate::acts::{Act, note, trial};
-use crate::backend::Conn;
+use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::reads::{quota, read};
 use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
@@ -59,10 +59,10 @@ impl Act for Add {
 
     async fn run(&self, conn: &mut Conn) -> Result<Added, StoreError> {
         let likeness = likeness(&self.entrant);
-        let known: Option<(i64, String, bool)> =
+        let known: Option<(i64, String, Flag)> =
             // By its own name first: of two that look alike since names are compared more strictly, each is found.
             sqlx::query_as(
-                "SELECT id, name, boss FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
+                "SELECT id, name, boss = TRUE FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
                  ORDER BY name = $3 DESC, id LIMIT 1",
             )
             .bind(self.contest.0)
@@ -71,7 +71,7 @@ impl Act for Add {
             .fetch_optional(&mut *conn)
             .await?;
         let entrant = match known {
-            Some((_, name, boss)) if name != self.entrant || boss != self.boss => {
+            Some((_, name, Flag(boss))) if name != self.entrant || boss != self.boss => {
                 return Ok(Added::Taken(name));
             }
             Some((id, ..)) => id,

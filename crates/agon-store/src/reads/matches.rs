@@ -1,6 +1,7 @@
 //! Matches as somebody sees them who looks at pages. What belongs to one team alone is left out of the rows of others
 //! here, and not where they are shown.
 
+use crate::backend::Flag;
 use crate::{
     AccountId, ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
     VersionId,
@@ -269,16 +270,16 @@ impl Store {
             }
             None => None,
         };
-        type SeatRow = (i64, i64, i64, String, bool, Option<i64>, Option<f64>, Option<String>, Option<f64>);
+        type SeatRow = (i64, i64, i64, String, Flag, Option<i64>, Option<f64>, Option<String>, Option<f64>);
         let seats: Vec<SeatRow> = sqlx::query_as(
-            "SELECT v.id, v.n, e.id, e.name, e.boss, s.rank, s.score, s.fault, s.max_ms FROM seats s \
+            "SELECT v.id, v.n, e.id, e.name, e.boss = TRUE, s.rank, s.score, s.fault, s.max_ms FROM seats s \
              JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
              JOIN entrants e ON e.id = b.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
         )
         .bind(id)
         .fetch_all(&self.reader)
         .await?;
-        let seat = |(version, n, team, name, boss, rank, score, fault, max_ms): SeatRow| {
+        let seat = |(version, n, team, name, Flag(boss), rank, score, fault, max_ms): SeatRow| {
             let is_own = eyes == Eyes::Organiser || eyes.team() == team;
             let fault = fault.map(|said| match said.split_once(':') {
                 Some((kind, _)) if !is_own => kind.to_owned(),

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::backend::Flag;
 use crate::{
     Account, AccountId, ContestId, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, Sha, Store,
     StoreError, Time, VersionId,
 };
 
-type AccountRow = (i64, String, Option<String>, bool, i64, Option<i64>);
+type AccountRow = (i64, String, Option<String>, Flag, i64, Option<i64>);
 type LoginRow = (i64, i64, String, String, i64, i64, i64);
 
-fn account((id, name, password, organiser, made, withdrawn): AccountRow) -> Account {
+fn account((id, name, password, Flag(organiser), made, withdrawn): AccountRow) -> Account {
     Account { id: AccountId(id), name, password, organiser, made: Time(made), withdrawn: withdrawn.map(Time) }
 }
 
@@ -33,7 +34,7 @@ impl Store {
     /// Those of the database.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
-            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE id = $1",
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE id = $1",
         )
         .bind(id.0)
         .fetch_optional(&self.reader)
@@ -48,7 +49,7 @@ impl Store {
     pub async fn account_like(&self, name: &str) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
             // By its own name first: of two that look alike since names are compared more strictly, each signs in.
-            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1 OR name = $2 \
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1 OR name = $2 \
              ORDER BY name = $2 DESC, id LIMIT 1",
         )
         .bind(crate::names::likeness(name))
@@ -64,7 +65,7 @@ impl Store {
     /// Those of the database.
     pub async fn accounts(&self, most: i64) -> Result<(Vec<Account>, i64), StoreError> {
         let rows: Vec<AccountRow> = sqlx::query_as(
-            "SELECT id, name, password, organiser, made_ms, withdrawn_ms FROM accounts \
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts \
              WHERE withdrawn_ms IS NULL ORDER BY likeness LIMIT $1",
         )
         .bind(most)
@@ -187,9 +188,9 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn entrants(&self, contest: ContestId) -> Result<Vec<Entrant>, StoreError> {
-        type Row = (i64, String, bool, Option<String>, i64, Option<i64>, Option<i64>);
+        type Row = (i64, String, Flag, Option<String>, i64, Option<i64>, Option<i64>);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT e.id, e.name, e.boss, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
+            "SELECT e.id, e.name, e.boss = TRUE, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
              LEFT JOIN bots b ON b.entrant_id = e.id LEFT JOIN versions v ON v.bot_id = b.id AND v.state = 'live' \
              WHERE e.contest_id = $1 ORDER BY e.id",
         )
@@ -207,7 +208,7 @@ impl Store {
         for (team, id, name) in people {
             members.entry(team).or_default().push((AccountId(id), name));
         }
-        let entrant = |(id, name, boss, code, made, withdrawn, live): Row| Entrant {
+        let entrant = |(id, name, Flag(boss), code, made, withdrawn, live): Row| Entrant {
             id: EntrantId(id),
             name,
             boss,

@@ -350,7 +350,7 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .fetch_all(&mut *conn)
     .await?;
     let bytes: i64 = sqlx::query_scalar(
-        "SELECT coalesce(sum(v.bytes), 0) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
+        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
     )
     .bind(entrant.0)
     .fetch_one(&mut *conn)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::inside::Packages;
 use agon_bot::{Confined, sys};
-use agon_server::{Inside, Server, Setting, inside};
+use agon_server::{Inside, Server, ServerError, Setting, inside};
 use agon_store::Objects;
 use agon_worker::{Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
@@ -35,6 +35,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     if let Some(game) = &options.new {
         founding::begin(dir, game)?;
+        if let Some(url) = &options.database {
+            agon_store::place(dir, url).map_err(ServerError::from)?;
+        }
     }
     let setting = founding::read(dir)?;
     let (confined, packages) = match options.jobs {
@@ -225,7 +228,7 @@ fn greet(
 }
 
 /// A contest is run by one process at a time.
-fn hold(dir: &Path) -> Result<File, Failure> {
+pub fn hold(dir: &Path) -> Result<File, Failure> {
     let path = dir.join("agon.lock");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     let mut file =

@@ -8,6 +8,7 @@ use agon_contest::ContestFile;
 use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
 use agon_server::export::{self, Report};
+use agon_server::status;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -15,7 +16,7 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
-use crate::serve::{json, runtime};
+use crate::serve::{going, json, runtime};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is believed: the
@@ -194,4 +195,32 @@ fn holds(kept: &Kept) -> String {
 fn size(file: &Path) -> String {
     let bytes = file.metadata().map_or(0, |data| data.len());
     format!("{:.1} MB packed", bytes as f64 / 1e6)
+}
+
+/// Moves the database of a contest to a server, or back into its folder, and looks through it there.
+pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
+    let _held = going::hold(dir)?;
+    let runtime = runtime()?;
+    let rows = runtime.block_on(agon_store::relocate(dir, url)).map_err(ServerError::from)?;
+    let (_, found) = runtime.block_on(status::fsck(dir, false))?;
+    let mut out = io::stdout().lock();
+    match url {
+        Some(_) => writeln!(
+            out,
+            "{rows} rows are on the server now; {}/{} says where, with its password. The file it leaves is {}.moved.",
+            dir.display(),
+            agon_store::DATABASE_AT,
+            agon_store::DATABASE
+        )?,
+        None => writeln!(
+            out,
+            "{rows} rows are in {}/{} again. The server's database is as it was.",
+            dir.display(),
+            agon_store::DATABASE
+        )?,
+    }
+    for line in &found {
+        writeln!(out, "  {}", harmless(line))?;
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }

@@ -39,6 +39,7 @@ Examples:
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
+  agon serve move autumn --to postgres://agon@db/autumn    its database from agon.db to a PostgreSQL server
   agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
   agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
 
@@ -52,6 +53,9 @@ pub struct ServeOptions {
     /// Begins a contest of this game in the folder, with a contest.toml to be edited
     #[arg(long, value_name = "GAME")]
     pub new: Option<String>,
+    /// With --new: keeps its results in this empty database of a PostgreSQL server (agon docs scaling)
+    #[arg(long, value_name = "URL", requires = "new")]
+    pub database: Option<String>,
     /// Matches played at once; 0 for none, as where others play them [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
@@ -156,6 +160,17 @@ pub enum ServeCommand {
         /// The machine's name
         name: String,
     },
+    /// Move the database of a contest that is not running: to a PostgreSQL server, or back into its folder
+    Move {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The server's, which is empty: postgres://USER:PASSWORD@HOST/NAME
+        #[arg(long, value_name = "URL", required_unless_present = "back")]
+        to: Option<String>,
+        /// Back into the folder
+        #[arg(long, conflicts_with = "to")]
+        back: bool,
+    },
     /// Play nothing until it is resumed; nothing is lost
     Pause {
         /// The contest's folder.
@@ -179,6 +194,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, Some(dir)) => going::run(dir, options),
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
+        (Some(ServeCommand::Move { dir, to, .. }), _) => kept::relocate(dir, to.as_deref()),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),

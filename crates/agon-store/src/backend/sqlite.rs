@@ -1,0 +1,62 @@
+//! One file, for a class on a laptop.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use sqlx::{Executor as _, Row as _};
+
+use super::{Conn, Place};
+use crate::StoreError;
+
+/// How a number that the database gives is written down.
+pub const ID: &str = "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL";
+
+/// The address of a file, whatever it is called.
+pub fn url(file: &Path) -> Result<String, StoreError> {
+    let file =
+        std::path::absolute(file).map_err(|error| StoreError::File(file.display().to_string(), error))?;
+    let mut url = String::from("sqlite://");
+    for byte in file.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                url.push(char::from(*byte))
+            }
+            other => url.push_str(&format!("%{other:02X}")),
+        }
+    }
+    url.push_str("?mode=rwc");
+    Ok(url)
+}
+
+/// Sets a new connection up: another process may hold the database for a moment, a command line beside the server. A power
+/// cut may take the last moments, but never leaves anything half done.
+pub async fn prepare(conn: &mut Conn, reads_only: bool) -> Result<(), sqlx::Error> {
+    let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
+    conn.execute(pragmas).await?;
+    if reads_only {
+        conn.execute("PRAGMA query_only = ON").await?;
+    }
+    Ok(())
+}
+
+/// Writes the database as it is at one moment into a new file, while others write on.
+pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
+    let mut conn = Place::file(file)?.connect().await?;
+    let into = into.to_str().ok_or_else(|| StoreError::Database("the path is not UTF-8".to_owned()))?;
+    sqlx::query("VACUUM INTO $1").bind(into).execute(&mut conn).await?;
+    super::close(conn).await;
+    Ok(())
+}
+
+/// What the database has to say about its file; empty when all is well.
+pub async fn integrity(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
+    let mut said: Vec<String> =
+        sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&mut *conn).await?;
+    said.retain(|line| line != "ok");
+    let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(conn).await?;
+    said.extend(dangling.iter().take(20).map(|row| {
+        let text = |place: usize| row.try_get::<String, _>(place).unwrap_or_default();
+        format!("a row of {} names one of {} that is not there", text(0), text(2))
+    }));
+    Ok(said)
+}

@@ -1,0 +1,150 @@
+//! A contest's folder whose database is a file, or on a PostgreSQL server that this test program has started.
+
+#![allow(dead_code)] // Each test program uses another part.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A folder for a contest. Its database is a file in it; with `AGON_TEST_DATABASE=postgres` it is on a server.
+pub fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    if std::env::var("AGON_TEST_DATABASE").is_ok_and(|database| database == "postgres") {
+        let server = POSTGRES.as_ref().expect("AGON_TEST_DATABASE=postgres needs initdb, postgres and psql");
+        server.place(folder.path());
+    }
+    folder
+}
+
+/// The address of the database of a folder, to look into it behind the store's back.
+pub fn url(folder: &Path) -> String {
+    match std::fs::read_to_string(folder.join(agon_store::DATABASE_AT)) {
+        Ok(url) => url.trim().to_owned(),
+        Err(_) => format!("sqlite://{}", folder.join(agon_store::DATABASE).display()),
+    }
+}
+
+/// The server of this test program; none, and a printed line, where the machine has no PostgreSQL.
+pub static POSTGRES: LazyLock<Option<Postgres>> = LazyLock::new(Postgres::start);
+
+/// A server of our own, on a socket in a temporary folder. It ends with the program that started it, however that ends.
+pub struct Postgres {
+    programs: PathBuf,
+    place: PathBuf,
+    server: Mutex<Option<Child>>,
+    made: AtomicU32,
+}
+
+/// Servers refuse to run as root; then they run as `nobody`.
+const NOBODY: u32 = 65_534;
+
+impl Postgres {
+    /// Starts one.
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            println!(
+                "SKIPPED: there is no PostgreSQL here (AGON_PG_BIN names the folder of initdb, postgres and psql)"
+            );
+            return None;
+        };
+        // It is removed by whoever waits for our end.
+        let place = tempfile::tempdir().expect("a folder").keep();
+        if is_root() {
+            std::os::unix::fs::chown(&place, Some(NOBODY), Some(NOBODY)).expect("given away");
+        }
+        let own = Self { programs, place, server: Mutex::new(None), made: AtomicU32::new(0) };
+        let data = own.place.join("data");
+        let options = ["--no-sync", "-A", "trust", "-U", "agon", "-E", "UTF8", "--locale=C", "-D"];
+        let made = own.program("initdb").args(options).arg(data).output().expect("initdb starts");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        own.run();
+        Some(own)
+    }
+
+    /// Starts the server, again after [`kill`](Self::kill).
+    pub fn run(&self) {
+        // When our end of the pipe is closed, by whatever, the server ends, and its folder goes.
+        let script = r#""$0" "$@" <&- & echo $! > "$PWD/pid"; read _; kill -QUIT $!; wait $!; rm -rf "$PWD""#;
+        let mut server = Command::new("sh");
+        server.args(["-c", script]).arg(self.programs.join("postgres"));
+        server.arg("-D").arg(self.place.join("data")).arg("-k").arg(&self.place);
+        server.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200"]);
+        server.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir(&self.place);
+        if is_root() {
+            server.uid(NOBODY).gid(NOBODY);
+        }
+        *self.server.lock().expect("no test has panicked here") = Some(server.spawn().expect("a shell"));
+        for _ in 0..600 {
+            if self.ask("SELECT 1") {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("PostgreSQL does not answer");
+    }
+
+    /// Ends the server as a power cut would.
+    pub fn kill(&self) {
+        let own = self.server.lock().expect("no test has panicked here").take();
+        let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
+        let _ = Command::new("kill").args(["-QUIT", pid.trim()]).status();
+        if let Some(mut own) = own {
+            // The shell only: the folder stays.
+            let _ = own.kill();
+            let _ = own.wait();
+        }
+    }
+
+    /// Makes a new database on this server that of a folder.
+    pub fn place(&self, folder: &Path) {
+        let name = format!("contest{}", self.made.fetch_add(1, Ordering::Relaxed));
+        assert!(self.ask(&format!("CREATE DATABASE {name}")), "{name} is new");
+        let socket = self.place.to_str().expect("UTF-8").replace('/', "%2F");
+        let url = format!("postgres://agon@localhost/{name}?host={socket}");
+        agon_store::place(folder, &url).expect("written");
+    }
+
+    fn ask(&self, statement: &str) -> bool {
+        let mut psql = self.program("psql");
+        psql.arg("-h").arg(&self.place).args(["-U", "agon", "-c", statement, "postgres"]);
+        psql.output().expect("psql starts").status.success()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.stdin(Stdio::null()).current_dir(&self.place);
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Of the one that all share nothing is dropped: its shell ends it.
+        self.kill();
+        let _ = std::fs::remove_dir_all(&self.place);
+    }
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}
+
+/// Where `initdb`, `postgres` and `psql` are.
+fn programs() -> Option<PathBuf> {
+    let named = std::env::var_os("AGON_PG_BIN").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut all = named
+        .into_iter()
+        .chain(debian.map(|version| version.path().join("bin")))
+        .chain(std::env::split_paths(&path));
+    all.find(|folder| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file()))
+}
