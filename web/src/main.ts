@@ -1,5 +1,6 @@
 import { mount } from 'svelte'
 import App from './ui/App.svelte'
+import './tokens.css'
 import './ui/style.css'
 
 mount(App, { target: document.body })

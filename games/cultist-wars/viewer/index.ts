@@ -1,6 +1,6 @@
 // How Cultist Wars is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Moment, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
 import type { Event, Scene, Tile as Cell, Unit } from './generated'
 
 const FULL_HEALTH = 10
@@ -15,12 +15,16 @@ export const drawing: Drawing<Scene> = {
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
-    ['wide hat', 'a leader: converts neighbours, cannot shoot'],
+    ['crown', 'a leader: converts neighbours, cannot shoot'],
     ['hood', 'a cultist: shoots up to 6 tiles far'],
-    ['grey', 'neutral: nobody’s yet'],
+    ['grey ring', 'neutral: nobody’s yet'],
+    ['disc, square', 'player 1, player 2'],
+    ['bar below it', 'its health, of another colour below a third'],
   ],
 
   size: (scene) => [scene.width, scene.height],
+
+  things: (scene) => living(scene).map(({ tile }) => tile!),
 
   score: (scene) => [1, 2].map((player) => living(scene).filter((unit) => unit.player === player).length),
 
@@ -49,13 +53,15 @@ export const drawing: Drawing<Scene> = {
       const seat = step.answers[0]?.seat
       switch (event.event) {
         case 'moved':
-          return { text: `${who(event.unit)} moves to ${event.to.join(', ')}`, seat, weight: 0, at: event.to }
+          return { text: `${who(event.unit)} moves to (${event.to.join(', ')})`, seat, weight: 0, kind: 'move', at: event.to }
         case 'neutral_moved':
-          return { text: `${who(event.unit)} strolls to ${event.to.join(', ')}`, weight: 0, at: event.to }
+          return { text: `${who(event.unit)} strolls to (${event.to.join(', ')})`, weight: 0, kind: 'move', at: event.to }
         case 'shot': {
           const hit = event.hit === null ? 'an obstacle' : `${who(event.hit)} for ${event.damage}`
           const meant = event.hit !== null && event.hit !== event.target ? `, meant for ${who(event.target)}` : ''
-          return { text: `${who(event.unit)} shoots ${hit}${meant}`, seat, weight: 1, at: event.at }
+          const before = step.before.units.find((unit) => unit.id === event.hit)
+          const left = before ? `: ${Math.max(0, before.hp - event.damage)} of ${FULL_HEALTH} health left` : ''
+          return { text: `${who(event.unit)} shoots ${hit}${meant}${left}`, seat, weight: 1, kind: 'hit', at: event.at }
         }
         case 'converted': {
           const target = step.scene.units.find((unit) => unit.id === event.target)
@@ -63,21 +69,60 @@ export const drawing: Drawing<Scene> = {
             text: `${who(event.unit)} converts ${who(event.target)}`,
             seat: event.player,
             weight: 2,
+            kind: 'gain',
             at: target?.tile ?? undefined,
           }
         }
         case 'died': {
           const before = step.before.units.find((unit) => unit.id === event.unit)
-          return { text: `${who(event.unit)} dies`, seat, weight: 3, at: before?.tile ?? undefined }
+          return { text: `${who(event.unit)} dies${before?.tile ? ` at (${before.tile.join(', ')})` : ''}`, seat, weight: 3, kind: 'death', at: before?.tile ?? undefined }
         }
         case 'waited':
           return { text: `${name(event.player)} waits`, seat: event.player, weight: 0 }
         case 'invalid':
-          return { text: `${name(event.player)} gives no valid action: ${event.why}`, seat: event.player, weight: 3 }
+          return { text: `${name(event.player)} gives no valid action: ${event.why}`, seat: event.player, weight: 3, kind: 'warning' }
         default:
           return { text: (event as GameEvent).event, weight: 0 }
       }
     })
+  },
+
+  orders(step, answer) {
+    const [id = '', ...words] = (answer.text ?? '').trim().split(/\s+/)
+    if (!/^\d+$/.test(id)) return []
+    const done = (step.events as Event[]).find((event) => 'unit' in event && event.unit === Number(id) && event.event !== 'neutral_moved')
+    const effect =
+      done?.event === 'shot' ? (done.hit === null ? 'stopped' : `hit ${done.hit}`) : done?.event === 'converted' ? `converted ${done.target}` : done?.event === 'moved' ? `at ${done.to.join(', ')}` : ''
+    return [{ index: 0, who: `unit ${id}`, name: id, text: words.join(' '), effect }]
+  },
+
+  life(step, id) {
+    const number = Number(id.split(' ')[1])
+    return (step.events as Event[]).flatMap((event): Moment[] => {
+      if ((event.event === 'moved' || event.event === 'neutral_moved') && event.unit === number) return [{ text: `to (${event.to.join(', ')})`, kind: 'move' }]
+      if (event.event === 'shot' && event.unit === number) return [{ text: event.hit === null ? 'shoots an obstacle' : `shoots ${event.hit} for ${event.damage}`, kind: 'hit' }]
+      if (event.event === 'shot' && event.hit === number) return [{ text: `shot by ${event.unit}: loses ${event.damage}`, kind: 'warning' }]
+      if (event.event === 'converted' && event.target === number) return [{ text: `converted by ${event.unit}: now player ${event.player}`, kind: 'gain' }]
+      if (event.event === 'converted' && event.unit === number) return [{ text: `converts ${event.target}`, kind: 'gain' }]
+      if (event.event === 'died' && event.unit === number) return [{ text: 'dies', kind: 'death' }]
+      return []
+    })
+  },
+
+  reach(scene, id) {
+    const unit = living(scene).find((unit) => `unit ${unit.id}` === id)
+    if (!unit) return undefined
+    const free = (x: number, y: number) => scene.rows[y]?.[x] !== undefined && scene.rows[y]![x] !== 'x' && !living(scene).some(({ tile }) => tile![0] === x && tile![1] === y)
+    const steps = SIDES.map(([dx, dy]): Cell => [unit.tile![0] + dx, unit.tile![1] + dy]).filter(([x, y]) => free(x, y))
+    return { steps, hits: living(scene).filter((other) => strikes(unit, other)).map(({ tile }) => tile!) }
+  },
+
+  threats(scene, x, y) {
+    const there = living(scene).find(({ tile }) => tile![0] === x && tile![1] === y)
+    if (!there) return []
+    return living(scene)
+      .filter((unit) => strikes(unit, there))
+      .map((unit) => ({ seat: unit.player!, id: `unit ${unit.id}`, name: `${unit.kind} ${unit.id}` }))
   },
 
   inspect(scene, x, y) {
@@ -89,6 +134,18 @@ export const drawing: Drawing<Scene> = {
     const unit = scene.units.find((unit) => `unit ${unit.id}` === id)
     return unit && card(unit)
   },
+}
+
+const SIDES: readonly Cell[] = [[0, -1], [1, 0], [0, 1], [-1, 0]]
+/** So many tiles far a cultist shoots (CW-SHOOT). */
+const RANGE = 6
+
+/** Whether one unit can shoot or convert another from where it stands; what stands between the two is not looked at. */
+function strikes(unit: Unit, other: Unit): boolean {
+  if (unit.player === null || unit.player === other.player || unit.id === other.id) return false
+  const away = Math.abs(unit.tile![0] - other.tile![0]) + Math.abs(unit.tile![1] - other.tile![1])
+  if (unit.kind === 'leader') return away === 1 && other.kind !== 'leader'
+  return away <= RANGE
 }
 
 function living(scene: Scene): Unit[] {
@@ -124,19 +181,14 @@ function terrain(pen: Pen, scene: Scene): void {
   scene.rows.forEach((row, y) => {
     for (let x = 0; x < row.length; x++) {
       if ((x + y) % 2 === 1) pen.rect(x, y, 1, 1, ink.ground2)
-    }
-  })
-  for (let x = 1; x < scene.width; x++) pen.line([[x, 0], [x, scene.height]], ink.grid, pen.px(1))
-  for (let y = 1; y < scene.height; y++) pen.line([[0, y], [scene.width, y]], ink.grid, pen.px(1))
-  scene.rows.forEach((row, y) => {
-    for (let x = 0; x < row.length; x++) {
       if (row[x] !== 'x') continue
       // A standing stone.
-      pen.rect(x + 0.12, y + 0.16, 0.76, 0.74, ink.wallEdge, 0.16)
-      pen.rect(x + 0.12, y + 0.1, 0.76, 0.7, ink.wall, 0.16)
-      pen.line([[x + 0.3, y + 0.3], [x + 0.46, y + 0.44], [x + 0.4, y + 0.6]], ink.wallEdge, 0.04)
+      pen.rect(x + 0.1, y + 0.14, 0.8, 0.78, ink.wallEdge, 0.12)
+      pen.rect(x + 0.1, y + 0.08, 0.8, 0.74, ink.wall, 0.12)
+      pen.frame(x + 0.1, y + 0.08, 0.8, 0.84, ink.wallEdge, pen.px(1), 0.12)
     }
   })
+  pen.frame(0, 0, scene.width, scene.height, ink.wallEdge, pen.px(1))
 }
 
 /** The way of movements and shots, so that a still picture tells what happened. */
@@ -147,7 +199,7 @@ function traces(pen: Pen, shot: Shot<Scene>): void {
       const [from, to] = [middle(event.from), middle(event.to)]
       pen.faded(0.8, () => {
         pen.disc(from[0], from[1], 0.09, colour)
-        pen.line([from, along(from, to, shot.t)], colour, 0.07, [0.02, 0.16])
+        pen.faded(0.6, () => pen.line([from, along(from, to, shot.t)], colour, 0.2))
       })
     } else if (event.event === 'shot') {
       // The rest of the line, behind what stopped it.
@@ -182,38 +234,23 @@ function figure(pen: Pen, shot: Shot<Scene>, unit: Unit): void {
   const from = before?.tile ?? unit.tile!
   const [x, y] = along(middle(from), middle(unit.tile ?? from), ease(shot.t))
   const converted = before !== undefined && before.player !== unit.player
-  const colour = converted && shot.t < 0.5 ? pen.seat(before.player) : pen.seat(unit.player)
+  const player = converted && shot.t < 0.5 ? before.player : unit.player
   const acted = shot.step?.events.some(({ event, unit: id }) => id === unit.id && event !== 'died' && event !== 'neutral_moved')
+  const leader = unit.kind === 'leader'
+  const size = (leader ? 0.86 : 0.74) * (player === 2 ? 0.92 : 1)
   pen.faded(dying ? 1 - shot.t : 1, () => {
-    if (shot.selected === `unit ${unit.id}`) {
-      pen.disc(x, y, 0.47, undefined, pen.ink.text, pen.px(2.5))
-    } else if (acted) {
-      pen.disc(x, y, 0.46, mix(pen.ink.ground, colour, 0.25), colour, pen.px(1.5))
-    }
-    robe(pen, x, y, colour, unit.kind === 'leader')
-    const hp = shot.t < 0.6 ? (before?.hp ?? unit.hp) : unit.hp
-    const health = hp <= 3 ? pen.ink.bad : hp <= 6 ? pen.ink.gold : pen.ink.good
-    pen.bar(x - 0.34, y + 0.36, 0.68, 0.09, hp / FULL_HEALTH, health)
-    if (shot.layers.has('ids')) {
-      pen.text(`${unit.id}`, x, y + 0.18, { size: 0.24, colour: pen.ink.dark ? '#10141a' : '#ffffff', weight: 700 })
-    }
+    if (acted) pen.disc(x, y - 0.04, 0.49, mix(pen.ink.ground, pen.seat(player), 0.25))
+    pen.plate(player, x, y - 0.04, size, leader ? LEADER : HOOD)
+    if (leader) pen.figure(CROWN, x, y - 0.41, 0.34, pen.ink.gold, pen.ink.ground, pen.px(2))
+    pen.health(x, y + 0.37, 0.66, 0.08, (shot.t < 0.6 ? (before?.hp ?? unit.hp) : unit.hp) / FULL_HEALTH)
+    if (shot.selected === `unit ${unit.id}`) pen.corners(x, y, 1)
+    if (shot.layers.has('ids')) pen.text(`${unit.id}`, x + 0.38, y - 0.32, { size: Math.max(0.18, pen.px(10)), weight: 600, halo: pen.ink.ground })
   })
 }
 
-/** A hooded figure; a leader has a wide hat. */
-function robe(pen: Pen, x: number, y: number, colour: string, leader: boolean): void {
-  const edge = mix(colour, pen.ink.dark ? '#ffffff' : '#000000', 0.35)
-  const shade = mix(colour, '#000000', 0.45)
-  pen.shape([[x - 0.3, y + 0.32], [x - 0.17, y - 0.1], [x + 0.17, y - 0.1], [x + 0.3, y + 0.32]], colour, edge, 0.035)
-  pen.disc(x, y - 0.16, 0.19, colour, edge, 0.035)
-  pen.disc(x, y - 0.13, 0.11, shade)
-  pen.disc(x - 0.045, y - 0.14, 0.022, '#fff3c4')
-  pen.disc(x + 0.045, y - 0.14, 0.022, '#fff3c4')
-  if (leader) {
-    pen.shape([[x - 0.34, y - 0.22], [x - 0.13, y - 0.26], [x, y - 0.48], [x + 0.13, y - 0.26], [x + 0.34, y - 0.22], [x, y - 0.16]], colour, edge, 0.035)
-    pen.disc(x, y - 0.29, 0.045, pen.ink.gold)
-  }
-}
+const HOOD = 'M12 2c4.500 0 6.500 4 6.500 7.500 0 1-.2 1.800-.6 2.500L22 22H2l4.100-10c-.4-.7-.6-1.500-.6-2.500C5.500 6 7.500 2 12 2zM12 5.800c-2 0-2.900 1.700-2.900 3.600S10.200 13 12 13s2.900-1.700 2.900-3.600S14 5.800 12 5.800z'
+const LEADER = 'M12 2c4 0 6 3 6 6.500 0 1-.2 2-.7 2.800L23 22H1l5.700-10.700C6.200 10.500 6 9.500 6 8.500 6 5 8 2 12 2zM12 5.500c-1.700 0-2.700 1.500-2.700 3.200S10.300 12 12 12s2.700-1.600 2.700-3.300S13.700 5.500 12 5.500z'
+const CROWN = 'M4 20L2 6l5.500 5L12 3l4.500 8L22 6l-2 14z'
 
 function effects(pen: Pen, shot: Shot<Scene>): void {
   const { t } = shot
@@ -226,10 +263,10 @@ function effects(pen: Pen, shot: Shot<Scene>): void {
       const flown = Math.min(t / 0.6, 1)
       const colour = pen.seat(shot.step?.answers[0]?.seat)
       const reached = stretch(way, flown)
-      pen.line(reached, pen.ink.dark ? '#000000aa' : '#ffffffcc', 0.13)
+      pen.line(reached, pen.ink.ground, 0.13)
       pen.line(reached, colour, 0.07)
       const end = reached[reached.length - 1]!
-      pen.disc(end[0], end[1], 0.1, '#ffd84d', colour, 0.03)
+      pen.disc(end[0], end[1], 0.09, pen.ink.text, pen.ink.ground, 0.03)
       if (flown === 1) impact(pen, middle(event.at), event.damage, event.hit !== null, t)
     } else if (event.event === 'converted') {
       const leader = shot.scene.units.find((unit) => unit.id === event.unit)?.tile
@@ -241,7 +278,7 @@ function effects(pen: Pen, shot: Shot<Scene>): void {
       pen.disc(b[0], b[1], 0.3 + 0.17 * ease(t), undefined, colour, 0.06)
     } else if (event.event === 'died') {
       const place = shot.before.units.find((unit) => unit.id === event.unit)?.tile
-      if (place && t > 0.6) cross(pen, middle(place))
+      if (place && t > 0.6) pen.death(shot.before.units.find((unit) => unit.id === event.unit)?.player, ...middle(place), 0.66)
     }
   }
 }
@@ -253,20 +290,12 @@ function impact(pen: Pen, [x, y]: Cell, damage: number, hit: boolean, t: number)
     const [near, far] = [0.16, 0.22 + 0.1 * Math.min((t - 0.6) * 2.5, 1)]
     pen.line(
       [[x + Math.cos(angle) * near, y + Math.sin(angle) * near], [x + Math.cos(angle) * far, y + Math.sin(angle) * far]],
-      hit ? '#ffd84d' : pen.ink.faint,
+      hit ? pen.ink.fire : pen.ink.faint,
       0.05,
     )
   }
   if (damage > 0) {
     pen.text(`−${damage}`, x + 0.3, y - 0.36, { size: 0.32, colour: pen.ink.bad, weight: 800, halo: pen.ink.ground })
-  }
-}
-
-function cross(pen: Pen, [x, y]: Cell): void {
-  const halo = pen.ink.ground
-  for (const [colour, width] of [[halo, 0.2], [pen.ink.bad, 0.1]] as const) {
-    pen.line([[x - 0.2, y - 0.2], [x + 0.2, y + 0.2]], colour, width)
-    pen.line([[x + 0.2, y - 0.2], [x - 0.2, y + 0.2]], colour, width)
   }
 }
 

@@ -1,12 +1,15 @@
 // How Jungle Blitz is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 // A step is a tick; its pictures are the turns of the teams, in the tick's play order.
 
-import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Moment, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
 import type { Diamond, Event, Scene, Unit } from './generated'
 
 type Point = [number, number]
 
-const LEVELS = ['#b9c2cf', '#56c2ff', '#4fd08a', '#ffb030', '#ff5d8f']
+/** The sign before an event. */
+const KINDS: Partial<Record<Event['event'], Told['kind']>> = {
+  killed: 'death', vined: 'hit', pickedUp: 'gain', dropped: 'gain', summonDone: 'gain', spawned: 'birth', timedOut: 'warning', gone: 'warning', handedOver: 'move',
+}
 const ANIMALS = ['crocodile', 'eagle', 'jaguar', 'snake']
 
 export const drawing: Drawing<Scene> = {
@@ -16,20 +19,22 @@ export const drawing: Drawing<Scene> = {
   partWord: 'turn of a team',
   layers: [
     { id: 'paths', name: 'Planned paths', key: 'p', on: true },
-    { id: 'ids', name: 'Unit numbers', on: true },
+    { id: 'ids', name: 'Unit numbers', on: false },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
-    ['colour of a diamond', 'its level: grey 1, blue 2, green 3, gold 4, pink 5'],
-    ['shape of a diamond', 'its points: triangle below 5, square below 10, pentagon below 50, hexagon below 100, star from 100'],
-    ['glowing ring', 'summoning, until the next level'],
+    ['crocodile, eagle, jaguar, snake', 'the units of a team in order, on the plate of their team'],
+    ['diamond with a number', 'its level; fuller with each level'],
+    ['number below it', 'the points it holds'],
+    ['ring', 'summoning, until the next level'],
     ['rope', 'a vine'],
-    ['skull', 'died here'],
-    ['blue, grey', 'water and rock: nobody walks there'],
+    ['cross in a dashed ring', 'died here'],
+    ['waves, rock', 'water and rock: nobody walks there'],
     ['hatched', 'where units come from'],
   ],
 
   size: (scene) => [scene.map[0]?.length ?? 1, scene.map.length],
+  things: (scene) => [...scene.units.flatMap(({ at }) => (at ? [at] : [])), ...scene.diamonds.flatMap(({ at, owner }) => (at && owner === null ? [at] : []))],
   score: (scene) => scene.teams.map(({ score }) => score),
 
   gauges(scene) {
@@ -50,7 +55,7 @@ export const drawing: Drawing<Scene> = {
     if (shot.layers.has('paths')) paths(pen, shot.scene)
     skulls(pen, shot.scene)
     for (const diamond of shot.scene.diamonds) {
-      if (diamond.owner === null && diamond.at) gem(pen, diamond.at[0] + 0.5, diamond.at[1] + 0.5, 0.32, diamond)
+      if (diamond.owner === null && diamond.at) gem(pen, diamond.at[0] + 0.5, diamond.at[1] + 0.5, 0.34, diamond)
     }
     const events = eventsOf(shot)
     for (const event of events) if (event.event === 'vined') vine(pen, shot, event)
@@ -66,7 +71,7 @@ export const drawing: Drawing<Scene> = {
     let moves = 0
     for (const event of step.events as Event[]) {
       const say = (text: string, weight: Told['weight'], of?: number, at?: { x: number; y: number } | null) =>
-        told.push({ text, weight, seat: of ?? ('unit' in event ? team(event.unit) : event.seat), at: at ? [at.x, at.y] : undefined })
+        told.push({ text, weight, kind: KINDS[event.event], seat: of ?? ('unit' in event ? team(event.unit) : event.seat), at: at ? [at.x, at.y] : undefined })
       switch (event.event) {
         case 'moved':
           moves++
@@ -105,8 +110,56 @@ export const drawing: Drawing<Scene> = {
           say((event as GameEvent).event, 0)
       }
     }
-    if (moves > 0) told.push({ text: `${moves} steps`, weight: 0 })
+    if (moves > 0) told.push({ text: `${moves} ${moves === 1 ? 'step' : 'steps'}`, weight: 0, kind: 'move' })
     return told
+  },
+
+  orders(step, answer) {
+    let said: unknown
+    try {
+      said = JSON.parse(answer.text ?? '')
+    } catch {
+      return []
+    }
+    const { actions } = (said ?? {}) as { actions?: unknown }
+    if (!Array.isArray(actions)) return []
+    return (actions as { action?: string; unitId?: string; target?: { x: number; y: number } }[]).map(({ action = '', unitId = '', target }, index) => {
+      const id = Number(unitId)
+      const own = (step.events as Event[]).filter((event) => 'unit' in event && event.unit === id)
+      const effect = own.map((event) => EFFECTS[event.event]?.(event) ?? '').find((text) => text !== '') ?? ''
+      const unit = step.before.units.find((unit) => unit.id === id)
+      return { index, who: `unit ${unitId}`, name: `${animal(unit)} ${unitId}`, text: target ? `${action} (${target.x}, ${target.y})` : action, effect }
+    })
+  },
+
+  life(step, id) {
+    const number = Number(id.split(' ')[1])
+    if (!id.startsWith('unit ')) return []
+    return (step.events as Event[]).flatMap((event): Moment[] => {
+      if ('victim' in event && event.victim === number) {
+        return [{ text: event.event === 'killed' ? `killed by ${event.unit}` : `pulled by ${event.unit}${event.lost === null ? '' : ', loses its diamond'}`, kind: event.event === 'killed' ? 'death' : 'warning' }]
+      }
+      if (event.event === 'handedOver' && event.to === number) return [{ text: `gets a diamond from ${event.unit}`, kind: 'gain' }]
+      if (!('unit' in event) || event.unit !== number) return []
+      const text = event.event === 'moved' ? `to (${event.to?.x}, ${event.to?.y})` : (EFFECTS[event.event]?.(event) ?? '')
+      return text ? [{ text, kind: event.event === 'moved' ? 'move' : KINDS[event.event] }] : []
+    })
+  },
+
+  reach(scene, id) {
+    const unit = scene.units.find((unit) => `unit ${unit.id}` === id)
+    if (!unit?.at) return undefined
+    const beside = beside4(unit.at)
+    const open = ([x, y]: Point) => scene.map[y]?.[x] !== undefined && scene.map[y]![x] !== '#'
+    const foe = ([x, y]: Point) => scene.units.some(({ at, team }) => team !== unit.team && at?.[0] === x && at[1] === y)
+    const held = ([x, y]: Point) => scene.units.some(({ at }) => at?.[0] === x && at[1] === y)
+    return { steps: beside.filter((cell) => open(cell) && !held(cell)), hits: beside.filter(foe) }
+  },
+
+  threats(scene, x, y) {
+    return scene.units
+      .filter(({ at }) => at && beside4(at).some(([a, b]) => a === x && b === y))
+      .map((unit) => ({ seat: unit.team, id: `unit ${unit.id}`, name: `${animal(unit)} ${unit.id}` }))
   },
 
   inspect(scene, x, y) {
@@ -123,6 +176,21 @@ export const drawing: Drawing<Scene> = {
     if (unit) return unitCard(scene, unit)
     return kind === 'diamond' && scene.diamonds[Number(number)] ? diamondCard(scene, Number(number)) : undefined
   },
+}
+
+const beside4 = ([x, y]: Point): Point[] => [[x, y - 1], [x + 1, y], [x, y + 1], [x - 1, y]]
+
+/** What came of an order, in a few words. */
+const EFFECTS: Partial<Record<Event['event'], (event: GameEvent) => string>> = {
+  moved: ({ to }) => (to ? `at ${to.x}, ${to.y}` : 'moved'),
+  spawned: () => 'on the map',
+  summonBegun: ({ level }) => `summons level ${level + 1}`,
+  summonDone: ({ level }) => `level ${level}`,
+  handedOver: ({ to }) => `handed to ${to}`,
+  dropped: ({ points }) => `+${points} points`,
+  killed: ({ victim }) => `killed ${victim}`,
+  vined: ({ victim }) => `pulled ${victim}`,
+  pickedUp: () => 'took a diamond',
 }
 
 function animal(unit: Unit | undefined): string {
@@ -252,27 +320,24 @@ function diamondCard(scene: Scene, index: number): Card {
 
 function terrain(pen: Pen, scene: Scene): void {
   const { ink } = pen
-  const moss = ink.dark ? '#18241c' : '#f1f7ec'
-  const moss2 = ink.dark ? '#1b2920' : '#e9f2e2'
   scene.map.forEach((row, y) => {
     for (let x = 0; x < row.length; x++) {
       const tile = row[x]
-      pen.rect(x, y, 1.01, 1.01, (x + y) % 2 === 1 ? moss2 : moss)
+      pen.rect(x, y, 1.01, 1.01, (x + y) % 2 === 1 ? ink.ground2 : ink.ground)
       if (tile === '#') {
-        pen.rect(x + 0.03, y + 0.03, 0.94, 0.94, ink.wallEdge, 0.2)
-        pen.rect(x + 0.03, y + 0.03, 0.94, 0.82, ink.wall, 0.2)
+        pen.shape([[x + 0.08, y + 0.92], [x + 0.12, y + 0.4], [x + 0.42, y + 0.1], [x + 0.78, y + 0.2], [x + 0.94, y + 0.6], [x + 0.9, y + 0.92]], ink.wall, ink.wallEdge, pen.px(1))
       } else if (tile === '~') {
-        pen.rect(x, y, 1.01, 1.01, ink.dark ? '#1d4a70' : '#8cc6ee')
-        pen.line([[x + 0.15, y + 0.36], [x + 0.35, y + 0.28], [x + 0.55, y + 0.36], [x + 0.75, y + 0.28]], '#ffffff66', 0.05)
-        pen.line([[x + 0.3, y + 0.7], [x + 0.5, y + 0.62], [x + 0.7, y + 0.7]], '#ffffff66', 0.05)
+        pen.rect(x, y, 1.01, 1.01, mix(ink.ground, ink.water, 0.6))
+        for (const [left, top] of [[0.15, 0.36], [0.35, 0.7]] as const) {
+          pen.line([[x + left, y + top], [x + left + 0.15, y + top - 0.08], [x + left + 0.3, y + top], [x + left + 0.45, y + top - 0.08]], ink.water, 0.06)
+        }
       } else if (tile === 'S') {
-        pen.faded(0.55, () => {
-          for (const shift of [0.25, 0.5, 0.75]) pen.line([[x + shift, y + 0.08], [x + 0.08, y + shift]], ink.faint, 0.05)
-          for (const shift of [0.3, 0.55, 0.8]) pen.line([[x + 0.92, y + shift], [x + shift, y + 0.92]], ink.faint, 0.05)
-        })
+        for (const shift of [0.3, 0.65]) pen.line([[x + shift, y + 0.06], [x + 0.06, y + shift]], ink.grid, 0.05)
+        for (const shift of [0, 0.35, 0.7]) pen.line([[x + 0.94, y + 0.06 + shift], [x + 0.06 + shift, y + 0.94]], ink.grid, 0.05)
       }
     }
   })
+  pen.frame(0, 0, scene.map[0]?.length ?? 0, scene.map.length, ink.wallEdge, pen.px(1))
 }
 
 function paths(pen: Pen, scene: Scene): void {
@@ -290,33 +355,26 @@ function paths(pen: Pen, scene: Scene): void {
 
 function skulls(pen: Pen, scene: Scene): void {
   for (const { at, diedAt, team } of scene.units) {
-    if (at || !diedAt) continue
-    const [x, y] = [diedAt[0] + 0.5, diedAt[1] + 0.5]
-    const bone = pen.ink.dark ? '#d6dbe2' : '#ffffff'
-    pen.faded(0.85, () => {
-      pen.disc(x, y - 0.05, 0.22, bone, pen.seat(team), 0.05)
-      pen.rect(x - 0.12, y + 0.1, 0.24, 0.13, bone, 0.04)
-      pen.disc(x - 0.08, y - 0.05, 0.06, '#2a2f38')
-      pen.disc(x + 0.08, y - 0.05, 0.06, '#2a2f38')
-    })
+    if (!at && diedAt) pen.faded(0.6, () => pen.death(team, diedAt[0] + 0.5, diedAt[1] + 0.5, 0.56))
   }
 }
 
-/** A diamond: its colour is its level, its shape how many points it holds. */
+/** A diamond: how full it is and its number are its level; its points stand below where there is room. */
 function gem(pen: Pen, x: number, y: number, r: number, { level, points }: Diamond): void {
-  const colour = LEVELS[Math.max(0, Math.min(level, 5) - 1)]!
-  const corners = points < 5 ? 3 : points < 10 ? 4 : points < 50 ? 5 : points < 100 ? 6 : 0
-  const shape: Point[] =
-    corners > 0
-      ? Array.from({ length: corners }, (_, at) => turned(x, y, r, at / corners))
-      : Array.from({ length: 12 }, (_, at) => turned(x, y, at % 2 === 0 ? r * 1.15 : r * 0.62, at / 12))
-  pen.shape(shape, colour, mix(colour, '#000000', 0.55), 0.055)
-  pen.line([turned(x, y, r * 0.5, 0.83), turned(x, y, r * 0.5, 0.02)], '#ffffffcc', 0.05)
-}
-
-function turned(x: number, y: number, r: number, share: number): Point {
-  const angle = share * Math.PI * 2 - Math.PI / 2
-  return [x + Math.cos(angle) * r, y + Math.sin(angle) * r]
+  const { ink, ctx } = pen
+  const outline: Point[] = [[x - r * 0.6, y - r * 0.75], [x + r * 0.6, y - r * 0.75], [x + r, y - r * 0.2], [x, y + r], [x - r, y - r * 0.2]]
+  pen.shape(outline, ink.raised, ink.ground, pen.px(4))
+  ctx.save()
+  ctx.beginPath()
+  outline.forEach(([a, b], at) => (at === 0 ? ctx.moveTo(a, b) : ctx.lineTo(a, b)))
+  ctx.closePath()
+  ctx.clip()
+  const full = Math.min(level, 5) / 5
+  pen.rect(x - r, y + r - 1.75 * r * full, 2 * r, 1.75 * r * full, mix(ink.raised, ink.live, 0.45))
+  ctx.restore()
+  pen.shape(outline, undefined, ink.live, Math.max(0.05, pen.px(1.5)))
+  if (pen.cell * r > 7) pen.text(`${level}`, x, y - r * 0.08, { size: r * 0.95, weight: 700 })
+  if (points > 0 && pen.cell > 44) pen.text(`${points}`, x, y + r + pen.px(5), { size: pen.px(11), weight: 600, halo: ink.ground })
 }
 
 function vine(pen: Pen, shot: Shot<Scene>, event: GameEvent): void {
@@ -333,7 +391,7 @@ function vine(pen: Pen, shot: Shot<Scene>, event: GameEvent): void {
     const across = far[0] === from[0] ? [swing, 0] : [0, swing]
     return [from[0] + (to[0] - from[0]) * share + across[0]!, from[1] + (to[1] - from[1]) * share + across[1]!]
   })
-  pen.line(rope, '#3d6b2f', 0.13)
+  pen.line(rope, pen.ink.good, 0.15)
   pen.line(rope, pen.seat(viner.team), 0.07)
 }
 
@@ -344,68 +402,38 @@ function figure(pen: Pen, shot: Shot<Scene>, unit: Unit, events: GameEvent[]): v
   const t = shot.t
   const [x, y] = [from[0] + (unit.at[0] - from[0]) * t + 0.5, from[1] + (unit.at[1] - from[1]) * t + 0.5]
   const { ink } = pen
-  const colour = pen.seat(unit.team)
-  const edge = ink.dark ? '#ffffff' : '#10141a'
   const stone = unit.diamond === null ? undefined : shot.scene.diamonds[unit.diamond]
   const spawned = events.some(({ event, unit: id }) => event === 'spawned' && id === unit.id)
   pen.faded(spawned ? 0.2 + 0.8 * t : 1, () => {
     if (stone && unit.summoning > 0) {
-      const glow = LEVELS[Math.min(stone.level, 4)]!
-      pen.faded(0.4, () => pen.disc(x, y, 0.52, glow))
-      pen.arc(x, y, 0.5, unit.summoning / (stone.level + 1), glow, 0.09)
+      pen.disc(x, y, 0.47, undefined, ink.grid, 0.05)
+      pen.arc(x, y, 0.47, unit.summoning / (stone.level + 1), ink.live, 0.09)
     }
-    if (shot.selected === `unit ${unit.id}`) pen.disc(x, y, 0.55, undefined, ink.text, pen.px(2))
-    beast(pen, x, y, (unit.id - 1) % 4, colour, edge)
-    if (stone) gem(pen, x + 0.24, y - 0.24, 0.21, stone)
-    if (shot.layers.has('ids')) pen.text(`${unit.id}`, x, y + 0.25, { size: 0.26, weight: 800, colour: ink.dark ? '#10141a' : '#ffffff' })
+    pen.plate(unit.team, x, y, 0.8, BEASTS[(unit.id - 1) % 4])
+    if (stone) gem(pen, x + 0.3, y - 0.28, 0.2, stone)
+    const chosen = shot.selected === `unit ${unit.id}`
+    if (chosen) pen.corners(x, y, 1.06)
+    if (chosen || shot.layers.has('ids')) pen.text(`${unit.id}`, x - 0.36, y - 0.34, { size: Math.max(0.22, pen.px(11)), weight: 700, halo: ink.ground })
   })
 }
 
-/** Crocodile, eagle, jaguar, snake: told apart by their heads. */
-function beast(pen: Pen, x: number, y: number, kind: number, colour: string, edge: string): void {
-  const dark = mix(colour, '#000000', 0.5)
-  const eyes = (left: number, right: number, height: number) => {
-    pen.disc(x + left, y + height, 0.055, '#ffffff')
-    pen.disc(x + right, y + height, 0.055, '#ffffff')
-    pen.disc(x + left, y + height, 0.028, '#10141a')
-    pen.disc(x + right, y + height, 0.028, '#10141a')
-  }
-  if (kind === 0) {
-    pen.disc(x - 0.2, y - 0.22, 0.12, colour, edge, 0.045)
-    pen.disc(x + 0.2, y - 0.22, 0.12, colour, edge, 0.045)
-    pen.rect(x - 0.36, y - 0.22, 0.72, 0.6, edge, 0.24)
-    pen.rect(x - 0.32, y - 0.18, 0.64, 0.52, colour, 0.21)
-    for (const tooth of [-0.2, -0.07, 0.07, 0.2]) pen.shape([[x + tooth - 0.05, y + 0.05], [x + tooth + 0.05, y + 0.05], [x + tooth, y + 0.13]], '#ffffff')
-    eyes(-0.2, 0.2, -0.22)
-  } else if (kind === 1) {
-    pen.shape([[x - 0.38, y - 0.05], [x - 0.1, y - 0.4], [x + 0.1, y - 0.4], [x + 0.38, y - 0.05], [x + 0.26, y + 0.38], [x - 0.26, y + 0.38]], colour, edge, 0.05)
-    pen.shape([[x - 0.1, y - 0.08], [x + 0.1, y - 0.08], [x, y + 0.14]], '#ffc93c', edge, 0.03)
-    eyes(-0.14, 0.14, -0.16)
-  } else if (kind === 2) {
-    pen.disc(x - 0.24, y - 0.26, 0.13, colour, edge, 0.045)
-    pen.disc(x + 0.24, y - 0.26, 0.13, colour, edge, 0.045)
-    pen.disc(x, y + 0.02, 0.36, colour, edge, 0.05)
-    for (const [dx, dy] of [[-0.24, 0.02], [0.24, 0.02], [0, -0.24]] as const) pen.disc(x + dx, y + dy, 0.045, dark)
-    pen.disc(x, y + 0.05, 0.06, dark)
-    eyes(-0.13, 0.13, -0.08)
-  } else {
-    pen.shape([[x, y - 0.4], [x + 0.34, y - 0.05], [x + 0.22, y + 0.36], [x - 0.22, y + 0.36], [x - 0.34, y - 0.05]], colour, edge, 0.05)
-    pen.line([[x, y + 0.02], [x, y + 0.1]], '#ff5050', 0.05)
-    pen.line([[x - 0.06, y + 0.15], [x, y + 0.1], [x + 0.06, y + 0.15]], '#ff5050', 0.04)
-    eyes(-0.14, 0.14, -0.1)
-  }
-}
+/** Crocodile, eagle, jaguar, snake: silhouettes. */
+const BEASTS = [
+  'M1 14c0-3.500 3-5.500 6.500-5.500L9 6l3 2.500L23 11v2.500l-1.300 1.300-1.300-1.600-1.300 1.900-1.300-1.900-1.300 1.900-1.300-1.900-1.300 1.900-1-1.200L12 18H6c-3 0-5-1.500-5-4z',
+  'M12 4l1.800 3.500L23 4.500c0 4-2 7.500-6 9l-2.500 1 1.500 6-4-2.200-4 2.200 1.500-6-2.500-1c-4-1.500-6-5-6-9l9.200 3z',
+  'M3.500 2l5 3h7l5-3v10c0 6-4 10-8.500 10S3.500 18 3.500 12zM8.500 10.300a1.700 1.700 0 1 0 0 3.400 1.700 1.700 0 0 0 0-3.400zM15.500 10.300a1.700 1.700 0 1 0 0 3.400 1.700 1.700 0 0 0 0-3.400zM9.800 16h4.400L12 18.800z',
+  'M17 2c3.300 0 5.500 2 6 4.500l-3.500 1C18.700 6.200 18 6 16.500 6H13c-2 0-3 .8-3 2s1 2 3 2h2c4.500 0 7 2.200 7 5.800S19.500 21.500 15 21.500H2V18h13c2 0 3-.8 3-2.200S17 13.500 15 13.500h-2c-4.500 0-7-2.200-7-5.600S8.500 2 13 2z',
+]
 
 function effects(pen: Pen, shot: Shot<Scene>, events: GameEvent[]): void {
   for (const event of events) {
     if (event.event === 'dropped' && event.at) {
-      const colour = pen.seat(shot.before.units.find(({ id }) => id === event.unit)?.team)
-      pen.text(`+${event.points}`, event.at.x + 0.5, event.at.y + 0.2 - 0.5 * shot.t, { size: 0.5, weight: 800, colour, halo: pen.ink.ground })
+      pen.text(`+${event.points}`, event.at.x + 0.5, event.at.y + 0.2 - 0.5 * shot.t, { size: 0.5, weight: 700, colour: pen.ink.live, halo: pen.ink.ground })
     } else if (event.event === 'killed' && event.at) {
       const killer = shot.scene.units.find(({ id }) => id === event.unit)?.at
       const [x, y] = [event.at.x + 0.5, event.at.y + 0.5]
-      if (killer) pen.line([[killer[0] + 0.5, killer[1] + 0.5], [x, y]], pen.ink.bad, 0.1)
-      pen.disc(x, y, 0.25 + 0.25 * shot.t, undefined, pen.ink.bad, 0.07)
+      pen.death(shot.before.units.find(({ id }) => id === event.victim)?.team, x, y, 0.7)
+      if (killer) pen.blow([killer[0] + 0.5, killer[1] + 0.5], [x, y], shot.t * 2)
     } else if (event.event === 'handedOver') {
       const [a, b] = [event.unit, event.to].map((id) => shot.scene.units.find((unit) => unit.id === id)?.at)
       if (a && b) pen.line([[a[0] + 0.5, a[1] + 0.5], [b[0] + 0.5, b[1] + 0.5]], pen.ink.gold, 0.09, [0.02, 0.16])

@@ -1,9 +1,17 @@
 // How Ostibot is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import { type Card, type Drawing, type GameEvent, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Head, type Moment, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
 import type { Adventurer, Cell, Event, Item, Scene, Thing } from './generated'
 
 type Point = [number, number]
+
+const SIDES: readonly Point[] = [[0, -1], [0, 1], [-1, 0], [1, 0]]
+
+/** The sign before an event. */
+const KINDS: Partial<Record<Event['event'], Told['kind']>> = {
+  died: 'death', fought: 'hit', struck: 'hit', hurt: 'warning', moved: 'move', tookGold: 'gain', broke: 'gain', healed: 'gain',
+  escaped: 'door', opened: 'door', spawned: 'birth', fireBegan: 'warning', complained: 'warning', roundEnded: 'warning',
+}
 
 export const drawing: Drawing<Scene> = {
   game: 'ostibot',
@@ -12,23 +20,30 @@ export const drawing: Drawing<Scene> = {
   speed: 4,
   layers: [
     { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },
-    { id: 'ids', name: 'Names of adventurers', on: true },
+    { id: 'ids', name: 'Names of adventurers', on: false },
+    { id: 'said', name: 'What adventurers say', on: true },
+    { id: 'loupe', name: 'What happened, larger', key: 'l', on: true },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
-    ['arch', 'a portal; it glows when open'],
-    ['box', 'a chest'],
-    ['jar', 'a vase'],
-    ['bars', 'a door'],
-    ['coins', 'gold on the ground'],
-    ['red tile', 'heals for gold'],
+    ['hat and cloak', 'an adventurer, on the plate of its team'],
+    ['bar below it', 'its health, of another colour below a third'],
+    ['coin', 'the gold it carries'],
+    ['arch', 'a portal; filled below while it is shut, by what still holds it'],
+    ['box, jar', 'a chest, a vase'],
+    ['planks', 'a door'],
+    ['cross in a ring', 'heals for gold'],
     ['spikes', 'hurt who steps on them'],
-    ['light blue', 'ice: who steps on it slides'],
-    ['arrows', 'a treadmill'],
-    ['flames', 'the fire'],
+    ['slanted strokes', 'ice: who steps on it slides'],
+    ['arrowheads', 'a treadmill'],
+    ['flames', 'the fire; the dashed line is its front'],
   ],
 
   size: (scene) => [scene.width, scene.height],
+  frame: ({ width, height }) => [0.3, 0.3, width - 0.6, height - 0.6],
+  lastBoard: (step) => (step.events.some(({ event }) => event === 'roundEnded') ? closing(step) : undefined),
+  things: (scene) => scene.adventurers.flatMap(({ position }): Point[] => (position ? [[position.x, position.y]] : [])),
+  scenes: ({ step }) => ((step?.events ?? []) as Event[]).flatMap((event): Point[] => (event.event === 'died' ? [[event.at.x, event.at.y]] : [])),
   score: (scene) => scene.teamsGold,
 
   gauges(scene) {
@@ -48,16 +63,14 @@ export const drawing: Drawing<Scene> = {
 
   draw(pen, shot) {
     terrain(pen, shot.scene)
-    things(pen, shot)
     fire(pen, shot)
+    things(pen, shot)
     if (shot.layers.has('paths')) ways(pen, shot)
     for (const who of shot.scene.adventurers) figure(pen, shot, who)
     effects(pen, shot)
-    if (shot.scene.phase === 'shop') {
-      const { width } = shot.scene
-      pen.rect(width / 2 - 4.2, 0.25, 8.4, 1.1, pen.ink.paper, 0.3)
-      pen.text(`Shop before round ${shot.scene.round}`, width / 2, 0.82, { size: 0.6, max: 8 })
-    }
+    if (shot.layers.has('said')) sayings(pen, shot)
+    if (shot.scene.phase === 'shop') banner(pen, shot.scene, `Shop before round ${shot.scene.round}`)
+    else if (shot.step?.events.some(({ event }) => event === 'roundEnded')) banner(pen, shot.scene, `Round ${shot.scene.round} is over`)
   },
 
   tell(step, name) {
@@ -73,8 +86,8 @@ export const drawing: Drawing<Scene> = {
     }
     let moved = 0
     for (const event of step.events as Event[]) {
-      const say = (text: string, weight: Told['weight'], of?: number, at?: Cell) =>
-        told.push({ text, weight, seat: of, at: at && [at.x, at.y] })
+      const say = (text: string, weight: Told['weight'], of?: number, at?: Cell, kind = KINDS[event.event]) =>
+        told.push({ text, weight, seat: of, kind, at: at && [at.x, at.y] })
       const named = 'kind' in event ? event.kind : 'item' in event ? event.item : ''
       const item = named.replaceAll('_', ' ')
       switch (event.event) {
@@ -121,10 +134,10 @@ export const drawing: Drawing<Scene> = {
           say(`${thing(event.portal)} opens`, 2)
           break
         case 'died':
-          say(`${who(event.who)} dies${event.gold > 0 ? ` with ${event.gold} gold` : ''}`, 3, team(event.who), event.at)
+          say(`${who(event.who)} dies at (${event.at.x}, ${event.at.y})${killer(step, event.who)}${event.gold > 0 ? `, with ${event.gold} gold` : ''}`, 3, team(event.who), event.at)
           break
         case 'escaped':
-          say(`${who(event.who)} escapes with ${event.gold} gold`, event.gold > 0 ? 3 : 2, team(event.who))
+          say(`${who(event.who)} leaves through ${event.portal} with ${event.gold > 0 ? `${event.gold} gold` : 'no gold'}`, event.gold > 0 ? 3 : 2, team(event.who))
           break
         case 'fireBegan':
           say('the fire begins', 2)
@@ -142,7 +155,7 @@ export const drawing: Drawing<Scene> = {
           say(`${who(event.who)}: “${event.reason}”`, 0, team(event.who))
           break
         case 'complained':
-          say(`${name(Number(event.team))} reports an error: ${event.error}`, 1, Number(event.team))
+          say(`${name(Number(event.team))} reports an error: ${event.error}`, 2, Number(event.team))
           break
         case 'putOn':
         case 'tookOff':
@@ -161,11 +174,63 @@ export const drawing: Drawing<Scene> = {
           say((event as GameEvent).event, 0)
       }
     }
-    if (moved > 0) told.push({ text: `${moved} steps`, weight: 0, seat: step.answers[0]?.seat })
+    if (moved > 0) told.push({ text: `${moved} ${moved === 1 ? 'step' : 'steps'}`, weight: 0, kind: 'move', seat: step.answers[0]?.seat })
     return told
   },
 
-  inspect(scene, x, y) {
+  orders(step, answer) {
+    let said: unknown
+    try {
+      said = JSON.parse(answer.text ?? '')
+    } catch {
+      return []
+    }
+    const { actions } = (said ?? {}) as { actions?: unknown }
+    if (!Array.isArray(actions)) return []
+    return (actions as Record<string, unknown>[]).map((action, index) => {
+      const id = typeof action.adventurerId === 'string' ? action.adventurerId : ''
+      const words = Object.entries(action).flatMap(([key, value]) => {
+        if (key === 'adventurerId' || key === 'reason') return []
+        const inner = typeof value === 'object' && value !== null ? Object.values(value).filter((one) => typeof one !== 'object').join(' ') : String(value)
+        return [`${key} ${inner}`.trim()]
+      })
+      return { index, who: id || undefined, name: id || `${index + 1}`, text: words.join(', '), effect: effectOf(step, id) }
+    })
+  },
+
+  life(step, id) {
+    const found: Moment[] = []
+    for (const event of step.events as Event[]) {
+      const kind = KINDS[event.event]
+      if (event.event === 'moved' && event.who === id) found.push({ text: `to (${event.to.x}, ${event.to.y})`, kind })
+      else if (event.event === 'spawned' && event.who === id) found.push({ text: `comes at (${event.at.x}, ${event.at.y})`, kind: 'birth' })
+      else if (event.event === 'fought' && event.who === id) found.push({ text: `hits ${event.target} for ${event.damage}`, kind })
+      else if (event.event === 'struck' && event.who === id) found.push({ text: `hits ${event.target}`, kind })
+      else if (event.event === 'hurt' && event.who === id) found.push({ text: `loses ${event.damage} to ${harm(event.by)}: ${event.hp} left`, kind: 'warning' })
+      else if (event.event === 'healed' && event.who === id) found.push({ text: `heals to ${event.hp}`, kind })
+      else if (event.event === 'tookGold' && event.who === id) found.push({ text: `takes ${event.amount} gold`, kind })
+      else if (event.event === 'died' && event.who === id) found.push({ text: `dies at (${event.at.x}, ${event.at.y})`, kind })
+      else if (event.event === 'escaped' && event.who === id) found.push({ text: `leaves with ${event.gold} gold`, kind })
+      else if (event.event === 'said' && event.who === id) found.push({ text: `“${event.reason}”` })
+    }
+    return found
+  },
+
+  reach(scene, id) {
+    const who = scene.adventurers.find((one) => one.id === id)?.position
+    if (!who) return undefined
+    const beside = SIDES.map(([dx, dy]): Point => [who.x + dx, who.y + dy]).filter(([x, y]) => (scene.map[y]?.[x] ?? '#') !== '#')
+    const held = (x: number, y: number) => [...scene.adventurers, ...scene.objects].some(({ position }) => position?.x === x && position.y === y)
+    return { steps: beside.filter(([x, y]) => !held(x, y)), hits: beside.filter(([x, y]) => held(x, y)) }
+  },
+
+  threats(scene, x, y) {
+    return scene.adventurers
+      .filter(({ position }) => position && Math.abs(position.x - x) + Math.abs(position.y - y) === 1)
+      .map(({ team, id }) => ({ seat: team, id, name: id }))
+  },
+
+  inspect(scene, x, y, head) {
     const here = ({ x: column, y: row }: Cell) => column === Math.floor(x) && row === Math.floor(y)
     const who = scene.adventurers.find(({ position }) => position && here(position))
     if (who) return adventurerCard(who)
@@ -179,17 +244,18 @@ export const drawing: Drawing<Scene> = {
     const fields: [string, string][] = [['cell', `${Math.floor(x)}, ${Math.floor(y)}`]]
     if (pile) fields.push(['gold', `${pile.amount}`])
     if (lying.length > 0) fields.push(['lying', lying.join(', ')])
-    if (burning) fields.push(['fire', 'burning'])
+    const spreads = nextFire(scene, head)
+    if (burning) fields.push(['fire', spreads === undefined ? 'burning' : `spreads in ${spreads} turns`])
     return { id: `cell ${Math.floor(x)},${Math.floor(y)}`, title: tileName(tile), at: [Math.floor(x) + 0.5, Math.floor(y) + 0.5], fields }
   },
 
-  find(scene, id) {
+  find(scene, id, head) {
     const who = scene.adventurers.find((one) => one.id === id)
     if (who) return adventurerCard(who)
     const thing = scene.objects.find((one) => one.id === id)
     if (thing) return thingCard(thing)
     const cell = /^cell (\d+),(\d+)$/.exec(id)
-    return cell ? drawing.inspect(scene, Number(cell[1]), Number(cell[2]), undefined as never) : undefined
+    return cell ? drawing.inspect(scene, Number(cell[1]), Number(cell[2]), head) : undefined
   },
 
   sees(scene, seat) {
@@ -200,6 +266,62 @@ export const drawing: Drawing<Scene> = {
       return ((digit >> (x % 4)) & 1) === 1
     }
   },
+}
+
+const boards = new WeakMap<Step<Scene>, Scene>()
+
+/** The board of a round as its last turn left it: the step's own scene is that of the next round already. */
+function closing(step: Step<Scene>): Scene {
+  const known = boards.get(step)
+  if (known) return known
+  const { before, scene, events } = step
+  const where = new Map(before.adventurers.map(({ id, position }) => [id, position]))
+  const broken = new Set<string>()
+  for (const event of events as Event[]) {
+    if (event.event === 'moved') where.set(event.who, event.to)
+    else if (event.event === 'died' || event.event === 'escaped') where.set(event.who, null)
+    else if (event.event === 'broke') broken.add(event.what)
+    else if (event.event === 'roundEnded') break
+  }
+  const made: Scene = {
+    ...before,
+    teamsGold: scene.teamsGold,
+    adventurers: before.adventurers.map((one) => ({ ...one, position: where.get(one.id) ?? null })),
+    objects: before.objects.filter(({ id }) => !broken.has(id)),
+  }
+  boards.set(step, made)
+  return made
+}
+
+/** By whom or what somebody died in this step, in words. */
+function killer(step: Step<Scene>, who: string): string {
+  let by = ''
+  for (const event of step.events as Event[]) {
+    if (event.event === 'fought' && event.target === who) by = `, struck by ${event.who} for ${event.damage}`
+    else if (event.event === 'hurt' && event.who === who && event.by !== 'enemy') by = `, killed by ${harm(event.by)}`
+    else if (event.event === 'died' && event.who === who) return by
+  }
+  return by
+}
+
+/** What came of an adventurer's action, in a word or two. */
+function effectOf(step: Step<Scene>, id: string): string {
+  for (const event of (step.events as Event[]).slice().reverse()) {
+    if (event.event === 'escaped' && event.who === id) return `left by ${event.portal}`
+    if (event.event === 'fought' && event.who === id) {
+      const fell = step.events.some((other) => other.event === 'died' && other.who === event.target)
+      return `${fell ? 'felled' : 'hit'} ${event.target}`
+    }
+    if (event.event === 'struck' && event.who === id) return `hit ${event.target}`
+    if (event.event === 'moved' && event.who === id) return 'moved'
+  }
+  return ''
+}
+
+/** In how many turns the fire spreads again (OB-FIRE-2). */
+function nextFire({ turn }: Scene, head: Head | undefined): number | undefined {
+  const { corruptionStartAt: start, corruptionSpreadSpeed: speed } = head?.rules ?? {}
+  return typeof start === 'number' && typeof speed === 'number' && turn >= start ? speed - ((turn - start) % speed) : undefined
 }
 
 function harm(by: string): string {
@@ -247,30 +369,25 @@ function thingCard({ id, type, position, hp, maxHp }: Thing): Card {
 
 function terrain(pen: Pen, scene: Scene): void {
   const { ink } = pen
-  const ice = mix(ink.ground, '#4aa8e0', ink.dark ? 0.32 : 0.28)
+  pen.masonry(scene.map, '#')
   scene.map.forEach((row, y) => {
     for (let x = 0; x < row.length; x++) {
       const tile = row[x]!
-      if (tile === '#') {
-        pen.rect(x, y, 1.01, 1.01, ink.wall)
-        continue
-      }
-      pen.rect(x, y, 1.01, 1.01, (x + y) % 2 === 1 ? ink.ground2 : ink.ground)
       if (tile === '~') {
-        pen.rect(x, y, 1.01, 1.01, ice)
-        pen.line([[x + 0.25, y + 0.65], [x + 0.65, y + 0.25]], '#ffffff', 0.06)
-        pen.line([[x + 0.5, y + 0.78], [x + 0.76, y + 0.52]], '#ffffff', 0.05)
+        pen.rect(x, y, 1.01, 1.01, mix(ink.ground, ink.water, 0.55))
+        pen.line([[x + 0.25, y + 0.65], [x + 0.65, y + 0.25]], ink.ground, 0.06)
+        pen.line([[x + 0.5, y + 0.78], [x + 0.76, y + 0.52]], ink.ground, 0.05)
       } else if (tile === 'H') {
-        pen.rect(x + 0.08, y + 0.08, 0.84, 0.84, mix(ink.ground, ink.bad, 0.3), 0.15)
-        pen.rect(x + 0.42, y + 0.24, 0.16, 0.52, ink.bad)
-        pen.rect(x + 0.24, y + 0.42, 0.52, 0.16, ink.bad)
+        pen.disc(x + 0.5, y + 0.5, 0.34, undefined, ink.good, 0.07)
+        pen.rect(x + 0.43, y + 0.28, 0.14, 0.44, ink.good)
+        pen.rect(x + 0.28, y + 0.43, 0.44, 0.14, ink.good)
       } else if (tile === 'S') {
-        for (const [dx, dy] of [[0.27, 0.5], [0.73, 0.5], [0.5, 0.92]] as const) {
-          pen.shape([[x + dx - 0.17, y + dy], [x + dx, y + dy - 0.42], [x + dx + 0.17, y + dy]], ink.faint)
+        for (const [dx, tall] of [[0.22, 0.34], [0.5, 0.52], [0.78, 0.34]] as const) {
+          pen.shape([[x + dx - 0.14, y + 0.78], [x + dx, y + 0.78 - tall], [x + dx + 0.14, y + 0.78]], ink.faint)
         }
       } else if ('^v<>'.includes(tile)) {
         const [dx, dy] = { '^': [0, -1], v: [0, 1], '<': [-1, 0], '>': [1, 0] }[tile]!
-        pen.rect(x + 0.04, y + 0.04, 0.92, 0.92, ink.grid, 0.1)
+        pen.rect(x + 0.06, y + 0.06, 0.88, 0.88, mix(ink.ground, ink.grid, 0.6), 0.08)
         for (const shift of [-0.17, 0.13]) {
           const [mx, my] = [x + 0.5 + dx! * shift, y + 0.5 + dy! * shift]
           const tip: Point = [mx + dx! * 0.2, my + dy! * 0.2]
@@ -278,8 +395,8 @@ function terrain(pen: Pen, scene: Scene): void {
         }
       } else if (tile >= '1' && tile <= '9') {
         const colour = pen.seat(Number(tile))
-        pen.rect(x + 0.05, y + 0.05, 0.9, 0.9, mix(ink.ground, colour, scene.spawnersStand ? 0.4 : 0.12), 0.12)
-        if (scene.spawnersStand) pen.frame(x + 0.05, y + 0.05, 0.9, 0.9, colour, 0.06, 0.12)
+        pen.rect(x + 0.06, y + 0.06, 0.88, 0.88, mix(ink.ground, colour, scene.spawnersStand ? 0.3 : 0.1), 0.1)
+        if (scene.spawnersStand) pen.frame(x + 0.06, y + 0.06, 0.88, 0.88, colour, 0.05, 0.1)
       }
     }
   })
@@ -287,64 +404,90 @@ function terrain(pen: Pen, scene: Scene): void {
 
 function things(pen: Pen, { scene, selected }: Shot<Scene>): void {
   const { ink } = pen
+  const wood = ink.dark ? '#c9955a' : '#8a5a24'
   for (const { id, type, position, hp, maxHp } of scene.objects) {
     const [x, y] = [position.x + 0.5, position.y + 0.5]
+    const share = hp / Math.max(maxHp, 1)
     if (type === 'portal') {
-      const open = hp === 0
-      pen.ctx.beginPath()
-      pen.ctx.arc(x, y - 0.02, 0.32, Math.PI, 0)
-      pen.ctx.lineTo(x + 0.32, y + 0.4)
-      pen.ctx.lineTo(x - 0.32, y + 0.4)
-      pen.ctx.closePath()
-      pen.ctx.fillStyle = open ? '#9b6bff' : ink.wallEdge
-      pen.ctx.fill()
-      pen.ctx.strokeStyle = open ? '#d9c7ff' : ink.wall
-      pen.ctx.lineWidth = 0.1
-      pen.ctx.stroke()
-      if (open) pen.disc(x, y + 0.08, 0.13, '#ffffff')
+      arch(pen, x, y, hp === 0 ? 0 : share)
     } else if (type === 'chest') {
-      pen.rect(x - 0.36, y - 0.22, 0.72, 0.5, '#9a6429', 0.08)
-      pen.rect(x - 0.36, y - 0.22, 0.72, 0.18, '#b97c37', 0.08)
-      pen.rect(x - 0.07, y - 0.1, 0.14, 0.18, '#ffd45e')
+      pen.rect(x - 0.38, y - 0.28, 0.76, 0.58, wood, 0.1)
+      pen.rect(x - 0.38, y - 0.06, 0.76, 0.06, ink.text)
+      pen.frame(x - 0.38, y - 0.28, 0.76, 0.58, ink.text, 0.06, 0.1)
+      pen.rect(x - 0.07, y - 0.12, 0.14, 0.18, ink.gold)
     } else if (type === 'vase') {
-      pen.shape(
-        [[x - 0.13, y - 0.34], [x + 0.13, y - 0.34], [x + 0.1, y - 0.2], [x + 0.27, y + 0.06], [x + 0.14, y + 0.34], [x - 0.14, y + 0.34], [x - 0.27, y + 0.06], [x - 0.1, y - 0.2]],
-        '#c0694a',
-        '#7e3f29',
-        0.05,
-      )
+      const jar: Point[] = [[x - 0.13, y - 0.36], [x + 0.13, y - 0.36], [x + 0.09, y - 0.2], [x + 0.28, y + 0.06], [x + 0.15, y + 0.36], [x - 0.15, y + 0.36], [x - 0.28, y + 0.06], [x - 0.09, y - 0.2]]
+      pen.shape(jar, ink.dark ? '#d98f6c' : '#b05a34', ink.text, 0.05)
     } else {
-      pen.rect(x - 0.44, y - 0.44, 0.88, 0.88, '#7a5a3a', 0.06)
-      for (const shift of [-0.22, 0, 0.22]) pen.line([[x + shift, y - 0.4], [x + shift, y + 0.4]], '#513a24', 0.05)
-      pen.disc(x + 0.28, y, 0.06, '#ffd45e')
+      pen.rect(x - 0.3, y - 0.5, 0.6, 1, wood)
+      pen.frame(x - 0.3, y - 0.5, 0.6, 1, ink.text, 0.06)
+      pen.line([[x, y - 0.46], [x, y + 0.46]], ink.text, 0.04)
+      pen.disc(x + 0.17, y, 0.05, ink.text)
     }
-    if (hp > 0 && hp < maxHp) pen.bar(x - 0.38, y + 0.4, 0.76, 0.11, hp / maxHp, hp * 3 < maxHp ? ink.bad : ink.gold)
-    if (selected === id) pen.disc(x, y, 0.58, undefined, ink.text, pen.px(2))
+    if (type !== 'portal' && hp > 0 && hp < maxHp) pen.bar(x - 0.36, y + 0.38, 0.72, 0.11, share, share < 0.34 ? ink.bad : ink.text)
+    if (selected === id) pen.corners(x, y, 1.1)
   }
   for (const { position } of scene.items) {
     const [x, y] = [position.x + 0.5, position.y + 0.5]
-    pen.rect(x - 0.2, y - 0.16, 0.4, 0.36, '#8c5fd0', 0.08)
-    pen.line([[x - 0.1, y - 0.16], [x, y - 0.28], [x + 0.1, y - 0.16]], '#8c5fd0', 0.07)
+    pen.shape([[x - 0.22, y - 0.08], [x + 0.22, y - 0.08], [x + 0.28, y + 0.28], [x - 0.28, y + 0.28]], ink.faint, ink.text, 0.05)
+    pen.line([[x - 0.1, y - 0.1], [x, y - 0.28], [x + 0.1, y - 0.1]], ink.text, 0.07)
   }
-  for (const { position, amount } of scene.gold) {
-    const [x, y] = [position.x + 0.5, position.y + 0.5]
-    pen.disc(x - 0.12, y + 0.1, 0.17, '#f4c430', '#8f6b00', 0.04)
-    pen.disc(x + 0.12, y + 0.1, 0.17, '#f4c430', '#8f6b00', 0.04)
-    pen.disc(x, y - 0.06, 0.17, '#ffdb5c', '#8f6b00', 0.04)
-    if (amount > 1) pen.text(`${amount}`, x + 0.26, y - 0.28, { size: 0.36, weight: 800, halo: ink.ground })
-  }
+  for (const { position, amount } of scene.gold) coin(pen, position.x + 0.5, position.y + 0.5, amount, 0.27)
 }
 
+/** A portal: what still holds it shut fills its arch from below. */
+function arch(pen: Pen, x: number, y: number, shut: number): void {
+  const { ctx, ink } = pen
+  const shape = new Path2D()
+  shape.moveTo(x - 0.32, y + 0.46)
+  shape.lineTo(x - 0.32, y - 0.06)
+  shape.arc(x, y - 0.06, 0.32, Math.PI, 0)
+  shape.lineTo(x + 0.32, y + 0.46)
+  shape.closePath()
+  ctx.fillStyle = ink.ground
+  ctx.fill(shape)
+  ctx.save()
+  ctx.clip(shape)
+  pen.rect(x - 0.4, y + 0.46 - 0.84 * shut, 0.8, 0.84 * shut, ink.neutral)
+  ctx.restore()
+  ctx.strokeStyle = shut === 0 ? ink.good : ink.text
+  ctx.lineWidth = 0.1
+  ctx.stroke(shape)
+}
+
+/** Gold, with how much. */
+function coin(pen: Pen, x: number, y: number, amount: number, r: number): void {
+  const { ink } = pen
+  pen.disc(x, y, r, ink.dark ? '#5c4a17' : '#ffe9b0', ink.gold, 0.05)
+  pen.text(`${amount}`, x, y + 0.02, { size: r * (amount > 99 ? 0.8 : 1.15), weight: 700 })
+}
+
+/** The burning cells as one area with a dashed front. */
 function fire(pen: Pen, { scene, before, t }: Shot<Scene>): void {
-  const old = new Set(before.fire.map(({ x, y }) => y * 100 + x))
+  if (scene.fire.length === 0) return
+  const { ctx, ink } = pen
+  const key = (x: number, y: number) => y * 100 + x
+  const now = new Set(scene.fire.map(({ x, y }) => key(x, y)))
+  const old = new Set(before.fire.map(({ x, y }) => key(x, y)))
+  const front = new Path2D()
+  const flame = 'M12 2c1 4 6 6.500 6 12.500A6 6 0 0 1 12 21a6 6 0 0 1-6-6.500C6 11 8 9.500 8.500 7c1.500.8 2.300 1.800 2.500 3.200C12.500 8 12.800 5 12 2z'
   for (const { x, y } of scene.fire) {
-    pen.faded(old.has(y * 100 + x) ? 1 : t, () => {
-      pen.faded(0.35, () => pen.rect(x, y, 1.01, 1.01, '#ff6a1a'))
-      const lean = ((x * 7 + y * 13) % 5) / 25 - 0.08
-      pen.shape([[x + 0.2, y + 0.86], [x + 0.3, y + 0.5], [x + 0.42 + lean, y + 0.62], [x + 0.52 + lean, y + 0.16], [x + 0.68, y + 0.54], [x + 0.76, y + 0.46], [x + 0.82, y + 0.86]], '#ff8a24')
-      pen.shape([[x + 0.36, y + 0.86], [x + 0.52 + lean, y + 0.46], [x + 0.66, y + 0.86]], '#ffe066')
+    pen.faded(old.has(key(x, y)) ? 1 : t, () => {
+      pen.rect(x, y, 1.01, 1.01, mix(ink.ground, ink.fire, ink.dark ? 0.3 : 0.22))
+      if ((scene.map[y]?.[x] ?? '#') !== '#') pen.figure(flame, x + 0.5, y + 0.5, 0.55, mix(ink.ground, ink.fire, 0.65))
     })
+    const open = (dx: number, dy: number) => !now.has(key(x + dx, y + dy)) && (scene.map[y + dy]?.[x + dx] ?? '#') !== '#'
+    if (open(0, -1)) (front.moveTo(x, y), front.lineTo(x + 1, y))
+    if (open(0, 1)) (front.moveTo(x, y + 1), front.lineTo(x + 1, y + 1))
+    if (open(-1, 0)) (front.moveTo(x, y), front.lineTo(x, y + 1))
+    if (open(1, 0)) (front.moveTo(x + 1, y), front.lineTo(x + 1, y + 1))
   }
+  ctx.save()
+  ctx.strokeStyle = ink.fire
+  ctx.lineWidth = pen.px(2.5)
+  ctx.setLineDash([pen.px(5), pen.px(3)])
+  ctx.stroke(front)
+  ctx.restore()
 }
 
 /** The steps of each adventurer, slides included, in order. */
@@ -367,9 +510,11 @@ function ways(pen: Pen, shot: Shot<Scene>): void {
   for (const [id, way] of waysOf(shot.step)) {
     const who = [...shot.scene.adventurers, ...shot.before.adventurers].find((one) => one.id === id)
     if (!who || way.length < 2) continue
-    pen.faded(0.75, () => pen.line(way.map(([x, y]) => [x + 0.5, y + 0.5] as Point), pen.seat(who.team), 0.1, [0.02, 0.2]))
+    pen.faded(0.5, () => pen.line(way.map(([x, y]) => [x + 0.5, y + 0.5] as Point), pen.seat(who.team), 0.24))
   }
 }
+
+const HAT = 'M9 8.500L9.800 3h4.400L15 8.500h5V11H4V8.500zM8.300 12.500h7.400L19 21.500H5z'
 
 function figure(pen: Pen, shot: Shot<Scene>, who: Adventurer): void {
   if (!who.position) return
@@ -381,30 +526,14 @@ function figure(pen: Pen, shot: Shot<Scene>, who: Adventurer): void {
   const part = goal - Math.floor(goal)
   const [x, y] = [from[0] + (to[0] - from[0]) * part + 0.5, from[1] + (to[1] - from[1]) * part + 0.5]
   const { ink } = pen
-  const colour = pen.seat(who.team)
-  const edge = ink.dark ? '#ffffff' : '#10141a'
-  if (shot.selected === who.id) pen.disc(x, y, 0.56, undefined, ink.text, pen.px(2))
-  // Body, head, and what is worn.
-  const plated = who.worn.some(({ itemType }) => /vest|chainmail|armor/.test(itemType))
-  pen.shape([[x - 0.28, y + 0.36], [x - 0.22, y - 0.04], [x + 0.22, y - 0.04], [x + 0.28, y + 0.36]], colour, plated ? '#c9d1dc' : edge, plated ? 0.1 : 0.05)
-  pen.disc(x, y - 0.18, 0.2, '#f1c9a0', edge, 0.05)
-  pen.rect(x - 0.21, y - 0.38, 0.42, 0.12, colour, 0.05)
-  if (who.worn.some(({ itemType }) => /sword|blade|axe/.test(itemType))) {
-    pen.line([[x + 0.26, y + 0.26], [x + 0.42, y - 0.2]], '#d7dee8', 0.08)
-    pen.line([[x + 0.2, y + 0.1], [x + 0.4, y + 0.16]], '#8f6b00', 0.07)
-  }
-  if (who.worn.some(({ itemType }) => /binocular/.test(itemType))) {
-    pen.disc(x - 0.08, y - 0.18, 0.07, '#10141a')
-    pen.disc(x + 0.08, y - 0.18, 0.07, '#10141a')
-  }
-  if (who.worn.some(({ itemType }) => /boots/.test(itemType))) {
-    pen.rect(x - 0.26, y + 0.3, 0.2, 0.1, '#5b3a1d')
-    pen.rect(x + 0.06, y + 0.3, 0.2, 0.1, '#5b3a1d')
-  }
-  const share = who.hp / who.maxHp
-  pen.bar(x - 0.38, y + 0.42, 0.76, 0.1, share, share < 0.34 ? ink.bad : share < 0.67 ? ink.gold : ink.good)
-  if (who.gold > 0) pen.text(`${who.gold}`, x - 0.36, y - 0.34, { size: 0.32, weight: 800, colour: ink.gold, halo: ink.ground })
-  if (shot.layers.has('ids')) pen.text(who.id.slice(0, 6), x, y + 0.16, { size: 0.24, weight: 700, colour: ink.dark ? '#10141a' : '#ffffff', max: 0.6 })
+  pen.plate(who.team, x, y - 0.03, 0.86, HAT)
+  const worn = (kind: RegExp) => who.worn.some(({ itemType }) => kind.test(itemType))
+  if (worn(/vest|chainmail|armor/)) pen.figure('M12 2l8 3v6c0 5-3.500 8.500-8 11-4.500-2.500-8-6-8-11V5z', x - 0.36, y - 0.3, 0.3, ink.ground, ink.text, 0.05)
+  if (worn(/sword|blade|axe/)) pen.line([[x - 0.46, y + 0.32], [x - 0.24, y - 0.02]], ink.text, 0.09)
+  pen.health(x, y + 0.4, 0.76, 0.11, who.hp / who.maxHp)
+  if (who.gold > 0) coin(pen, x + 0.34, y - 0.34, who.gold, 0.25)
+  if (shot.selected === who.id) pen.corners(x, y, 1.16)
+  if (shot.layers.has('ids')) pen.text(who.id.slice(0, 6), x, y - 0.62, { size: Math.max(0.3, pen.px(10)), weight: 600, halo: ink.ground })
 }
 
 function effects(pen: Pen, shot: Shot<Scene>): void {
@@ -416,11 +545,17 @@ function effects(pen: Pen, shot: Shot<Scene>): void {
       [...shot.scene.objects, ...shot.before.objects].find((one) => one.id === id)?.position
     return found ? [found.x + 0.5, found.y + 0.5] : undefined
   }
-  for (const event of (shot.step?.events ?? []) as Event[]) {
+  const events = (shot.step?.events ?? []) as Event[]
+  for (const event of events) {
+    if (event.event !== 'died') continue
+    const team = shot.before.adventurers.find(({ id }) => id === event.who)?.team
+    pen.death(team, event.at.x + 0.5, event.at.y + 0.5, 0.8)
+  }
+  for (const event of events) {
     if (event.event === 'fought' || event.event === 'struck') {
       const [from, to] = [place(event.who), place(event.target)]
       if (!from || !to) continue
-      pen.line([from, [from[0] + (to[0] - from[0]) * 0.75, from[1] + (to[1] - from[1]) * 0.75]], pen.ink.bad, 0.08)
+      pen.blow(from, to, t * 2)
       if (event.event === 'fought') number(pen, to, `−${event.damage}`, pen.ink.bad, t)
     } else if (event.event === 'hurt' && event.by !== 'enemy') {
       const at = place(event.who)
@@ -433,17 +568,27 @@ function effects(pen: Pen, shot: Shot<Scene>): void {
       if (at) number(pen, at, 'heal', pen.ink.good, t)
     } else if (event.event === 'escaped') {
       const at = place(event.portal)
-      if (at) pen.disc(at[0], at[1], 0.3 + 0.4 * t, undefined, '#9b6bff', 0.08)
-    } else if (event.event === 'died') {
-      const [x, y] = [event.at.x + 0.5, event.at.y + 0.5]
-      for (const [colour, width] of [[pen.ink.ground, 0.24], [pen.ink.bad, 0.12]] as const) {
-        pen.line([[x - 0.26, y - 0.26], [x + 0.26, y + 0.26]], colour, width)
-        pen.line([[x + 0.26, y - 0.26], [x - 0.26, y + 0.26]], colour, width)
-      }
+      if (at) pen.disc(at[0], at[1], 0.3 + 0.3 * t, undefined, pen.ink.good, 0.08)
     }
   }
 }
 
+/** What adventurers give as their reason, at their side. */
+function sayings(pen: Pen, shot: Shot<Scene>): void {
+  const said = ((shot.step?.events ?? []) as Event[]).filter((event) => event.event === 'said')
+  for (const event of said.slice(0, 4)) {
+    const at = event.event === 'said' ? shot.scene.adventurers.find(({ id }) => id === event.who)?.position : null
+    if (at && event.event === 'said') pen.bubble(event.reason, at.x + 0.5, at.y + 0.5, shot.scene.width)
+  }
+}
+
+function banner(pen: Pen, { width }: Scene, text: string): void {
+  const size = Math.max(0.6, pen.px(14))
+  const wide = text.length * size * 0.62 + size
+  pen.rect(width / 2 - wide / 2, 1.1, wide, size * 2, pen.ink.text, size * 0.3)
+  pen.text(text, width / 2, 1.1 + size * 1.04, { size, colour: pen.ink.ground, max: wide })
+}
+
 function number(pen: Pen, [x, y]: Point, text: string, colour: string, t: number): void {
-  pen.text(text, x + 0.25, y - 0.3 - 0.3 * t, { size: 0.36, weight: 800, colour, halo: pen.ink.ground })
+  pen.text(text, x + 0.1, y - 0.4 - 0.3 * t, { size: Math.max(0.36, pen.px(12)), weight: 700, colour, halo: pen.ink.ground })
 }

@@ -2,7 +2,7 @@
 // frames (`src/frame.rs`), and last the board at the next deploy phase (`src/scene.rs`).
 // The game counts rows from below; cells on the screen from above.
 
-import { type Card, type Drawing, type Gauge, type Head, type Pen, type Shot, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type Gauge, type Head, type Moment, type Order, type Pen, type Shot, type Told, mix } from 'agon-viewer'
 import { framesOf, KINDS } from './frames'
 import type { Events, Lists, Scene, Standing, Stats, Tile } from './generated'
 import { original } from './original'
@@ -27,22 +27,26 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
   layers: [
     { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },
     { id: 'heat', name: 'Damage of this turn', on: true },
-    { id: 'ranges', name: 'All ranges', key: 'r', on: false },
+    { id: 'ranges', name: 'What turrets reach', key: 'r', on: true },
+    { id: 'captions', name: 'What comes through and what falls', key: 'c', on: true },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
-    ['square', 'wall'],
-    ['hexagon', 'support: shields its own mobile units'],
-    ['barrel', 'turret'],
-    ['arrowhead', 'scout'],
-    ['two arrowheads', 'demolisher'],
-    ['kite', 'interceptor'],
-    ['gold corner', 'upgraded'],
-    ['red cross', 'marked for removal'],
-    ['ring', 'shield above full health'],
+    ['bricks', 'wall'],
+    ['pylon', 'support: shields its own mobile units'],
+    ['rook', 'turret'],
+    ['arrowhead on a plate', 'scout'],
+    ['block on a plate', 'demolisher'],
+    ['cross on a plate', 'interceptor'],
+    ['chevron above', 'upgraded'],
+    ['bar through it', 'marked for removal'],
+    ['gold ring', 'shield above full health'],
+    ['reddish tiles', 'a turret reaches them'],
+    ['lower half, upper half', 'player 1, player 2'],
   ],
 
   size: () => [SIZE, SIZE],
+  things: (scene) => everyone(scene).map(({ unit }) => [unit.at[0], SIZE - 1 - unit.at[1]]),
   place: (x, y) => [x, SIZE - 1 - y],
   cellName: (x, y) => (inArena(x, SIZE - 1 - y) ? `${x}, ${SIZE - 1 - y}` : 'outside the arena'),
   rowName: (y) => `${SIZE - 1 - y}`,
@@ -74,6 +78,7 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
   draw(pen, shot) {
     arena(pen)
     const events = eventsOf(shot)
+    if (shot.layers.has('ranges')) covered(pen, shot)
     if (shot.layers.has('heat')) heat(pen, shot)
     if (shot.layers.has('paths')) ways(pen, shot)
     ranges(pen, shot)
@@ -86,6 +91,8 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
       if (!removed) gone(pen, at, unit.player, shot.t)
     }
     for (const { at, damage, unit } of events.breach) breach(pen, at, damage, unit.player, shot.t)
+    if (shot.layers.has('captions')) captions(pen, shot)
+    corners(pen, shot)
   },
 
   tell(step, name) {
@@ -98,13 +105,13 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
       const sent = counted(made.filter((kind) => KINDS.indexOf(kind) >= 3))
       const upgrades = spawned.filter(({ what }) => what === 'upgrade').length
       const removals = spawned.filter(({ what }) => what === 'removal').length
-      if (sent) told.push({ text: `${name(player)} sends ${sent}`, seat: player, weight: 1 })
+      if (sent) told.push({ text: `${name(player)} sends ${sent}`, seat: player, weight: 1, kind: 'move' })
       const work = [
         built && `builds ${built}`,
         upgrades && `upgrades ${upgrades}`,
         removals && `marks ${removals} for removal`,
       ].filter(Boolean)
-      if (work.length > 0) told.push({ text: `${name(player)} ${work.join(', ')}`, seat: player, weight: 0 })
+      if (work.length > 0) told.push({ text: `${name(player)} ${work.join(', ')}`, seat: player, weight: 0, kind: 'birth' })
     }
     for (const player of [1, 2]) {
       const breaches = events.flatMap(({ breach }) => breach.filter(({ unit }) => unit.player === player))
@@ -115,23 +122,76 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
           text: `${name(player)} breaches ${times} for ${+damage.toFixed(1)}`,
           seat: player,
           weight: damage >= 3 ? 3 : 2,
+          kind: 'door',
           at: cell(breaches[0]!.at),
         })
       }
       const blasts = events.flatMap(({ self_destruct: blast }) => blast.filter(({ unit }) => unit.player === player))
       if (blasts.length > 0) {
-        told.push({ text: `${blasts.length} of ${name(player)}’s units blow themselves up`, seat: player, weight: 1 })
+        told.push({ text: `${blasts.length} of ${name(player)}’s units blow themselves up`, seat: player, weight: 1, kind: 'hit' })
       }
       const dead = events.flatMap(({ death }) => death.filter(({ unit, removed }) => unit.player === player && !removed))
       const lost = counted(dead.map(({ unit }) => unit.kind).filter((kind) => KINDS.indexOf(kind) < 3))
       const fallen = counted(dead.map(({ unit }) => unit.kind).filter((kind) => KINDS.indexOf(kind) >= 3))
       const enemy = player === 1 ? 2 : 1
-      if (lost) told.push({ text: `${name(player)} loses ${lost}`, seat: enemy, weight: lost.includes(',') ? 2 : 1 })
-      if (fallen) told.push({ text: `${fallen} of ${name(player)} fall`, seat: enemy, weight: 0 })
+      if (lost) told.push({ text: `${name(player)} loses ${lost}`, seat: enemy, weight: lost.includes(',') ? 2 : 1, kind: 'death' })
+      if (fallen) told.push({ text: `${fallen} of ${name(player)} fall`, seat: enemy, weight: 0, kind: 'death' })
     }
     const over = step.events.find((event) => 'over' in event)
     if (over) told.push({ text: 'the match is over', weight: 3 })
     return told
+  },
+
+  orders(_step, answer) {
+    return (answer.text ?? '').split('\n').flatMap((line, at) => {
+      let list: unknown
+      try {
+        list = JSON.parse(line)
+      } catch {
+        return []
+      }
+      if (!Array.isArray(list)) return []
+      // Equal orders are one row.
+      const rows: { order: Order; key: string; times: number }[] = []
+      ;(list as [string, number, number][]).forEach(([what, x, y], index) => {
+        const key = `${what} ${x} ${y}`
+        const last = rows.at(-1)
+        if (last?.key === key) return void last.times++
+        rows.push({ key, times: 1, order: { index: at * 10_000 + index, name: at === 0 ? 'build' : 'deploy', text: `${what} (${x}, ${y})` } })
+      })
+      return rows.map(({ order, times }) => ({ ...order, effect: times > 1 ? `${times} of them` : '' }))
+    })
+  },
+
+  life(step, id) {
+    const number = id.split(' ')[1] ?? ''
+    const own = (one: { id: number }) => `${one.id}` === number
+    const found: Moment[] = []
+    let [taken, hits, moved] = [0, 0, undefined as Tile | undefined]
+    for (const { events } of step.parts) {
+      for (const { at, id } of events.spawn.filter(own)) void id, found.push({ text: `made at ${at.join(', ')}`, kind: 'birth' })
+      for (const { to, unit } of events.moves) if (own(unit)) moved = to
+      for (const { attacker } of events.attack) if (own(attacker)) hits++
+      for (const { amount, unit } of events.damage) if (own(unit)) taken += amount
+      for (const { at, unit, damage } of events.breach) if (own(unit)) found.push({ text: `breaches at ${at.join(', ')} for ${+damage.toFixed(1)}`, kind: 'door' })
+      for (const { at, unit } of events.self_destruct) if (own(unit)) found.push({ text: `blows itself up at ${at.join(', ')}`, kind: 'hit' })
+      for (const { at, unit, removed } of events.death) if (own(unit)) found.push({ text: removed ? 'removed' : `falls at ${at.join(', ')}`, kind: 'death' })
+    }
+    if (moved) found.unshift({ text: `goes to ${moved.join(', ')}`, kind: 'move' })
+    if (hits > 0) found.push({ text: `attacks ${hits} ${hits === 1 ? 'time' : 'times'}`, kind: 'hit' })
+    if (taken > 0) found.push({ text: `loses ${+taken.toFixed(1)} health`, kind: 'warning' })
+    return found
+  },
+
+  reach(scene, id, head) {
+    const found = everyone(scene).find(({ unit }) => `unit ${unit.id}` === id)
+    return found && { steps: [], hits: within(found.unit.at, formOf(head, found.kind, upgradedIn(scene, found)).attackRange ?? 0) }
+  },
+
+  threats(scene, x, y, head) {
+    return everyone(scene)
+      .filter((found) => within(found.unit.at, formOf(head, found.kind, upgradedIn(scene, found)).attackRange ?? 0).some(([a, b]) => a === x && b === y))
+      .map(({ unit, kind, player }) => ({ seat: player, id: `unit ${unit.id}`, name: `${KINDS[kind]!.toLowerCase()} ${unit.at.join(', ')}` }))
   },
 
   inspect(scene, x, y, head) {
@@ -204,6 +264,22 @@ function formOf(head: Head, kind: number, upgraded: boolean): Record<string, num
   return upgraded ? { ...info, ...info.upgrade } : info
 }
 
+function upgradedIn(scene: Scene | Frame, { unit, player }: Found): boolean {
+  return listsOf(scene)[player - 1]!.upgrades.some(({ id }) => id === unit.id)
+}
+
+/** The cells on the screen whose tiles are within a range of a tile. */
+function within([x, y]: Tile, range: number): [number, number][] {
+  const cells: [number, number][] = []
+  if (range <= 0) return cells
+  for (let row = Math.ceil(y - range); row <= y + range; row++) {
+    for (let column = Math.ceil(x - range); column <= x + range; column++) {
+      if (Math.hypot(column - x, row - y) <= range && inArena(column, row)) cells.push([column, SIZE - 1 - row])
+    }
+  }
+  return cells
+}
+
 function counted(kinds: string[]): string {
   const counts = new Map<string, number>()
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
@@ -222,22 +298,54 @@ function inArena(x: number, y: number): boolean {
 }
 
 function arena(pen: Pen): void {
-  const { ink } = pen
+  const { ctx, ink } = pen
   const half = SIZE / 2
+  const edge = new Path2D()
   for (let y = 0; y < SIZE; y++) {
     const reach = y < half ? y + 1 : SIZE - y
-    const base = y < half ? pen.seat(1) : pen.seat(2)
-    pen.rect(half - reach, SIZE - 1 - y, reach * 2, 1, mix(ink.ground, base, ink.dark ? 0.07 : 0.06))
-  }
-  for (let y = 0; y < SIZE; y++) {
-    const reach = y < half ? y + 1 : SIZE - y
-    for (let x = half - reach; x <= half + reach; x++) {
-      pen.line([[x, SIZE - 1 - y], [x, SIZE - y]], ink.grid, pen.px(0.7))
+    const above = y + 1 < SIZE ? (y + 1 < half ? y + 2 : SIZE - y - 1) : 0
+    const top = SIZE - 1 - y
+    for (let x = half - reach; x < half + reach; x++) {
+      pen.rect(x, top, 1.01, 1.01, y < half ? ((x + y) % 2 ? ink.ground2 : ink.ground) : mix((x + y) % 2 ? ink.ground2 : ink.ground, ink.grid, 0.35))
     }
-    pen.line([[half - reach, SIZE - 1 - y], [half + reach, SIZE - 1 - y]], ink.grid, pen.px(0.7))
-    pen.line([[half - reach, SIZE - y], [half + reach, SIZE - y]], ink.grid, pen.px(0.7))
+    // The rim, in steps.
+    for (const x of [half - reach, half + reach]) (edge.moveTo(x, top), edge.lineTo(x, top + 1))
+    const [wide, narrow] = [Math.max(reach, above), Math.min(reach, above)]
+    for (const side of [-1, 1]) (edge.moveTo(half + side * narrow, top), edge.lineTo(half + side * wide, top))
   }
-  pen.line([[0, half], [SIZE, half]], ink.faint, pen.px(1.2))
+  edge.moveTo(half - 1, SIZE)
+  edge.lineTo(half + 1, SIZE)
+  ctx.strokeStyle = ink.wallEdge
+  ctx.lineWidth = pen.px(1.5)
+  ctx.stroke(edge)
+  pen.line([[0, half], [SIZE, half]], ink.text, pen.px(1.2), [pen.px(6), pen.px(5)])
+}
+
+const reached = new WeakMap<object, Set<string>[]>()
+
+/** The tiles that the turrets of each side reach. */
+function coveredBy(scene: Scene | Frame, head: Head): Set<string>[] {
+  const lists = listsOf(scene)
+  let known = reached.get(lists)
+  if (!known) {
+    known = lists.map(() => new Set<string>())
+    for (const found of everyone(scene)) {
+      if (found.kind !== 2) continue
+      for (const cell of within(found.unit.at, formOf(head, 2, upgradedIn(scene, found)).attackRange ?? 0)) known[found.player - 1]!.add(`${cell}`)
+    }
+    reached.set(lists, known)
+  }
+  return known
+}
+
+/** What turrets reach, faintly. */
+function covered(pen: Pen, { scene, head }: Shot<Scene | Frame, Frame>): void {
+  const sides = coveredBy(scene, head)
+  const shade = pen.ink.bad + (pen.ink.dark ? '2a' : '1c')
+  for (const key of new Set(sides.flatMap((side) => [...side]))) {
+    const [x, y] = key.split(',').map(Number) as Tile
+    pen.rect(x, y, 1, 1, shade)
+  }
 }
 
 function heat(pen: Pen, { step, part, scene }: Shot<Scene | Frame, Frame>): void {
@@ -261,38 +369,45 @@ function ways(pen: Pen, { step, part, scene }: Shot<Scene | Frame, Frame>): void
   if (!step) return
   const until = isFrame(scene) ? part + 1 : step.parts.length
   const drawn = new Set<string>()
-  pen.faded(0.55, () => {
-    for (let at = 0; at < until; at++) {
-      for (const { from, to, unit } of step.parts[at]!.events.moves) {
-        // Units on the same way are one line, a little beside that of the enemy.
-        const key = `${from},${to},${unit.player}`
-        if (drawn.has(key)) continue
-        drawn.add(key)
-        const shift = unit.player === 1 ? -0.08 : 0.08
-        const [a, b] = [cell(from), cell(to)]
-        pen.line([[a[0] + shift, a[1] + shift], [b[0] + shift, b[1] + shift]], pen.seat(unit.player), 0.09)
-      }
-    }
-  })
-}
-
-function ranges(pen: Pen, shot: Shot<Scene | Frame, Frame>): void {
-  const all = shot.layers.has('ranges')
-  if (!all && !shot.selected) return
-  for (const found of everyone(shot.scene)) {
-    if (!all && shot.selected !== `unit ${found.unit.id}`) continue
-    const upgraded = listsOf(shot.scene)[found.player - 1]!.upgrades.some(({ id }) => id === found.unit.id)
-    const form = formOf(shot.head, found.kind, upgraded)
-    const [x, y] = cell(found.unit.at)
-    for (const [reach, colour] of [[form.attackRange, pen.seat(found.player)], [form.shieldRange, pen.ink.gold]] as const) {
-      if (!reach) continue
-      pen.faded(all ? 0.05 : 0.14, () => pen.disc(x, y, reach, colour))
-      pen.disc(x, y, reach, undefined, colour, pen.px(all ? 0.6 : 1.5))
+  for (let at = 0; at < until; at++) {
+    for (const { from, to, unit } of step.parts[at]!.events.moves) {
+      // Units on the same way are one line of dots, a little beside that of the enemy.
+      const key = `${from},${to},${unit.player}`
+      if (drawn.has(key)) continue
+      drawn.add(key)
+      const shift = unit.player === 1 ? -0.1 : 0.1
+      const [a, b] = [cell(from), cell(to)]
+      const line: Tile[] = [[a[0] + shift, a[1] + shift], [b[0] + shift, b[1] + shift]]
+      pen.line(line, pen.ink.ground, 0.26)
+      pen.line(line, pen.seat(unit.player), 0.16, [0.01, 0.32])
     }
   }
 }
 
+/** How far the selected unit hits or shields. */
+function ranges(pen: Pen, { scene, selected, head }: Shot<Scene | Frame, Frame>): void {
+  const found = everyone(scene).find(({ unit }) => selected === `unit ${unit.id}`)
+  if (!found) return
+  const form = formOf(head, found.kind, upgradedIn(scene, found))
+  const [x, y] = cell(found.unit.at)
+  for (const [reach, colour] of [[form.attackRange, pen.seat(found.player)], [form.shieldRange, pen.ink.gold]] as const) {
+    if (!reach) continue
+    pen.faded(0.14, () => pen.disc(x, y, reach, colour))
+    pen.disc(x, y, reach, undefined, colour, pen.px(1.5))
+  }
+}
+
+const FIGURES = [
+  'M2 3.500h9.300v5H2zM12.700 3.500H22v5h-9.300zM2 9.800h4.500v4.600H2zM7.900 9.800h8.200v4.600H7.900zM17.500 9.800H22v4.600h-4.500zM2 15.700h9.300v5H2zM12.700 15.700H22v5h-9.300z',
+  'M12 1a5.500 5.500 0 0 1 3.300 9.900L20.500 23h-17L8.700 10.900A5.500 5.500 0 0 1 12 1zM12 4.200a2.300 2.300 0 1 0 0 4.600 2.300 2.300 0 0 0 0-4.600z',
+  'M3 2h4.500v3h2.600V2h3.800v3h2.600V2H21v7.500l-3 2.300v6.400l3 2V23H3v-2.800l3-2v-6.400L3 9.500z',
+  'M12 2l8 19-8-5-8 5z',
+  'M6 3h12l4 7-4 11H6L2 10z',
+  'M9 2h6v7h7v6h-7v7H9v-7H2V9h7z',
+]
+
 function structures(pen: Pen, shot: Shot<Scene | Frame, Frame>, lists: Lists, player: number): void {
+  const { ink } = pen
   const colour = pen.seat(player)
   const upgraded = new Set(lists.upgrades.map(({ id }) => id))
   for (let kind = 0; kind < 3; kind++) {
@@ -300,30 +415,28 @@ function structures(pen: Pen, shot: Shot<Scene | Frame, Frame>, lists: Lists, pl
       const [x, y] = cell(unit.at)
       const full = formOf(shot.head, kind, upgraded.has(unit.id)).startHealth ?? 60
       const share = Math.max(0, Math.min(unit.health / full, 1))
-      const body = mix(pen.ink.ground, colour, 0.25 + 0.65 * share)
-      if (kind === 0) {
-        pen.rect(x - 0.42, y - 0.42, 0.84, 0.84, body, 0.14)
-        pen.frame(x - 0.42, y - 0.42, 0.84, 0.84, colour, 0.08, 0.14)
-      } else if (kind === 1) {
-        pen.shape(ring(x, y, 0.45, 6), body, colour, 0.08)
-        pen.line([[x - 0.2, y], [x + 0.2, y]], pen.ink.text, 0.1)
-        pen.line([[x, y - 0.2], [x, y + 0.2]], pen.ink.text, 0.1)
-      } else {
-        pen.disc(x, y, 0.42, body, colour, 0.08)
-        const up = player === 1 ? -1 : 1
-        pen.line([[x, y], [x, y + 0.38 * up]], pen.ink.text, 0.14)
-        pen.disc(x, y, 0.14, pen.ink.text)
-      }
-      if (upgraded.has(unit.id)) pen.shape([[x + 0.5, y - 0.5], [x + 0.5, y - 0.1], [x + 0.1, y - 0.5]], pen.ink.gold)
-      if (share < 0.995) pen.bar(x - 0.4, y + 0.36, 0.8, 0.12, share, share < 0.35 ? pen.ink.bad : pen.ink.good)
-      if (shot.selected === `unit ${unit.id}`) pen.disc(x, y, 0.6, undefined, pen.ink.text, pen.px(2))
+      pen.figure(FIGURES[kind]!, x, y, 0.8, colour, ink.contrast ? ink.text : ink.ground, pen.px(ink.contrast ? 3 : 2))
+      if (upgraded.has(unit.id)) chevron(pen, x, y - 0.5)
+      if (share < 0.995) pen.health(x, y + 0.38, 0.8, 0.12, share)
+      if (shot.selected === `unit ${unit.id}`) pen.corners(x, y, 1.16)
     }
   }
   for (const { at } of lists.removals) {
     const [x, y] = cell(at)
-    pen.line([[x - 0.36, y - 0.36], [x + 0.36, y + 0.36]], pen.ink.bad, 0.12)
-    pen.line([[x + 0.36, y - 0.36], [x - 0.36, y + 0.36]], pen.ink.bad, 0.12)
+    pen.ctx.save()
+    pen.ctx.setLineDash([pen.px(3), pen.px(2)])
+    pen.frame(x - 0.47, y - 0.47, 0.94, 0.94, ink.text, pen.px(1.2))
+    pen.ctx.restore()
+    pen.line([[x - 0.38, y - 0.38], [x + 0.38, y + 0.38]], ink.ground, 0.2)
+    pen.line([[x - 0.38, y - 0.38], [x + 0.38, y + 0.38]], ink.bad, 0.1)
   }
+}
+
+/** The sign of what is upgraded. */
+function chevron(pen: Pen, x: number, y: number): void {
+  const points: Tile[] = [[x - 0.3, y + 0.1], [x, y - 0.1], [x + 0.3, y + 0.1]]
+  pen.line(points, pen.ink.ground, 0.22)
+  pen.line(points, pen.ink.text, 0.11)
 }
 
 /** Mobile units: those of a kind that share a tile are one picture with their number. */
@@ -348,30 +461,16 @@ function mobiles(pen: Pen, shot: Shot<Scene | Frame, Frame>): void {
   for (const { kind, player, from, to, units } of groups.values()) {
     const [a, b] = [cell(from), cell(to)]
     const [x, y] = [a[0] + (b[0] - a[0]) * shot.t, a[1] + (b[1] - a[1]) * shot.t]
-    const colour = pen.seat(player)
-    const edge = pen.ink.dark ? '#ffffff' : '#10141a'
-    const up = player === 1 ? -1 : 1
     const full = formOf(shot.head, kind, false).startHealth ?? 20
     const health = units.reduce((sum, unit) => sum + unit.health, 0) / units.length
-    const tip = (size: number, dx: number, dy: number): Tile[] => [
-      [x + dx, y + dy + size * up],
-      [x + dx + size * 0.8, y + dy - size * 0.8 * up],
-      [x + dx - size * 0.8, y + dy - size * 0.8 * up],
-    ]
-    if (kind === 3) {
-      pen.shape(tip(0.38, 0, 0), colour, edge, 0.06)
-    } else if (kind === 4) {
-      pen.shape(tip(0.34, 0, -0.16 * up), colour, edge, 0.06)
-      pen.shape(tip(0.34, 0, 0.14 * up), colour, edge, 0.06)
-    } else {
-      pen.shape([[x, y - 0.46], [x + 0.32, y], [x, y + 0.46], [x - 0.32, y]], colour, edge, 0.06)
-    }
-    if (health > full + 0.01) pen.disc(x, y, 0.5, undefined, pen.ink.gold, 0.06)
-    if (health < full - 0.01) pen.bar(x - 0.4, y + 0.42, 0.8, 0.12, health / full, health < full / 3 ? pen.ink.bad : pen.ink.good)
+    pen.plate(player, x, y, player === 2 ? 0.9 : 0.98, FIGURES[kind])
+    if (health > full + 0.01) pen.disc(x, y, 0.6, undefined, pen.ink.gold, 0.08)
+    if (health < full - 0.01) pen.health(x, y + 0.46, 0.8, 0.12, health / full)
     if (units.length > 1) {
-      pen.text(`${units.length}`, x + 0.46, y - 0.44, { size: 0.6, weight: 800, colour: pen.ink.text, halo: pen.ink.ground })
+      pen.disc(x + 0.46, y - 0.44, 0.36, pen.ink.text, pen.ink.ground, pen.px(1.5))
+      pen.text(`${units.length}`, x + 0.46, y - 0.42, { size: 0.46, weight: 700, colour: pen.ink.ground })
     }
-    if (units.some(({ id }) => shot.selected === `unit ${id}`)) pen.disc(x, y, 0.66, undefined, pen.ink.text, pen.px(2))
+    if (units.some(({ id }) => shot.selected === `unit ${id}`)) pen.corners(x, y, 1.3)
   }
 }
 
@@ -383,12 +482,12 @@ function shield(pen: Pen, from: Tile, to: Tile, amount: number, t: number): void
 function beam(pen: Pen, { from, to, attacker }: Events['attack'][number], t: number): void {
   pen.faded(0.9 - 0.35 * t, () => pen.line([cell(from), cell(to)], pen.seat(attacker.player), pen.px(1.8)))
   const [x, y] = cell(to)
-  pen.disc(x, y, 0.12, '#ffd84d')
+  pen.disc(x, y, 0.13, pen.ink.gold, pen.ink.ground, pen.px(1))
 }
 
 function blast(pen: Pen, at: Tile, tiles: Tile[], player: number, t: number): void {
   const [x, y] = cell(at)
-  pen.faded(0.5, () => tiles.forEach(([column, row]) => pen.rect(column, SIZE - 1 - row, 1, 1, '#ffb02e')))
+  pen.faded(0.5, () => tiles.forEach(([column, row]) => pen.rect(column, SIZE - 1 - row, 1, 1, pen.ink.fire)))
   pen.disc(x, y, 0.4 + 1.1 * t, undefined, pen.seat(player), 0.14)
 }
 
@@ -399,13 +498,56 @@ function gone(pen: Pen, at: Tile, player: number, t: number): void {
 
 function breach(pen: Pen, at: Tile, damage: number, player: number, t: number): void {
   const [x, y] = cell(at)
-  pen.disc(x, y, 0.5 + 0.5 * t, undefined, pen.seat(player), 0.16)
-  pen.text(`−${+damage.toFixed(1)}`, x, y - 0.9 * t, { size: 0.9, weight: 800, colour: pen.ink.bad, halo: pen.ink.ground })
+  pen.disc(x, y, 0.5 + 0.3 * t, undefined, pen.seat(player), 0.16)
+  pen.text(`−${+damage.toFixed(1)}`, x, y - 0.9 * t, { size: 0.9, weight: 700, colour: pen.ink.bad, halo: pen.ink.ground })
 }
 
-function ring(x: number, y: number, r: number, corners: number): Tile[] {
-  return Array.from({ length: corners }, (_, at) => {
-    const angle = (at / corners) * Math.PI * 2 + Math.PI / 6
-    return [x + Math.cos(angle) * r, y + Math.sin(angle) * r]
+/** Where units got through and where they fell, in words, on the board at the end of a turn. */
+function captions(pen: Pen, { step, scene }: Shot<Scene | Frame, Frame>): void {
+  if (!step || isFrame(scene)) return
+  const { ink } = pen
+  const size = Math.max(0.5, pen.px(12))
+  const through = new Map<string, { at: Tile; count: number; damage: number; player: number }>()
+  const fallen = new Map<string, { at: Tile; count: number; kind: string; player: number }>()
+  for (const { events } of step.parts) {
+    for (const { at, damage, unit } of events.breach) {
+      const one = through.get(`${at}`) ?? { at, count: 0, damage: 0, player: unit.player }
+      through.set(`${at}`, { ...one, count: one.count + 1, damage: one.damage + damage })
+    }
+    for (const { at, unit, removed } of events.death) {
+      if (removed || KINDS.indexOf(unit.kind) < 3) continue
+      const one = fallen.get(`${at}`) ?? { at, count: 0, kind: unit.kind.toLowerCase(), player: unit.player }
+      fallen.set(`${at}`, { ...one, count: one.count + 1 })
+    }
+  }
+  // Units that got through leave the board as well.
+  for (const key of through.keys()) fallen.delete(key)
+  for (const { at, count, kind } of [...fallen.values()].sort((a, b) => b.count - a.count).slice(0, 4)) {
+    const [x, y] = cell(at)
+    for (const [colour, width] of [[ink.ground, 0.3], [ink.bad, 0.16]] as const) {
+      pen.line([[x - 0.28, y - 0.28], [x + 0.28, y + 0.28]], colour, width)
+      pen.line([[x + 0.28, y - 0.28], [x - 0.28, y + 0.28]], colour, width)
+    }
+    pen.text(`−${count} ${kind}${count > 1 ? 's' : ''}`, x - 0.5, y, { size, align: 'right', weight: 600, halo: ink.ground })
+  }
+  for (const { at, count, damage, player } of through.values()) {
+    const [x, y] = cell(at)
+    pen.disc(x, y, 0.62, undefined, pen.seat(player), 0.14)
+    pen.bubble(`${count} through, −${+damage.toFixed(1)} health`, x, y, SIZE)
+  }
+}
+
+/** Health and points of each side in the corners of the diamond. */
+function corners(pen: Pen, { scene, head }: Shot<Scene | Frame, Frame>): void {
+  const { ink } = pen
+  const whole = head.rules?.resources?.startingHP ?? 30
+  statsOf(scene).forEach(({ hp, sp, mp }, at) => {
+    const size = Math.max(1.5, pen.px(20))
+    const small = Math.max(0.55, pen.px(11))
+    const top = at === 0 ? SIZE - size - small * 3.2 : 0.3
+    pen.plate(at + 1, 0.6, top + size * 0.5, size * 0.55)
+    pen.text(`${+Math.max(hp, 0).toFixed(1)}`, 1.2 + size * 0.1, top + size * 0.52, { size, weight: 650, align: 'left' })
+    pen.bar(0.2, top + size * 1.08, 6, 0.32, Math.max(hp, 0) / whole, pen.seat(at + 1))
+    pen.text(`SP ${sp.toFixed(1)} · MP ${mp.toFixed(1)}`, 0.2, top + size * 1.08 + 0.5 + small, { size: small, weight: 400, align: 'left', colour: ink.faint })
   })
 }

@@ -1,10 +1,15 @@
-// Colours of the boards, for light and dark ground. Seats as in the terminal: orange, blue, green,
-// magenta, and so on; told apart by the colour-blind, and each seat also has a mark of its own.
+// Colours of the boards: those of `tokens.css`, for light and dark ground and for high contrast.
+
+import sheet from '../tokens.css?raw'
 
 export interface Ink {
   dark: boolean
+  /** Whether plates have a line round them. */
+  contrast: boolean
   /** Around the board. */
   paper: string
+  /** What floats over the board. */
+  raised: string
   /** The board's cells. */
   ground: string
   /** Every other cell. */
@@ -17,46 +22,64 @@ export interface Ink {
   bad: string
   good: string
   gold: string
+  fire: string
+  water: string
+  link: string
+  live: string
   neutral: string
+  /** What nobody sees. */
   veil: string
+  /** A figure on the plate of a seat. */
+  figure: string
   seats: string[]
 }
 
-export const light: Ink = {
-  dark: false,
-  paper: '#f4f5f7',
-  ground: '#ffffff',
-  ground2: '#f7f8fa',
-  grid: '#dfe3e8',
-  wall: '#5d6673',
-  wallEdge: '#454d59',
-  text: '#1b2029',
-  faint: '#667080',
-  bad: '#c8281e',
-  good: '#1d8348',
-  gold: '#b7860b',
-  neutral: '#8a93a1',
-  veil: '#c3c8d1',
-  seats: ['#d9660a', '#1769d2', '#21893f', '#a63fae', '#8d6b00', '#007f8c', '#c93a52', '#5b56c9', '#6b7280'],
+/** How many seats have a colour and a shape of their own. */
+export const SEATS = 9
+
+/** The colours of the tokens by name, for one ground. */
+function named(dark: boolean, contrast: boolean): Map<string, string> {
+  const [plain = '', more = ''] = sheet.split('@media')
+  const found = new Map<string, string>()
+  for (const part of contrast ? [plain, more] : [plain]) {
+    for (const [, name, light, night] of part.matchAll(/--([\w-]+):\s*light-dark\((#\w{6}),\s*(#\w{6})\)/g)) found.set(name!, dark ? night! : light!)
+  }
+  return found
 }
 
-export const dark: Ink = {
-  dark: true,
-  paper: '#12151b',
-  ground: '#1d222b',
-  ground2: '#20262f',
-  grid: '#2d3440',
-  wall: '#59636f',
-  wallEdge: '#75808d',
-  text: '#e9edf3',
-  faint: '#9aa5b4',
-  bad: '#ff6b5e',
-  good: '#4fc97e',
-  gold: '#e6bd4a',
-  neutral: '#8f99a8',
-  veil: '#0b0d11',
-  seats: ['#ff9440', '#58a6ff', '#57c97a', '#d685de', '#d9b23c', '#3fc3cf', '#ff7d8f', '#a39dff', '#a7b0bd'],
+function ink(dark: boolean, contrast: boolean): Ink {
+  const tokens = named(dark, contrast)
+  const of = (name: string) => tokens.get(name)!
+  return {
+    dark,
+    contrast,
+    paper: of('paper'),
+    raised: of('raised'),
+    ground: of('floor'),
+    ground2: of('floor-odd'),
+    grid: of('line'),
+    wall: of('wall'),
+    wallEdge: of('wall-line'),
+    text: of('text'),
+    faint: of('faint'),
+    bad: of('bad'),
+    good: of('good'),
+    gold: of('gold'),
+    fire: of('fire'),
+    water: of('water'),
+    link: of('link'),
+    live: of('live'),
+    neutral: of('edge'),
+    veil: of('unseen'),
+    figure: of('figure'),
+    seats: Array.from({ length: SEATS }, (_, at) => of(`seat-${at + 1}`)),
+  }
 }
+
+export const light = ink(false, false)
+export const dark = ink(true, false)
+export const lightContrast = ink(false, true)
+export const darkContrast = ink(true, true)
 
 /** The colour of a seat, from 1. */
 export function seatColour(ink: Ink, seat: number): string {

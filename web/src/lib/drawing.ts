@@ -93,6 +93,28 @@ export interface Told {
   weight: 0 | 1 | 2 | 3
   /** Where, to point at. */
   at?: [number, number] | undefined
+  /** What kind of thing, for the sign before it. */
+  kind?: 'death' | 'hit' | 'move' | 'gain' | 'birth' | 'door' | 'warning' | undefined
+}
+
+/** One order of an answer as it is told: for whom, what, and what came of it. */
+export interface Order {
+  /** Which entry of the list, from 0: the number that a rejection names. */
+  index: number
+  /** The id of who was told to do it, as cards have it; none where it is the whole side. */
+  who?: string | undefined
+  /** A short name of who. */
+  name: string
+  /** The order itself. */
+  text: string
+  /** What came of it, in two or three words; empty when nothing worth telling. */
+  effect?: string | undefined
+}
+
+/** What happened to a thing in a step, for its history. */
+export interface Moment {
+  text: string
+  kind?: Told['kind']
 }
 
 /** A thing on the board with its values. */
@@ -103,6 +125,16 @@ export interface Card {
   /** The middle of it, in cells. */
   at: [number, number]
   fields: [string, string][]
+  /** What it is about to do with whom: a name, and the ids of others. */
+  others?: [string, string[]][]
+}
+
+/** Cells that are shaded round what is selected. */
+export interface Reach {
+  /** Cells it can go to. */
+  steps: [number, number][]
+  /** Cells it can hit from where it stands. */
+  hits: [number, number][]
 }
 
 /** A number of a seat as a share of something. */
@@ -130,6 +162,14 @@ export interface Drawing<S = unknown, P = unknown> {
   game: string
   /** The size of the board in cells. */
   size(scene: S): [number, number]
+  /** The part of the board that is shown, in cells, where its outermost ones are nothing but wall: x, y, width, height. */
+  frame?(scene: S): [number, number, number, number]
+  /** The board on which a step's events are shown, where the step's own scene is already another one. */
+  lastBoard?(step: Step<S, P>): S | undefined
+  /** The cells of all that stands on the board, for the keyboard and for the corner that is empty. */
+  things?(scene: S): [number, number][]
+  /** The cells in which a step's worth seeing happened, for the loupe; empty for none. */
+  scenes?(shot: Shot<S, P>): [number, number][]
   /** Draws the board in cells: (0, 0) is the upper left corner of the first. */
   draw(pen: Pen, shot: Shot<S, P>): void
   /** The game's own score of each seat. */
@@ -152,6 +192,14 @@ export interface Drawing<S = unknown, P = unknown> {
   partName?(step: Step<S, P>, part: number): string
   /** What happened in a step, in words. `name` gives a seat's label. */
   tell(step: Step<S, P>, name: (seat: Seat) => string): Told[]
+  /** The orders of an answer one by one; where it is left out, the answer is shown as it is. */
+  orders?(step: Step<S, P>, answer: Answer): Order[]
+  /** What happened to a thing in a step; empty when nothing did. */
+  life?(step: Step<S, P>, id: string): Moment[]
+  /** What a thing can reach and hit now. */
+  reach?(scene: S, id: string, head: Head): Reach | undefined
+  /** The ids of those who can hit a cell in their next turn, by the seat they belong to. */
+  threats?(scene: S, x: number, y: number, head: Head): { seat: Seat; id: string; name: string }[]
   /** The thing at a place, in cells with fractions. */
   inspect(scene: S, x: number, y: number, head: Head): Card | undefined
   /** The thing with this id, wherever it is now. */

@@ -168,6 +168,17 @@ async function opened(source: Source): Promise<{ head: Head; steps: StepSource }
   return Served.open(source)
 }
 
+/** The words of a rule, from whoever serves this page; none where nobody does. */
+export async function rule(game: string, id: string): Promise<string | undefined> {
+  if (isAlone() || location.protocol === 'file:') return undefined
+  try {
+    const answer = await fetch(`api/rule?game=${encodeURIComponent(game)}&id=${encodeURIComponent(id)}`, { headers: key.header() })
+    return answer.ok ? await answer.text() : undefined
+  } catch {
+    return undefined
+  }
+}
+
 interface Asking {
   method?: string
   headers?: Record<string, string>

@@ -44,6 +44,14 @@ export class Player {
     this.layers = new Set(stream.drawing.layers?.filter(({ on }) => on).map(({ id }) => id))
   }
 
+  /** Height by width of the board, with room for its coordinates. */
+  get ratio(): number {
+    const { drawing, start } = this.stream
+    const frame = drawing.frame?.(start)
+    if (frame) return frame[3] / frame[2]
+    const [width, height] = drawing.size(start)
+    return (height + 1.3) / (width + 1.3)
+  }
   get count(): number {
     void this.version
     return this.stream.frames.length
@@ -62,8 +70,13 @@ export class Player {
     void this.version
     return this.stream.sceneAt(this.at)
   }
+  /** The scene that is drawn: that of the picture, but where its events belong to a board that is gone by then. */
+  get board(): unknown {
+    const { step, stream } = this
+    return (step && stream.drawing.lastBoard?.(step)) ?? this.scene
+  }
   get card(): Card | undefined {
-    return this.selected === null ? undefined : this.stream.drawing.find(this.scene, this.selected, this.stream.head)
+    return this.selected === null ? undefined : this.stream.drawing.find(this.board, this.selected, this.stream.head)
   }
   get turningPoints(): TurningPoint[] {
     return this.why().points
@@ -93,7 +106,7 @@ export class Player {
     const part = stream.frames[at]?.part ?? 0
     const before = at === 0 ? stream.start : stream.sceneAt(at - 1)
     const { layers, eyes, selected } = this
-    return { head: stream.head, scene: stream.sceneAt(at), before, step, part, t: this.t, layers, eyes, selected }
+    return { head: stream.head, scene: this.board, before, step, part, t: this.t, layers, eyes, selected }
   }
 
   /** Milliseconds from one picture to the next while playing. */

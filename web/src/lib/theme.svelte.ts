@@ -1,10 +1,11 @@
 // Light or dark: as the system has it, until the user says otherwise.
 
-import { dark, light, type Ink } from './colour'
+import { dark, darkContrast, light, lightContrast, type Ink } from './colour'
 
 export type Choice = 'auto' | 'light' | 'dark'
 
 const system = matchMedia('(prefers-color-scheme: dark)')
+const more = matchMedia('(prefers-contrast: more)')
 const stored = (): Choice => {
   try {
     const value = localStorage.getItem('agon-theme')
@@ -17,15 +18,19 @@ const stored = (): Choice => {
 class Theme {
   choice = $state<Choice>(stored())
   private system = $state(system.matches)
+  /** Whether more contrast is asked for. */
+  contrast = $state(more.matches)
 
   constructor() {
     system.addEventListener('change', ({ matches }) => (this.system = matches))
+    more.addEventListener('change', ({ matches }) => (this.contrast = matches))
   }
 
   get dark(): boolean {
     return this.choice === 'auto' ? this.system : this.choice === 'dark'
   }
   get ink(): Ink {
+    if (this.contrast) return this.dark ? darkContrast : lightContrast
     return this.dark ? dark : light
   }
   next(): void {

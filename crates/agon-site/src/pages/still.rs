@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-/// The style sheet.
-const STYLE: &str = include_str!("style.css");
+/// The style sheet: first the colours, which the viewer has as well.
+const STYLE: &str = concat!(include_str!("../../../../web/src/tokens.css"), include_str!("style.css"));
 
 /// The script of pages that are live.
 const LIVE: &str = include_str!("live.js");
