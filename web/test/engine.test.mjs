@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { GAMES, KEY, Stage, whole } from './stage.mjs'
+import { close, engines as withEngines, GAMES, KEY, Stage, whole } from './stage.mjs'
 
 const stage = new Stage()
 /** So many matches of each game are compared. */
@@ -32,19 +32,13 @@ before(async () => {
   stage.agon('replay', 'export', 'terminal-1.replay', '--format', 'terminal', '-o', 'record.replay')
   stage.agon('gauntlet', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '-n', '4', '--seed', '3', '--journal', 'series/journal.jsonl', '--replays', 'all')
   address = await stage.watch(...names, 'damaged.replay', 'cut.replay', 'foreign.replay', 'series/journal.jsonl')
-  const text = await (await fetch(address)).text()
-  module = /<meta name="agon-engine" content="([^"]+)">/.exec(text)?.[1]
+  module = await stage.module(address)
 })
 
 after(() => stage.end())
 
-/** A test of pages with engines of their own. */
-function engines(name, run) {
-  test(name, async (t) => {
-    if (!module) return t.skip('this program has no engines for pages')
-    await run(t)
-  })
-}
+/** A test that needs the engines. */
+const engines = (name, run) => withEngines(() => module, name, run)
 
 /** A page, and the paths that it asks for. */
 async function watched(options) {
@@ -55,11 +49,6 @@ async function watched(options) {
 }
 
 const asks = (page, path) => page.asked.filter((url) => new URL(url).pathname === path)
-
-async function close(page) {
-  assert.deepEqual(page.wrong, [])
-  await page.context().close()
-}
 
 engines('the module comes packed, with its type, and is kept', async () => {
   const of = async (encoding) => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { Stage } from './stage.mjs'
+import { close, engines as withEngines, Stage } from './stage.mjs'
 
 const stage = new Stage()
 let address
@@ -15,22 +15,13 @@ const pictures = process.env.AGON_PLAY_PICTURES
 
 before(async () => {
   address = await stage.watch()
-  module = /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]
+  module = await stage.module(address)
 })
 
 after(() => stage.end())
 
-function engines(name, run) {
-  test(name, async (t) => {
-    if (!module) return t.skip('this program has no engines for pages')
-    await run(t)
-  })
-}
-
-async function close(page) {
-  assert.deepEqual(page.wrong, [])
-  await page.context().close()
-}
+/** A test that needs the engines. */
+const engines = (name, run) => withEngines(() => module, name, run)
 
 /** Opens a match by hand. */
 async function begin(game, more = '', options = {}) {

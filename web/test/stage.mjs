@@ -1,9 +1,11 @@
 // What the browser tests share: matches to look at, a viewer that serves them, and a real Chromium.
 
+import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { test } from 'node:test'
 import { chromium } from 'playwright-core'
 
 /** The program under test. */
@@ -11,6 +13,9 @@ export const AGON = resolve(process.env.AGON ?? '../target/debug/agon')
 
 const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const found = BROWSERS.find((path) => path && existsSync(path))
+
+/** A folder with the app as `vite build` left it, to be shown instead of the one in the program: AGON_APP saves building that anew. */
+const APP = process.env.AGON_APP
 
 /** What lets into the viewers under test. */
 export const KEY = 'keyOfTheBrowserTests'
@@ -129,6 +134,11 @@ export class Stage {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
     if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && window === top && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
+    if (APP) {
+      for (const [file, contentType] of [['app.js', 'text/javascript'], ['app.css', 'text/css']]) {
+        await page.route(`**/${file}`, (route) => route.fulfill({ body: readFileSync(join(APP, file)), contentType }))
+      }
+    }
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))
     page.on('console', (message) => {
@@ -140,11 +150,30 @@ export class Stage {
     return page
   }
 
+  /** The name of the module with the engines in the pages of an address; none when this program has none. */
+  async module(address) {
+    return /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]
+  }
+
   async end() {
     await this.browser?.close()
     for (const server of this.servers) server.kill('SIGINT')
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** A test of pages with engines of their own; `module` says whether this program has them. */
+export function engines(module, name, run) {
+  test(name, async (t) => {
+    if (!module()) return t.skip('this program has no engines for pages')
+    await run(t)
+  })
+}
+
+/** Closes a page in which nothing may have gone wrong. */
+export async function close(page) {
+  assert.deepEqual(page.wrong, [])
+  await page.context().close()
 }
 
 /** Waits until all of the match is known. */

@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { readFileSync, statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import axe from 'axe-core'
-import { CHATTY, GAMES, HOSTILE, KEY, Stage, standing, whole } from './stage.mjs'
+import { CHATTY, close, GAMES, HOSTILE, KEY, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 let address
@@ -39,11 +39,6 @@ async function open(hash, options) {
   const page = await stage.browse(options)
   await page.goto(`${address}/#${hash}`)
   return page
-}
-
-async function close(page) {
-  assert.deepEqual(page.wrong, [])
-  await page.context().close()
 }
 
 /** What axe-core finds that matters. */
@@ -279,7 +274,6 @@ test('stderr is searched over the match, faults are told, drawings and markers a
   const hits = page.locator('.output li button')
   assert.equal(await hits.count(), 1)
   await hits.first().click()
-  await page.getByRole('tab', { name: 'turn' }).click()
   assert.match(await page.locator('.stderr').textContent(), /a needle in the hay/)
   assert.doesNotMatch(await page.locator('.stderr').textContent(), /@agon/)
   const marks = await page.evaluate(() => window.agon.marks)
@@ -287,14 +281,14 @@ test('stderr is searched over the match, faults are told, drawings and markers a
   // The invalid answer that ends the match.
   await page.keyboard.press('x')
   await page.locator('.fault, .rejected').first().waitFor()
-  assert.match(await page.locator('.panel').textContent(), /<b>FLY<\/b>/)
+  assert.match(await page.locator('.turn').textContent(), /<b>FLY<\/b>/)
   await close(page)
 })
 
 test('nothing in a replay becomes markup or script', async () => {
   const page = await open('replay=hostile.replay')
   await whole(page)
-  for (const tab of ['turn', 'why', 'inspect', 'output']) {
+  for (const tab of ['why', 'inspect', 'output']) {
     await page.getByRole('tab', { name: tab }).click()
     for (const key of ['z', '.', '.', 'x']) await page.keyboard.press(key)
   }

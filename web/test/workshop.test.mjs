@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { Stage } from './stage.mjs'
+import { close, engines as withEngines, Stage } from './stage.mjs'
 
 const stage = new Stage()
 const pictures = process.env.AGON_PLAY_PICTURES
@@ -12,22 +12,13 @@ let module
 
 before(async () => {
   const address = await stage.watch()
-  module = /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]
+  module = await stage.module(address)
 })
 
 after(() => stage.end())
 
-function engines(name, run) {
-  test(name, async (t) => {
-    if (!module) return t.skip('this program has no engines for pages')
-    await run(t)
-  })
-}
-
-async function close(page) {
-  assert.deepEqual(page.wrong, [])
-  await page.context().close()
-}
+/** A test that needs the engines. */
+const engines = (name, run) => withEngines(() => module, name, run)
 
 /** Opens the workshop with a script of its own, and waits for its first match. */
 async function open(name, source, options = {}) {

@@ -114,6 +114,15 @@ export const drawing: Drawing<Scene> = {
     return told
   },
 
+  chart(scene) {
+    const most = Math.max(1, ...scene.diamonds.map(({ points }) => points))
+    const bars = scene.diamonds.map(({ level, points, owner }, index) => {
+      const unit = scene.units.find(({ id }) => id === owner)
+      return { id: `diamond ${index}`, name: `${index}, level ${level}`, seat: unit?.team, share: points / most, text: `${points}${unit ? `, held by ${animal(unit)} ${owner}` : ''}`, points }
+    })
+    return { title: 'Diamonds and the points they hold', bars: bars.sort((a, b) => b.points - a.points) }
+  },
+
   orders(step, answer) {
     let said: unknown
     try {

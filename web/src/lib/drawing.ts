@@ -125,8 +125,6 @@ export interface Card {
   /** The middle of it, in cells. */
   at: [number, number]
   fields: [string, string][]
-  /** What it is about to do with whom: a name, and the ids of others. */
-  others?: [string, string[]][]
 }
 
 /** Cells that are shaded round what is selected. */
@@ -144,6 +142,16 @@ export interface Gauge {
   /** From 0 to 1. */
   share: number
   /** The value as written. */
+  text: string
+}
+
+/** A bar of a chart. */
+export interface Bar {
+  id: string
+  name: string
+  seat?: Seat | undefined
+  /** From 0 to 1. */
+  share: number
   text: string
 }
 
@@ -194,8 +202,10 @@ export interface Drawing<S = unknown, P = unknown> {
   tell(step: Step<S, P>, name: (seat: Seat) => string): Told[]
   /** The orders of an answer one by one; where it is left out, the answer is shown as it is. */
   orders?(step: Step<S, P>, answer: Answer): Order[]
-  /** What happened to a thing in a step; empty when nothing did. */
-  life?(step: Step<S, P>, id: string): Moment[]
+  /** What happened to a thing in a step, from its events and frames alone; empty when nothing did. */
+  life?(step: Pick<Step<S, P>, 'number' | 'events' | 'parts'>, id: string): Moment[]
+  /** Numbers that are compared at a glance, as bars. */
+  chart?(scene: S): { title: string; bars: Bar[] }
   /** What a thing can reach and hit now. */
   reach?(scene: S, id: string, head: Head): Reach | undefined
   /** The ids of those who can hit a cell in their next turn, by the seat they belong to. */

@@ -14,6 +14,8 @@ export class Player {
   speed = $state(3)
   selected = $state<string | null>(null)
   eyes = $state<number | null>(null)
+  /** The cell that is looked at, by keyboard or by a click where nothing stands. */
+  cell = $state.raw<[number, number] | null>(null)
   layers = $state.raw<ReadonlySet<string>>(new Set())
   zoom = $state<[number, number, number] | null>(null)
   /** Whether it stands where its link says; not yet while the match is too short for that. */

@@ -1,7 +1,7 @@
 // A match in memory: what it is, the steps that are looked at, and what is known of all of them.
 
 import { apply, type Json } from './delta'
-import type { Answer, Drawing, End, Fault, Head, Line, Seat, Step, Told } from './drawing'
+import type { Answer, Drawing, End, Fault, Head, Line, Moment, Seat, Step, Told } from './drawing'
 
 export type { End, Outcome } from './drawing'
 
@@ -140,6 +140,29 @@ export class MatchStream {
       }
     }
     grown()
+  }
+
+  /** All lines in order, from what is kept here or read anew; ends early when `gone`. */
+  async *walk(gone: () => boolean): AsyncGenerator<Line> {
+    for (let from = 1; from <= this.total && !gone(); ) {
+      const kept = this.lines.get(from)?.line
+      const lines = kept ? [kept] : (await this.fetch(from, from + PIECE)).map((text) => JSON.parse(text) as Line)
+      for (const line of lines) if (from <= this.total && !gone()) (from++, yield line)
+    }
+  }
+
+  /** What happened to a thing, step by step. */
+  async history(id: string, gone: () => boolean): Promise<{ step: number; moments: Moment[] }[]> {
+    const found: { step: number; moments: Moment[] }[] = []
+    let number = 0
+    for await (const line of this.walk(gone)) {
+      number++
+      const { events } = line
+      const step = { number, events, parts: line.parts ?? this.drawing.frames?.(line.frames ?? []) ?? [] } as unknown as Step
+      const moments = this.drawing.life?.(step, id) ?? []
+      if (moments.length > 0) found.push({ step: number, moments })
+    }
+    return found
   }
 
   private survey(line: Line): void {

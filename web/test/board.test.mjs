@@ -1,0 +1,180 @@
+// The match page in a real Chromium: what happened is told first, things are followed, the board is walked by keyboard, and
+// everybody can see it.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import axe from 'axe-core'
+import { close, GAMES, Stage, standing, whole } from './stage.mjs'
+
+const stage = new Stage()
+let address
+before(async () => {
+  for (const game of Object.keys(GAMES)) stage.play(game)
+  stage.agon('play', 'cultist-wars', 'builtin:hunter?nodes=300', 'builtin:greedy', '--seed', '1', '-q', '--replay', 'other.replay')
+  stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '--seed', '2', '-q', '--replay', 'seed.replay')
+  const bytes = readFileSync(stage.path('terminal.replay'))
+  stage.write('endless.replay', bytes.subarray(0, bytes.length - 10))
+  stage.write('half.replay', bytes.subarray(0, Math.floor(bytes.length * 0.8)))
+  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless'].map((name) => `${name}.replay`))
+})
+
+after(() => stage.end())
+
+async function open(hash, options) {
+  const page = await stage.browse(options)
+  await page.goto(`${address}/#${hash}`)
+  await whole(page)
+  return page
+}
+
+/** What axe-core finds that matters. */
+async function serious(page) {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
+  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`)
+}
+
+/** The first step in which an event of a kind happened, and the event. */
+function first(game, kind) {
+  const { steps } = JSON.parse(stage.agon('replay', 'export', `${game}.replay`, '--format', 'json'))
+  const at = steps.findIndex(({ events }) => events.some(({ event }) => event === kind))
+  return { step: at + 1, event: steps[at].events.find(({ event }) => event === kind), answer: steps[at].answers[0], steps }
+}
+
+test('the turn is told first, in sentences, then the orders with what came of them', async () => {
+  const { step, event } = first('deerhunt', 'died')
+  const page = await open(`replay=deerhunt.replay&turn=${step}`)
+  const heading = await page.locator('.turn h2').textContent()
+  assert.match(heading, new RegExp(`${event.unit} falls at \\(${event.at.x}, ${event.at.y}\\), struck by .* (from above|from below|from the left|from the right)`))
+  const effects = await page.locator('.orders .effect').allTextContents()
+  assert.ok(effects.includes(`felled ${event.unit}`), effects.join(' | '))
+  // The sentence stands above the orders.
+  const [told, orders] = [await page.locator('.turn h2').boundingBox(), await page.locator('.orders').first().boundingBox()]
+  assert.ok(told.y < orders.y)
+  await close(page)
+})
+
+test('an order that the rules refused says why, and its rule leads to its words', async () => {
+  const { steps } = JSON.parse(stage.agon('replay', 'export', 'deerhunt.replay', '--format', 'json'))
+  const at = steps.findIndex(({ rejected }) => rejected?.length > 0)
+  const { rule } = steps[at].rejected[0]
+  const page = await open(`replay=deerhunt.replay&turn=${at + 1}`)
+  assert.equal(await page.locator('.orders .no .effect').first().textContent(), 'rejected')
+  await page.locator('.rejected').getByRole('button', { name: rule }).click()
+  const words = await page.locator('.rejected .words').textContent()
+  assert.ok(words.length > 20, words)
+  assert.ok(readFileSync(new URL('../../games/deerhunt/RULES.md', import.meta.url), 'utf8').includes(rule))
+  await close(page)
+})
+
+test('what dies at the end of a round dies on the board of that round', async () => {
+  const { step, event, steps } = first('ostibot', 'roundEnded')
+  assert.equal(event.round, 1)
+  assert.ok(steps[step - 1].state.round === 2, 'the state is that of the next round already')
+  const page = await open(`replay=ostibot.replay&turn=${step}`)
+  const drawn = await page.evaluate(() => {
+    const [player] = window.agon.players
+    return { round: player.board.round, inside: player.board.adventurers.filter(({ position }) => position).map(({ id }) => id) }
+  })
+  assert.equal(drawn.round, 1)
+  const dead = steps[step - 1].events.filter(({ event }) => event === 'died').map(({ who }) => who)
+  for (const who of dead) assert.ok(!drawn.inside.includes(who), `${who} is dead`)
+  await close(page)
+})
+
+test('a selected unit is followed through its life, with jumps, and what threatens it', async () => {
+  const { step, event } = first('deerhunt', 'died')
+  const page = await open(`replay=deerhunt.replay&turn=${step - 1}&select=unit%20${event.unit}`)
+  const life = page.locator('.life li')
+  await life.first().waitFor()
+  const told = await life.allTextContents()
+  assert.match(told.at(-1), new RegExp(`falls at \\(${event.at.x}, ${event.at.y}\\)`))
+  await life.last().getByRole('button').click()
+  await page.waitForFunction((step) => window.agon.players[0].stepNumber === step, step)
+  assert.match(await page.locator('.inspect').textContent(), /not on the board now/)
+  await page.evaluate((step) => window.agon.players[0].goToStep(step - 1), step)
+  await page.getByText('threatened by').waitFor()
+  assert.deepEqual(await serious(page), [])
+  await close(page)
+})
+
+for (const game of Object.keys(GAMES)) {
+  test(`${game}: the board is walked by keyboard, and each cell is read out`, async () => {
+    const page = await open(`replay=${game}.replay&turn=9`)
+    await page.locator('.board canvas').focus()
+    const before = await standing(page)
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowUp')
+    assert.deepEqual((await standing(page)).step, before.step, 'the arrows do not change the turn')
+    const cell = await page.evaluate(() => window.agon.players[0].cell)
+    const spoken = page.locator('.board [role=status]')
+    assert.match(await spoken.textContent(), /^(\d+, \d+|outside the arena): /)
+    // To a thing, step by step, and it is selected.
+    const [x, y, id] = await page.evaluate(() => {
+      const [{ stream, board }] = window.agon.players
+      const [x, y] = stream.drawing.things(board)[0]
+      return [x, y, stream.drawing.inspect(board, x + 0.5, y + 0.5, stream.head).id]
+    })
+    for (let at = cell[0]; at !== x; at += Math.sign(x - at)) await page.keyboard.press(x > at ? 'ArrowRight' : 'ArrowLeft')
+    for (let at = cell[1]; at !== y; at += Math.sign(y - at)) await page.keyboard.press(y > at ? 'ArrowDown' : 'ArrowUp')
+    assert.doesNotMatch(await spoken.textContent(), /: nothing$/)
+    await page.keyboard.press('Enter')
+    assert.equal((await standing(page)).selected, id)
+    assert.deepEqual(await serious(page), [])
+    await close(page)
+  })
+}
+
+test('text at twice its size, and on a phone: nothing is wider than the screen, nothing covers the board', async () => {
+  for (const [width, height] of [[720, 450], [390, 844]]) {
+    for (const game of Object.keys(GAMES)) {
+      const page = await open(`replay=${game}.replay&turn=9`, { viewport: { width, height }, hasTouch: true })
+      for (const tab of ['inspect', 'why', 'output']) {
+        await page.getByRole('tab', { name: tab }).click()
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+        assert.equal(wide, 0, `${game}, ${tab}, ${width} wide`)
+      }
+      await close(page)
+    }
+  }
+})
+
+test('high contrast: plates have a line in the colour of the text', async () => {
+  const page = await open('replay=cultist-wars.replay&turn=9', { contrast: 'more' })
+  const lines = await page.locator('.seats svg path').first().getAttribute('stroke')
+  assert.equal(lines, '#000000')
+  assert.deepEqual(await serious(page), [])
+  await close(page)
+})
+
+test('two matches: what differs first, in orders, in the state, and by chance alone; two games are refused', async () => {
+  const page = await open('replay=cultist-wars.replay&with=other.replay')
+  await page.getByText(/The orders differ first in turn \d+/).waitFor()
+  await close(page)
+  const seeds = await open('replay=cultist-wars.replay&with=seed.replay')
+  await seeds.getByText(/They begin in different positions \(two seeds\)/).waitFor()
+  await close(seeds)
+  const same = await open('replay=cultist-wars.replay&with=cultist-wars.replay')
+  await same.getByText('Both matches are the same').waitFor()
+  await close(same)
+  const refused = await stage.browse()
+  await refused.goto(`${address}/#replay=cultist-wars.replay&with=deerhunt.replay`)
+  await refused.getByText('These are matches of two games, Cultist Wars and Deerhunt').waitFor()
+  await close(refused)
+})
+
+test('a replay that was cut off shows what it has, and says so', async () => {
+  // Its end is missing: every turn is there. Most of it is missing: the position in which it began is there.
+  for (const [file, turns] of [['endless', JSON.parse(stage.agon('replay', 'export', 'terminal.replay', '--format', 'json')).steps.length], ['half', 0]]) {
+    const page = await open(`replay=${file}.replay`)
+    assert.match(await page.getByRole('alert').textContent(), new RegExp(`cut off after ${turns} turns; everything up to there is shown`))
+    assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'cut')
+    await page.keyboard.press('x')
+    assert.equal((await standing(page)).step, turns)
+    assert.ok(await page.evaluate(() => window.agon.scene.players[0].hp > -1))
+    await close(page)
+  }
+})
