@@ -13,10 +13,11 @@ before(async () => {
   for (const game of Object.keys(GAMES)) stage.play(game)
   stage.agon('play', 'cultist-wars', 'builtin:hunter?nodes=300', 'builtin:greedy', '--seed', '1', '-q', '--replay', 'other.replay')
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '--seed', '2', '-q', '--replay', 'seed.replay')
+  stage.agon('play', 'ostibot', ...Array(9).fill('builtin:looter'), '--seed', '1', '-q', '--replay', 'nine.replay')
   const bytes = readFileSync(stage.path('terminal.replay'))
   stage.write('endless.replay', bytes.subarray(0, bytes.length - 10))
   stage.write('half.replay', bytes.subarray(0, Math.floor(bytes.length * 0.8)))
-  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless'].map((name) => `${name}.replay`))
+  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless', 'nine'].map((name) => `${name}.replay`))
 })
 
 after(() => stage.end())
@@ -174,7 +175,86 @@ test('a replay that was cut off shows what it has, and says so', async () => {
     assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'cut')
     await page.keyboard.press('x')
     assert.equal((await standing(page)).step, turns)
-    assert.ok(await page.evaluate(() => window.agon.scene.players[0].hp > -1))
+    assert.ok(await page.evaluate(() => Number.isFinite(window.agon.scene.players[0].hp)))
     await close(page)
   }
 })
+
+test('sharing: a link to the turn, the command for one page, a picture with the scores, a film of a stretch', async () => {
+  const page = await open('replay=cultist-wars.replay&turn=20', { acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] })
+  const share = async () => {
+    await page.getByRole('button', { name: 'Share' }).click()
+    return page.getByRole('dialog', { name: 'Share' })
+  }
+  const dialog = await share()
+  assert.deepEqual(await serious(page), [])
+  await dialog.getByRole('button', { name: 'Copy the link' }).click()
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /#replay=cultist-wars\.replay&turn=20$/)
+  assert.match(await dialog.locator('code').textContent(), /^agon replay export cultist-wars\.replay --format html -o match\.html$/)
+
+  let saving = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Save as PNG' }).click()
+  const picture = await saving
+  assert.equal(picture.suggestedFilename(), 'cultist-wars-1-turn-20.png')
+  const png = readFileSync(await picture.path())
+  assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')])
+  // The scores stand above the board: it is higher than twice the board.
+  const board = await page.evaluate(() => document.querySelector('.board').clientHeight)
+  assert.ok(png.readUInt32BE(20) >= 2 * board + 2 * 3 * 24, `${png.readUInt32BE(20)} high`)
+
+  await dialog.getByLabel('From turn').fill('18')
+  await dialog.getByLabel('to', { exact: true }).fill('21')
+  saving = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Save as GIF' }).click()
+  const film = await saving
+  assert.equal(film.suggestedFilename(), 'cultist-wars-1-turn-18-21.gif')
+  const gif = readFileSync(await film.path())
+  assert.equal(gif.subarray(0, 6).toString(), 'GIF89a')
+  // One graphic control block a picture.
+  const blocks = gif.toString('latin1').split('\x21\xf9\x04').length - 1
+  assert.equal(blocks, 4)
+  await dialog.getByLabel('to', { exact: true }).fill('3')
+  await dialog.getByRole('button', { name: 'Save as GIF' }).click()
+  await dialog.getByRole('alert').getByText('the first of them first').waitFor()
+  await close(page)
+})
+
+test('the presenter: a splash before and after, a scoreboard and a line of news, the whole match within a time, the next of a list', async () => {
+  const page = await open('replay=cultist-wars.replay&list=cultist-wars.replay&list=ostibot.replay', { viewport: { width: 1920, height: 1080 } })
+  await page.locator('.splash').getByText('hunter').waitFor()
+  // The scoreboard is seen from the back row.
+  const size = await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.seats td.score')).fontSize))
+  assert.ok(size >= 50, `${size} px`)
+  await page.getByRole('button', { name: 'Whole match in 30 s' }).click()
+  await page.waitForFunction(() => window.agon.players[0].playing && window.agon.players[0].at > 1)
+  assert.equal(await page.locator('.splash').count(), 0)
+  // What happens is given more time than what does not, and all together as long as was asked for.
+  const sum = await page.evaluate(() => {
+    const [player] = window.agon.players
+    const { frames, briefs } = player.stream
+    const weigh = (step) => 1 + 4 * Math.max(0, ...(briefs[step - 1]?.told ?? []).map(({ weight }) => weight))
+    return { all: frames.reduce((sum, { step }) => sum + weigh(step), 0), now: weigh(player.stepNumber), delay: player.delay }
+  })
+  assert.ok(Math.abs(sum.delay - (30_000 * sum.now) / sum.all) < 1e-6)
+  await page.evaluate(() => window.agon.players[0].seek(window.agon.players[0].count - 1))
+  await page.locator('.splash').getByRole('heading', { name: 'hunter?nodes=300 wins' }).waitFor()
+  assert.notEqual(await page.locator('.ticker').textContent(), '')
+  assert.deepEqual(await serious(page), [])
+  // The list goes on by itself.
+  await page.waitForFunction(() => window.agon?.players[0]?.stream.head.game === 'ostibot', undefined, { timeout: 20_000 })
+  await page.locator('.splash').getByText('Ostibot').waitFor()
+  await close(page)
+})
+
+for (const viewport of [{ width: 1920, height: 1080 }, { width: 1440, height: 900 }]) {
+  test(`presenting nine seats, ${viewport.width} wide: everybody is seen`, async () => {
+    const page = await open('replay=nine.replay&turn=30', { viewport })
+    await page.keyboard.press('s')
+    const rows = page.locator('.seats tbody tr')
+    assert.equal(await rows.count(), 9)
+    const last = await rows.last().boundingBox()
+    const controls = await page.locator('.controls').boundingBox()
+    assert.ok(last.y + last.height <= controls.y + 1, `${last.y + last.height} and ${controls.y}`)
+    await close(page)
+  })
+}

@@ -466,7 +466,7 @@ test('on a phone everything is reachable and nothing is wider than the screen', 
   }
 })
 
-test('help, presenter mode, layers, zoom and the picture', async () => {
+test('help, presenter mode, layers and zoom', async () => {
   const page = await open('replay=cultist-wars.replay&turn=20')
   await whole(page)
   await page.keyboard.press('h')
@@ -483,12 +483,6 @@ test('help, presenter mode, layers, zoom and the picture', async () => {
   await page.locator('.watch.presenting').waitFor()
   assert.equal(await page.getByRole('tab').count(), 0)
   await page.keyboard.press('s')
-  const saving = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'PNG' }).click()
-  const file = await saving
-  assert.equal(file.suggestedFilename(), 'cultist-wars-1-turn-20.png')
-  const png = readFileSync(await file.path())
-  assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')])
   await close(page)
 })
 

@@ -1,7 +1,7 @@
 // The frames of a turn, from the rows of numbers that the engine writes (`src/change.rs`).
 
 import type { Lists, Standing, Tile, Who } from './generated'
-import type { Frame } from './index'
+import type { Frame } from './scenes'
 
 /** A row of numbers: a unit's is told as the difference to that of the row before. */
 interface Told {

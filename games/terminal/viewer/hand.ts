@@ -3,7 +3,7 @@
 import type { Actor, Hand, Pen } from 'agon-viewer'
 import { KINDS } from './frames'
 import type { Scene, Tile } from './generated'
-import type { Frame } from './index'
+import type { Frame } from './scenes'
 
 type Kind = 'wall' | 'support' | 'turret' | 'scout' | 'demolisher' | 'interceptor'
 /** As `Choice` in `src/hand.rs`. */

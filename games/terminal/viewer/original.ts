@@ -3,7 +3,7 @@
 
 import { type End, type Head, type Line, type Mended, ForeignError } from 'agon-viewer'
 import type { Scene } from './generated'
-import type { Frame } from './index'
+import type { Frame } from './scenes'
 
 type Raw = [number, number, number, string]
 interface StateLine {

@@ -17,6 +17,8 @@ export interface Place {
   workshop: string
   /** The token of a seat that one has been given. */
   seat: string
+  /** Replays that are presented one after the other, the one shown among them. */
+  list: string[]
   rules: string
   map: string
   seed: string
@@ -28,7 +30,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', workshop: '', seat: '', rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', workshop: '', seat: '', list: [], rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -47,6 +49,7 @@ export function readPlace(hash: string): Place {
     seats: found.get('seats') ?? '',
     workshop: found.get('workshop') ?? '',
     seat: found.get('seat') ?? '',
+    list: found.getAll('list').slice(0, 200),
     rules: found.get('rules') ?? '',
     map: found.get('map') ?? '',
     seed: found.get('seed') ?? '',
@@ -72,6 +75,7 @@ export function writePlace(place: Place): string {
   put('seats', place.seats)
   put('workshop', place.workshop)
   put('seat', place.seat)
+  place.list.forEach((name) => out.append('list', name))
   put('rules', place.rules)
   put('map', place.map)
   put('seed', place.seed)

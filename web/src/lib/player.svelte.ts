@@ -103,16 +103,21 @@ export class Player {
 
   /** What is to be drawn now. */
   shot(): Shot {
-    const { stream, at } = this
+    return { ...this.shotAt(this.at), t: this.t }
+  }
+
+  /** What is to be drawn of a picture that is here, at its end. */
+  shotAt(at: number): Shot {
+    const { stream, layers, eyes, selected } = this
     const step = stream.stepAt(at)
-    const part = stream.frames[at]?.part ?? 0
     const before = at === 0 ? stream.start : stream.sceneAt(at - 1)
-    const { layers, eyes, selected } = this
-    return { head: stream.head, scene: this.board, before, step, part, t: this.t, layers, eyes, selected }
+    const scene = (step && stream.drawing.lastBoard?.(step)) ?? stream.sceneAt(at)
+    return { head: stream.head, scene, before, step, part: stream.frames[at]?.part ?? 0, t: 1, layers, eyes, selected }
   }
 
   /** Milliseconds from one picture to the next while playing. */
   get delay(): number {
+    if (this.within !== null) return this.paced(this.within)
     return this.speed === 0 ? 0 : 2000 / this.speed ** 2
   }
 
@@ -181,14 +186,32 @@ export class Player {
     clearTimeout(this.timer)
     if (!this.playing) return
     if (this.at < this.stream.frames.length - 1) {
-      void this.go(this.at + 1, this.delay >= 30)
+      // Where pictures would follow faster than a screen shows them, some are left out.
+      const some = this.within === null ? 1 : Math.max(1, Math.round(16 / Math.max(this.delay, 0.1)))
+      void this.go(Math.min(this.at + some, this.stream.frames.length - 1), this.delay >= 30)
     } else if (this.stream.end) {
       return this.stop()
     }
-    this.timer = window.setTimeout(() => this.tick(), Math.max(this.delay, 1))
+    this.timer = window.setTimeout(() => this.tick(), Math.max(this.delay, this.within === null ? 1 : 16))
   }
 
+  /** Plays the whole match in so many seconds: quiet turns quickly, those in which something happens slowly. None for the speed. */
+  within = $state<number | null>(null)
+
+  /** How long a picture stays when the whole match is to take `within` seconds, in milliseconds. */
+  private paced(seconds: number): number {
+    const { frames, briefs } = this.stream
+    const weigh = (step: number) => 1 + 4 * Math.max(0, ...(briefs[step - 1]?.told ?? []).map(({ weight }) => weight))
+    if (this.weights?.steps !== briefs.length) {
+      const all = frames.reduce((sum, { step }) => sum + weigh(step), 0)
+      this.weights = { steps: briefs.length, all }
+    }
+    return (1000 * seconds * weigh(this.stepNumber)) / Math.max(this.weights.all, 1)
+  }
+  private weights: { steps: number; all: number } | undefined
+
   setSpeed(speed: number): void {
+    this.within = null
     this.speed = speed
     if (this.playing) this.tick()
   }
