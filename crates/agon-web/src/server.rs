@@ -5,6 +5,7 @@
 
 mod answers;
 mod gate;
+mod rulebook;
 mod socket;
 mod workshop;
 

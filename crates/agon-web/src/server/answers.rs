@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, gate, workshop};
+use super::{AppState, gate, rulebook, workshop};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
 use crate::app;
 use crate::hand::TakenSeat;
@@ -39,7 +39,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/journal", get(journal))
         .route("/message", get(message_of_name).post(message_of_bytes))
         .route("/section", get(section_of_name).post(section_of_bytes))
-        .route("/rule", get(rule))
+        .route("/rule", get(rulebook::rule))
         .route("/play", post(play))
         .route("/script", get(workshop::script).post(workshop::save))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
@@ -379,24 +379,6 @@ async fn section(wanted: Wanted, read: impl FnOnce() -> Result<Replay, String> +
         Ok(Ok(text)) => ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response(),
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
-    }
-}
-
-/// Which rule of which game.
-#[derive(Deserialize)]
-struct OneRule {
-    game: String,
-    id: String,
-}
-
-/// The words of a rule, as its rulebook has them.
-async fn rule(Query(OneRule { game, id }): Query<OneRule>) -> Response {
-    let Some(game) = agon_games::find(&game) else {
-        return problem(StatusCode::NOT_FOUND, &format!("there is no game called {game}"));
-    };
-    match agon_rulebook::explain(game.info(), &id) {
-        Some(found) => ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], found.rule.text).into_response(),
-        None => problem(StatusCode::NOT_FOUND, &format!("{} has no rule {id}", game.info().title)),
     }
 }
 
