@@ -173,6 +173,8 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     let mut hints = Hints::open(&nobody, None).await;
     hints.until("text/event-stream").await;
     hints.until("retry: ").await;
+    // Through nginx they come at once as well.
+    assert!(hints.1.contains("x-accel-buffering: no"), "{}", hints.1);
     // The first beat says what is there now; what comes after it is a change.
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(rita.post("/organise/announce", &[("text", "Pizza")]).await.status, 303);

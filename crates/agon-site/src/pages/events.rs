@@ -10,7 +10,7 @@ use std::time::Duration;
 use agon_store::reads::Pulse;
 use axum::body::{Body, Bytes};
 use axum::extract::Query;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
@@ -79,8 +79,10 @@ pub async fn events(ask: Ask, Query(seen): Query<Seen>, headers: HeaderMap) -> R
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(tell(ask.site.pulse(), last, sender));
     let kind = HeaderValue::from_static("text/event-stream");
+    // nginx keeps answers until they are some kilobytes long, and hints never are.
+    let at_once = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     let body = Body::from_stream(Told { receiver, _place: place });
-    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+    Ok(([(header::CONTENT_TYPE, kind), at_once], body).into_response())
 }
 
 /// Tells of each change until nobody listens, it was long enough, or the server stops.
