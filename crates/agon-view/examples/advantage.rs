@@ -105,9 +105,8 @@ fn main() {
     let mut features = game.info().advantage.to_vec();
     if asked.iter().any(|one| one == "--write") {
         let rows: Vec<Position> = found.iter().map(|seen| seen.spread(0..features.len())).collect();
-        let weights = fit(&rows, RIDGE).expect("there are positions");
-        for (feature, own) in features.iter_mut().zip(weights.chunks(3)) {
-            feature.weights = [0, 1, 2].map(|at| (own[at] * 1_000.0).round() / 1_000.0);
+        for (feature, weights) in features.iter_mut().zip(never_against(rows)) {
+            feature.weights = weights.map(|weight| (weight * 1_000.0).round() / 1_000.0);
         }
         write(plan.game, &features);
     }
@@ -153,6 +152,27 @@ fn main() {
     }
     if asked.iter().any(|one| one == "--futures") {
         futures(game, plan, &features);
+    }
+}
+
+/// Weights with which no feature ever speaks against its seat: what is left of a feature that would is nothing. Features
+/// overlap, and a free fit gives some of them the wrong sign; a turn in which a worker dies would then be its owner's gain.
+fn never_against(mut rows: Vec<Position>) -> Vec<[f64; 3]> {
+    // From `always` and `more` to the weight at the start and that at the end: none of the three is less than 0.
+    let turned = |values: &mut [f64]| values[0] -= values[1];
+    rows.iter_mut().for_each(|row| row.values.chunks_mut(3).for_each(turned));
+    loop {
+        let weights = fit(&rows, RIDGE).expect("there are positions");
+        let width = weights.len();
+        if weights.iter().all(|weight| *weight >= 0.0) {
+            let back = |own: &[f64]| [own[0], own[1] - own[0], own[2]];
+            return weights.chunks(3).map(back).collect();
+        }
+        for (column, _) in weights.iter().enumerate().filter(|(_, weight)| **weight < 0.0) {
+            rows.iter_mut().for_each(|row| {
+                row.values.iter_mut().skip(column).step_by(width).for_each(|value| *value = 0.0)
+            });
+        }
     }
 }
 

@@ -7,13 +7,13 @@ use agon_game::Feature;
 /// The features, the score first, with their weights.
 #[allow(clippy::approx_constant, reason = "a weight may happen to lie near a famous number")]
 pub(crate) const FEATURES: &[Feature] = &[
-    Feature::new("units", [-0.773, 0.757, 1.09]),
-    Feature::new("spread of units", [1.461, 0.408, 8.032]),
-    Feature::new("health", [0.732, 0.276, -0.662]),
-    Feature::new("leader", [0.985, -1.856, 1.52]),
-    Feature::new("neutrals within reach", [0.442, -0.043, -0.255]),
-    Feature::new("aim", [1.09, -4.9, 8.675]),
-    Feature::new("share of the units", [3.663, -8.58, 7.01]),
-    Feature::new("shots at the leader", [-0.239, -1.312, 5.013]),
-    Feature::new("to move", [0.148, -0.315, 0.631]),
+    Feature::new("units", [0.0, 0.0, 0.315]),
+    Feature::new("spread of units", [0.0, 0.0, 7.054]),
+    Feature::new("health", [0.577, 0.223, 0.0]),
+    Feature::new("leader", [0.706, -0.706, 0.0]),
+    Feature::new("neutrals within reach", [0.407, -0.108, 0.0]),
+    Feature::new("aim", [0.456, -0.456, 0.0]),
+    Feature::new("share of the units", [3.002, -3.002, 6.492]),
+    Feature::new("shots at the leader", [0.0, 0.0, 0.0]),
+    Feature::new("to move", [0.138, -0.138, 0.176]),
 ];

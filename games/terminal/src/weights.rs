@@ -7,16 +7,16 @@ use agon_game::Feature;
 /// The features, the score first, with their weights.
 #[allow(clippy::approx_constant, reason = "a weight may happen to lie near a famous number")]
 pub(crate) const FEATURES: &[Feature] = &[
-    Feature::new("health", [1.352, 1.958, 12.984]),
-    Feature::new("nerve", [-0.269, -2.692, -7.045]),
-    Feature::new("structure points", [-0.335, 0.441, -0.165]),
-    Feature::new("mobile points", [1.126, -1.408, 0.164]),
-    Feature::new("walls", [0.197, 0.091, -0.723]),
-    Feature::new("supports", [0.406, -0.39, -0.013]),
-    Feature::new("turrets", [0.936, -1.317, 1.064]),
-    Feature::new("mobile against turrets", [-11.19, 18.529, 5.603]),
-    Feature::new("turrets standing", [0.193, -0.617, -0.517]),
-    Feature::new("share of the health", [3.299, 1.098, -4.684]),
-    Feature::new("share of the structures", [-1.931, 2.718, 0.07]),
-    Feature::new("health against mobile", [8.193, -12.096, 4.619]),
+    Feature::new("health", [0.0, 3.816, 1.165]),
+    Feature::new("nerve", [0.0, 0.0, 0.0]),
+    Feature::new("structure points", [0.0, 0.0, 0.0]),
+    Feature::new("mobile points", [0.064, -0.064, 1.128]),
+    Feature::new("walls", [0.067, -0.067, 0.0]),
+    Feature::new("supports", [0.412, -0.412, 0.0]),
+    Feature::new("turrets", [0.527, -0.527, 0.0]),
+    Feature::new("mobile against turrets", [0.0, 0.0, 0.0]),
+    Feature::new("turrets standing", [0.0, 0.0, 0.0]),
+    Feature::new("share of the health", [6.669, -6.669, 0.0]),
+    Feature::new("share of the structures", [0.0, 0.0, 0.0]),
+    Feature::new("health against mobile", [6.439, -6.439, 3.234]),
 ];
