@@ -34,6 +34,8 @@ pub struct Line {
     pub placing: Option<i64>,
     /// Its place in the table; none before its first whole block.
     pub place: Option<Place>,
+    /// How sure it is that it is stronger than the next line that has a rank; none where that is not known.
+    pub above_next: Option<f64>,
 }
 
 /// The board. A live version with fewer than `placing` matches leaves the place to the last one before it that has
@@ -59,11 +61,13 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
                 n: stands.n,
                 placing: (!is_placed(live.version)).then_some(live.n),
                 place: at.map(|at| table.places[at].clone()),
+                above_next: None,
             },
         ));
     }
     // The table is in order; who has not played yet comes last, by name.
     lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.entrant.cmp(&b.1.entrant)));
+    let ats: Vec<usize> = lines.iter().map(|(at, _)| *at).collect();
     let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
     let (mut next, mut last): (u32, Option<(u32, Option<f64>, u32)>) = (1, None);
     for line in &mut lines {
@@ -75,6 +79,10 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
         line.rank = Some(rank);
         last = Some((rank, place.elo, place.group));
         next += 1;
+    }
+    let ranked: Vec<usize> = (0..lines.len()).filter(|&line| lines[line].rank.is_some()).collect();
+    for pair in ranked.windows(2) {
+        lines[pair[0]].above_next = table.sure(ats[pair[0]], ats[pair[1]]);
     }
     lines
 }
@@ -114,6 +122,12 @@ mod tests {
                 (None, "dot", 1, Some(1))
             ]
         );
+        // Between them stand ann's second version, which is not shown, and nobody.
+        let sure: Vec<Vec<_>> =
+            (0..4).map(|one| (0..4).map(|other| Some(f64::from(10 * one + other))).collect()).collect();
+        let lines = shown(&Table { sure, ..table.clone() }, &versions, 20);
+        let above: Vec<_> = lines.iter().map(|line| line.above_next).collect();
+        assert_eq!(above, [Some(12.0), Some(23.0), None, None], "of places 1, 2 and 3 of the table");
         let lines = shown(&table, &versions, 4);
         assert_eq!((lines[0].n, lines[0].placing), (2, None), "with enough matches it stands for itself");
     }

@@ -20,7 +20,7 @@ pub struct Place {
     pub matches: u64,
     /// Its group, from 1: ratings of different groups cannot be compared.
     pub group: u32,
-    /// How sure it is that it is stronger than the next of its group.
+    /// How sure it is that it is stronger than the next of its group, which may be a version that plays no more.
     pub above_next: Option<f64>,
 }
 
@@ -35,6 +35,20 @@ pub struct Table {
     pub matches: u64,
     /// Blocks that only repeat their start and do not count.
     pub repeats: u64,
+    /// For each place how sure it is that it is stronger than each other one. Empty where there are more than some hundreds, and
+    /// where the table was read: it is no part of what is kept, sealed or exported.
+    #[serde(skip)]
+    pub sure: Vec<Vec<Option<f64>>>,
+}
+
+impl Table {
+    /// How sure it is that place `one` is stronger than place `other`, both from 0.
+    pub fn sure(&self, one: usize, other: usize) -> Option<f64> {
+        match self.sure.get(one).and_then(|row| row.get(other)) {
+            Some(sure) => *sure,
+            None => self.places.get(one).filter(|_| other == one + 1)?.above_next,
+        }
+    }
 }
 
 /// How a version is called in statistics: numbers in the order of their names.
@@ -92,6 +106,7 @@ impl Ladder {
             blocks: rated.blocks,
             matches: rated.matches,
             repeats: rated.repeats,
+            sure: rated.superiority,
         }
     }
 }

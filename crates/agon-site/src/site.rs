@@ -215,7 +215,15 @@ mod tests {
         let line = |rank, low, high| {
             let place =
                 Place { version: 1, elo: Some(0.0), low, high, matches: 20, group: 1, above_next: None };
-            Line { rank, entrant: "x".into(), boss: false, n: 1, placing: None, place: Some(place) }
+            Line {
+                rank,
+                entrant: "x".into(),
+                boss: false,
+                n: 1,
+                placing: None,
+                place: Some(place),
+                above_next: None,
+            }
         };
         let lines = [
             line(Some(1), Some(50.0), None),

@@ -73,7 +73,7 @@ fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
         };
         return ("Nobody is placed yet".to_owned(), lead.to_owned());
     };
-    let above = |line: &Line| line.place.as_ref().and_then(|place| place.above_next);
+    let above = |line: &Line| line.above_next;
     let mut said = Vec::new();
     if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
         said.push(format!(
@@ -180,7 +180,7 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
             td.wide { @if let Some((place, elo)) = place.and_then(|place| Some((place, place.elo?))) {
                 (axis.interval(elo, (place.low, place.high), class))
             } }
-            td.number.wide { @if let Some(share) = place.and_then(|place| place.above_next) { (words::percent(share)) } }
+            td.number.wide { @if let Some(share) = line.above_next { (words::percent(share)) } }
             td.wide { (draw::last(last)) }
             td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
             td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
@@ -241,9 +241,24 @@ mod tests {
     use super::*;
 
     fn line(entrant: &str, rank: Option<u32>, above_next: Option<f64>) -> Line {
-        let place =
-            Place { version: 1, elo: Some(1.0), low: None, high: None, matches: 30, group: 1, above_next };
-        Line { rank, entrant: entrant.into(), boss: false, n: 1, placing: None, place: Some(place) }
+        let place = Place {
+            version: 1,
+            elo: Some(1.0),
+            low: None,
+            high: None,
+            matches: 30,
+            group: 1,
+            above_next: None,
+        };
+        Line {
+            rank,
+            entrant: entrant.into(),
+            boss: false,
+            n: 1,
+            placing: None,
+            place: Some(place),
+            above_next,
+        }
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn answer(
 fn undecided(board: &agon_server::Board) -> Markup {
     let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
     let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
-        let share = pair[0].place.as_ref()?.above_next?;
+        let share = pair[0].above_next?;
         (share < 0.95).then(|| (at + 1, pair[0], pair[1], share))
     });
     let open: Vec<_> = open.collect();
