@@ -44,6 +44,7 @@ const IN_PAGES: &[&str] = &[
     "clsx",
     "crelt",
     "esm-env",
+    "gifenc",
     "style-mod",
     "svelte",
     "w3c-keyname",

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use crate::backend::Flag;
 use crate::reads::Ended;
 use crate::{EntrantId, Outcome, Store, StoreError, VersionId};
 
@@ -99,7 +100,7 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<Ending>, i64), StoreError> {
-        let rows: Vec<(String, i64, i64, bool)> = sqlx::query_as(
+        let rows: Vec<(String, i64, i64, Flag)> = sqlx::query_as(
             "SELECT m.outcome, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
              FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
              WHERE s.version_id = $1 AND s.rank IS NOT NULL AND m.outcome IS NOT NULL AND b.kind = 'ladder' \
@@ -110,7 +111,7 @@ impl Store {
         .await?;
         let mut all: Vec<Ending> = Vec::new();
         let mut faults = 0;
-        for (outcome, rank, firsts, fault) in rows {
+        for (outcome, rank, firsts, Flag(fault)) in rows {
             let Outcome { reason, .. } = super::read(&outcome)?;
             let at = all.iter().position(|one| one.reason == reason).unwrap_or_else(|| {
                 all.push(Ending { reason, won: 0, drawn: 0, lost: 0 });
