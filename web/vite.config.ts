@@ -4,10 +4,18 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// One script and one style sheet: the program carries them, and an exported page holds them inline.
-export default defineConfig({
+// What a page of one match has no use for: it asks no server, and has no engines.
+const APART = /^\.\/(Play|PlayOn|Workshop|Journal|Locked)\.svelte$/
+
+// One script and one style sheet: the program carries them. With `--mode page` they are those that an exported page holds inline.
+export default defineConfig(({ mode }) => ({
   plugins: [svelte({ configFile: false, preprocess: [] })],
-  resolve: { alias: { 'agon-viewer': here('./src/lib/drawing.ts') } },
+  resolve: {
+    alias: [
+      { find: 'agon-viewer', replacement: here('./src/lib/drawing.ts') },
+      ...(mode === 'page' ? [{ find: APART, replacement: here('./src/ui/Nothing.svelte') }] : []),
+    ],
+  },
   server: {
     fs: { allow: [here('..')] },
     // `npm run dev` shows what a running `agon watch --token-file FILE --port 4870 ...` serves,
@@ -24,7 +32,7 @@ export default defineConfig({
     target: 'es2022',
     // Browsers that know light-dark(): each colour stands once.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    emptyOutDir: true,
+    emptyOutDir: mode !== 'page',
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     modulePreload: false,
@@ -34,12 +42,12 @@ export default defineConfig({
       output: {
         // A plain script: a page opened as a file may load one, but no module.
         format: 'iife',
-        entryFileNames: 'app.js',
-        assetFileNames: 'app[extname]',
+        entryFileNames: mode === 'page' ? 'page.js' : 'app.js',
+        assetFileNames: mode === 'page' ? 'page[extname]' : 'app[extname]',
         codeSplitting: false,
       },
     },
   },
   // Style sheets are read as they are: the colours of the boards stand in one.
   test: { css: true, include: ['src/**/*.test.ts', '../games/*/viewer/**/*.test.ts'] },
-})
+}))

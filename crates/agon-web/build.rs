@@ -22,7 +22,7 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that is never there: look again next time, Node may have come.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["app.js", "app.css", "editor.js"] {
+        for file in ["app.js", "app.css", "page.js", "page.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }
@@ -84,8 +84,9 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     let out = out.display().to_string();
     // Sources that do not build are a mistake in them, not a missing tool.
     let vite = "node_modules/vite/bin/vite.js";
-    // The editor is a script of its own, loaded when somebody wants to write one.
-    for more in [&[][..], &["--config", "vite.editor.config.ts"]] {
+    // What a page of one match holds is the app without what needs a server or engines. The editor is a script of its own,
+    // loaded when somebody wants to write one.
+    for more in [&[][..], &["--mode", "page"], &["--config", "vite.editor.config.ts"]] {
         let arguments = [&[vite, "build", "--outDir", &out, "--logLevel", "error"], more].concat();
         run(web, "node", &arguments).unwrap_or_else(|error| panic!("`vite build` failed:\n{error}"));
     }

@@ -1,4 +1,4 @@
-//! The web app inside the program: three files that `build.rs` made from `web/`, or a page that
+//! The web app inside the program: five files that `build.rs` made from `web/`, or a page that
 //! says why they are not there; and the engines for it.
 
 use std::io::Write as _;
@@ -13,6 +13,10 @@ use flate2::write::GzEncoder;
 pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
 /// The app's style sheet.
 pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
+/// The app without what needs a server or engines, for a page of one match; empty when it was not built.
+const SINGLE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.js"));
+/// Its style sheet.
+const SINGLE_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.css"));
 /// The editor, which pages load when somebody wants to write a script; empty when it was not built.
 pub const EDITOR: &str = include_str!(concat!(env!("OUT_DIR"), "/web/editor.js"));
 /// The page that scripts run in.
@@ -72,6 +76,10 @@ pub static PACKED_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SCRIPT.as_bytes(
 /// [`STYLE`], packed with gzip.
 pub static PACKED_STYLE: Packed = Packed(LazyLock::new(|| gzip(STYLE.as_bytes())));
 
+/// The script of a page of one match.
+pub static PACKED_SINGLE_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SINGLE_SCRIPT.as_bytes())));
+/// Its style sheet.
+pub static PACKED_SINGLE_STYLE: Packed = Packed(LazyLock::new(|| gzip(SINGLE_STYLE.as_bytes())));
 /// [`EDITOR`], packed with gzip.
 pub static PACKED_EDITOR: Packed = Packed(LazyLock::new(|| gzip(EDITOR.as_bytes())));
 

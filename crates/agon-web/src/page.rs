@@ -52,8 +52,10 @@ add('style', 'style').then(() => add('script', 'app'))
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
     let title = title(&replay)?;
     let stream = stream(replay, privacy)?;
-    let (style, script) =
-        (STANDARD.encode(app::PACKED_STYLE.bytes()), STANDARD.encode(app::PACKED_SCRIPT.bytes()));
+    let (style, script) = (
+        STANDARD.encode(app::PACKED_SINGLE_STYLE.bytes()),
+        STANDARD.encode(app::PACKED_SINGLE_SCRIPT.bytes()),
+    );
     let nonce = nonce(&stream);
     let page = Page {
         title,
