@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import axe from 'axe-core'
-import { close, GAMES, Stage, standing, whole } from './stage.mjs'
+import { close, GAMES, serious, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 let address
@@ -27,14 +26,6 @@ async function open(hash, options) {
   await page.goto(`${address}/#${hash}`)
   await whole(page)
   return page
-}
-
-/** What axe-core finds that matters. */
-async function serious(page) {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
-  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`)
 }
 
 /** The first step in which an event of a kind happened, and the event. */

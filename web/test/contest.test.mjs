@@ -6,8 +6,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import axe from 'axe-core'
-import { Stage } from './stage.mjs'
+import { serious, Stage } from './stage.mjs'
 
 const INSIDE = 'AGON_INSIDE_NETWORK'
 const ADDRESS = '192.168.77.1'
@@ -56,10 +55,7 @@ function inside() {
 
   /** Looks at the page: nothing wrong, not too large, nothing that axe finds serious; a picture where they are wanted. */
   async function look(page, name) {
-    await page.evaluate(axe.source)
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
-    const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    assert.deepEqual(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`), [], name)
+    assert.deepEqual(await serious(page), [], name)
     assert.deepEqual(page.wrong, [], name)
     const size = (await (await page.request.get(page.url())).body()).length
     assert.ok(size < LARGEST, `${name} has ${size} bytes`)

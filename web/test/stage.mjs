@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import axe from 'axe-core'
 import { chromium } from 'playwright-core'
 
 /** The program under test. */
@@ -187,4 +188,13 @@ export function standing(page) {
     const [player] = window.agon.players
     return { step: player.stepNumber, part: player.part, at: player.at, playing: player.playing, selected: player.selected, eyes: player.eyes }
   })
+}
+
+/** What axe-core finds that matters. */
+export async function serious(page) {
+  // The page's own policy lets no script in, so the test brings it past the policy.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
+  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`)
 }

@@ -4,14 +4,12 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::BotName;
 use agon_replay::Replay;
-use agon_store::{LoginKind, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::{Job, Program};
-use common::{Browser, World};
+use agon_store::LoginKind;
+use agon_worker::Program;
+use common::{Browser, World, play_as};
 
 /// What the bot writes on standard error with each answer.
 const SECRET: &str = "my secret plan is the left flank";
@@ -29,23 +27,6 @@ fn talkative(folder: &Path) -> PathBuf {
         std::fs::write(file, text).expect("written");
     }
     folder.to_owned()
-}
-
-async fn play(world: &World, worker: WorkerId, job: &Job, bot: &Path) {
-    let bots: Vec<BotName> = job
-        .seats
-        .iter()
-        .map(|seat| match &seat.program {
-            Program::Builtin(name) => BotName::parse(name).expect("a name"),
-            Program::Source(_) => BotName::parse(&bot.to_string_lossy()).expect("a folder"),
-        })
-        .collect();
-    let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));
-    let played = world.server.table().play(job, &bots, &[0], &halt, &turn).expect("begins");
-    let Played::Whole(whole) = played else { panic!("{played:?}") };
-    assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
-    let result = (&whole.report, &whole.replay[..], &whole.own[..]);
-    world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
 }
 
 /// Whether the secret stands in what this browser gets there.
@@ -77,6 +58,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
     let version = version.header("location").expect("taken in").to_owned();
     let folder = tempfile::tempdir().expect("a folder");
     let bot = talkative(folder.path());
+    let bot = BotName::parse(&bot.to_string_lossy()).expect("a folder");
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     // Its check match, and then one of the ladder at least.
     let mut ladder = None;
@@ -89,7 +71,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
                 world.server.building(worker, job.attempt, world.now()).await.expect("answered");
                 world.server.built(worker, job.attempt, b"left flank, built").await.expect("kept");
             }
-            play(&world, worker, job, &bot).await;
+            play_as(&world, worker, job, &bot).await;
             let is_ours = job.seats.iter().any(|seat| matches!(seat.program, Program::Source(_)));
             if is_ours && job.tried.is_none() {
                 ladder = Some(job.attempt.game);

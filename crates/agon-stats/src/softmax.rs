@@ -4,6 +4,8 @@
 //! sums of their rows (a conditional logit, McFadden 1974). Sums run in a fixed order and `exp` is that of the `libm`
 //! crate, so that the same positions give the same bits on every machine.
 
+use agon_game::advantage::softmax;
+
 use crate::fit::dot;
 
 /// A position and who finished first from it.
@@ -22,11 +24,8 @@ impl Position {
 
     /// The chance of each seat under these weights.
     pub fn chances(&self, weights: &[f64]) -> Vec<f64> {
-        let sums: Vec<f64> = self.rows().map(|row| dot(row, weights)).collect();
-        let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let powers: Vec<f64> = sums.iter().map(|sum| libm::exp(sum - most)).collect();
-        let all: f64 = powers.iter().sum();
-        powers.into_iter().map(|power| power / all).collect()
+        // As viewers compute them: what is fitted here is what they use.
+        softmax(self.rows().map(|row| dot(row, weights)).collect())
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out};
+use common::{agon, command, err, folder, out, site_of};
 use serde_json::Value;
 
 /// A contest that runs.
@@ -46,17 +46,7 @@ fn serve(folder: &Path) -> Server {
     }
     let mut serve = command(folder, &["serve", "cup", "-j", "1", "--port", "0"]);
     let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
-    let lines = BufReader::new(child.stdout.take().expect("piped"));
-    let (found, told) = std::sync::mpsc::channel();
-    // Read to its end, so that the server never waits for us.
-    std::thread::spawn(move || {
-        for line in lines.lines().map_while(Result::ok) {
-            if let Some(url) = line.strip_prefix("Its site: ") {
-                let _ = found.send(url.to_owned());
-            }
-        }
-    });
-    let url = told.recv_timeout(Duration::from_secs(120)).expect("it says where its site is");
+    let url = site_of(&mut child, Duration::from_secs(120));
     Server { child, url }
 }
 

@@ -2,12 +2,11 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out};
+use common::{agon, command, err, folder, out, site_of};
 use serde_json::Value;
 
 /// A process that ends with the test.
@@ -57,18 +56,9 @@ tolerance = 90
 fn serve(folder: &Path, port: u16) -> (Running, String) {
     let (jobs, port) = ("0", port.to_string());
     let mut serve = command(folder, &["serve", "cup", "-j", jobs, "--port", &port]);
-    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
-    let lines = BufReader::new(child.stdout.take().expect("piped"));
-    let (found, told) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in lines.lines().map_while(Result::ok) {
-            if let Some(url) = line.strip_prefix("Its site: ") {
-                let _ = found.send(url.to_owned());
-            }
-        }
-    });
-    let running = Running(child);
-    let url = told.recv_timeout(Duration::from_secs(60)).expect("it says where its site is");
+    let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
+    let mut running = Running(child);
+    let url = site_of(&mut running.0, Duration::from_secs(60));
     (running, url)
 }
 

@@ -1,7 +1,7 @@
 // How Jungle Blitz is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 // A step is a tick; its pictures are the turns of the teams, in the tick's play order.
 
-import { type Card, type Drawing, type GameEvent, type Moment, type Pen, type Shot, type Step, type Told, mix } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Moment, type Pen, type Shot, type Step, type Told, actionsOf, mix } from 'agon-viewer'
 import type { Diamond, Event, Scene, Unit } from './generated'
 
 type Point = [number, number]
@@ -124,15 +124,7 @@ export const drawing: Drawing<Scene> = {
   },
 
   orders(step, answer) {
-    let said: unknown
-    try {
-      said = JSON.parse(answer.text ?? '')
-    } catch {
-      return []
-    }
-    const { actions } = (said ?? {}) as { actions?: unknown }
-    if (!Array.isArray(actions)) return []
-    return (actions as { action?: string; unitId?: string; target?: { x: number; y: number } }[]).map(({ action = '', unitId = '', target }, index) => {
+    return actionsOf<{ action?: string; unitId?: string; target?: { x: number; y: number } }>(answer).map(({ action = '', unitId = '', target }, index) => {
       const id = Number(unitId)
       const own = (step.events as Event[]).filter((event) => 'unit' in event && event.unit === id)
       const effect = own.map((event) => EFFECTS[event.event]?.(event) ?? '').find((text) => text !== '') ?? ''

@@ -1,6 +1,6 @@
 // How Ostibot is drawn. The scene is that of `src/scene.rs`, the events those of `src/event.rs`.
 
-import type { Card, Drawing, GameEvent, Head, Moment, Step, Told } from 'agon-viewer'
+import { type Card, type Drawing, type GameEvent, type Head, type Moment, type Step, type Told, actionsOf } from 'agon-viewer'
 import { banner, effects, figure, fire, sayings, terrain, things, ways } from './board'
 import type { Adventurer, Cell, Event, Item, Scene, Thing } from './generated'
 
@@ -180,15 +180,7 @@ export const drawing: Drawing<Scene> = {
   },
 
   orders(step, answer) {
-    let said: unknown
-    try {
-      said = JSON.parse(answer.text ?? '')
-    } catch {
-      return []
-    }
-    const { actions } = (said ?? {}) as { actions?: unknown }
-    if (!Array.isArray(actions)) return []
-    return (actions as Record<string, unknown>[]).map((action, index) => {
+    return actionsOf<Record<string, unknown>>(answer).map((action, index) => {
       const id = typeof action.adventurerId === 'string' ? action.adventurerId : ''
       const words = Object.entries(action).flatMap(([key, value]) => {
         if (key === 'adventurerId' || key === 'reason') return []

@@ -21,6 +21,16 @@ export type End = Generated.End
 export type Outcome = NonNullable<End['outcome']>
 /** One answer of one seat. */
 export type Answer = Generated.AnswerLine
+/** The list `actions` in an answer in JSON; empty where it has none, or is no JSON. */
+export function actionsOf<T>(answer: Answer): T[] {
+  try {
+    const { actions } = (JSON.parse(answer.text ?? '') ?? {}) as { actions?: unknown }
+    return Array.isArray(actions) ? (actions as T[]) : []
+  } catch {
+    return []
+  }
+}
+
 /** An order that the rules did not allow. */
 export type Rejection = Generated.RejectionLine
 /** What a bot did wrong as a program. */

@@ -326,15 +326,18 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
 
 /// Plays a match. What a team handed in plays like a built-in bot, for this test is not about sandboxes.
 pub async fn play(world: &World, worker: WorkerId, job: &Job) {
+    let first = agon_games::ALL[0].info().builtins[0].name;
+    play_as(world, worker, job, &BotName::parse(&format!("builtin:{first}")).expect("a name")).await;
+}
+
+/// Plays a match. What a team handed in plays like this bot.
+pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) {
     let bots: Vec<BotName> = job
         .seats
         .iter()
         .map(|seat| match &seat.program {
             Program::Builtin(name) => BotName::parse(name).expect("a name"),
-            Program::Source(_) => {
-                let first = agon_games::ALL[0].info().builtins[0].name;
-                BotName::parse(&format!("builtin:{first}")).expect("a name")
-            }
+            Program::Source(_) => bot.clone(),
         })
         .collect();
     let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));

@@ -60,3 +60,19 @@ pub fn mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("our own file");
 }
+
+/// The address of the site that an `agon serve` prints, whose output is piped. It is read to its end, so that the server never
+/// waits for us.
+pub fn site_of(serve: &mut std::process::Child, patience: std::time::Duration) -> String {
+    use std::io::BufRead as _;
+    let lines = std::io::BufReader::new(serve.stdout.take().expect("piped"));
+    let (found, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.lines().map_while(Result::ok) {
+            if let Some(url) = line.strip_prefix("Its site: ") {
+                let _ = found.send(url.to_owned());
+            }
+        }
+    });
+    told.recv_timeout(patience).expect("it says where its site is")
+}
