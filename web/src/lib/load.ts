@@ -123,6 +123,8 @@ export async function bytesOf(source: Source): Promise<Blob> {
 
 /** Opens a match with the engines in this page. */
 async function computed(engines: Engines, source: Source): Promise<{ head: Head; steps: StepSource }> {
+  // The module comes and is compiled while the replay comes; what is wrong with it is told when it is asked.
+  void engines.ready().catch(() => {})
   const bytes = await bytesOf(source)
   // The same limit as everywhere: a larger one is refused before it is read.
   if (bytes.size > LARGEST_REPLAY) throw new Problem('This file is too large to be a replay: larger than 256 MiB.')

@@ -30,16 +30,19 @@ function match(turns: number, words = ''): { stream: MatchStream; asked: [number
   return { stream: new MatchStream(head as unknown as Head, drawing as Drawing, source), asked }
 }
 
-test('a step is had by itself, with little around it', async () => {
+test('a step is had by itself, and then what comes after it', async () => {
   const { stream, asked } = match(100)
   expect([stream.total, stream.frames.length, stream.lastOf(100)]).toEqual([100, 301, 300])
   expect(stream.has(200)).toBe(false)
   const { step } = stream.frames[200]!
   await stream.need(step)
   expect(stream.step(step)).toMatchObject({ number: step, moment: `turn ${step}`, before: { turn: step - 1 }, scene: { turn: step }, parts: [1, 2] })
-  expect(asked).toEqual([[step - 1, step + 7]])
+  expect(asked).toEqual([[step - 1, step]])
   stream.ahead(step)
-  expect(asked).toHaveLength(1)
+  await stream.need(step + 3)
+  expect(asked).toEqual([[step - 1, step], [step + 1, step + 8]])
+  stream.ahead(step + 3)
+  expect(asked).toHaveLength(2)
   expect(stream.known).toBe(false)
 })
 

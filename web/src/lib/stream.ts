@@ -44,7 +44,7 @@ const LONGEST = 200_000
 const ROOM = 12_000_000
 /** So many steps are kept ready to be drawn. */
 const READY = 48
-/** So many steps are asked for at once, the one that is looked at first. */
+/** So many steps are asked for ahead of the one that is looked at. */
 const AHEAD = 8
 /** So many when all are read. */
 const PIECE = 32
@@ -64,7 +64,8 @@ export class MatchStream {
   /** Lines, the one looked at last at the end. */
   private readonly lines = new Map<number, { line: Line; size: number }>()
   private readonly ready = new Map<number, Step>()
-  private readonly running = new Map<number, Promise<void>>()
+  /** What is asked for just now. */
+  private readonly running = new Set<{ from: number; to: number; come: Promise<void> }>()
   private size = 0
   private lastScene: unknown
 
@@ -252,24 +253,28 @@ export class MatchStream {
     return step === 0 || this.step(step) !== undefined
   }
 
-  /** Gets a step that is not here, and some after it. */
+  /** Gets a step that is not here, and nothing else: somebody waits for it. */
   async need(number: number): Promise<void> {
     while (number > 0 && number <= this.total && !this.step(number)) {
-      const from = number > 1 && this.sceneAfter(number - 1) === undefined ? number - 1 : number
-      let running = this.running.get(from)
-      if (!running) {
-        running = this.fetch(from, from + AHEAD).then((texts) => texts.forEach((text) => this.keep(text)))
-        this.running.set(from, running)
-        void running.catch(() => {}).finally(() => this.running.delete(from))
-      }
-      await running
+      const missing = number > 1 && this.sceneAfter(number - 1) === undefined ? number - 1 : number
+      await this.ask(missing, number)
     }
   }
 
   /** Gets what comes after a step, before it is looked at. */
   ahead(number: number): void {
     const next = Math.min(number + AHEAD / 2, this.total)
-    if (this.steps && next > number && !this.lines.has(next)) void this.need(next).catch(() => {})
+    if (this.steps && next > number && !this.lines.has(next)) void this.ask(number + 1, Math.min(number + AHEAD, this.total)).catch(() => {})
+  }
+
+  /** Asks for steps, unless the first of them is on its way already. */
+  private ask(from: number, to: number): Promise<void> {
+    for (const running of this.running) if (running.from <= from && from <= running.to) return running.come
+    const come = this.fetch(from, to).then((texts) => texts.forEach((text) => this.keep(text)))
+    const running = { from, to, come }
+    this.running.add(running)
+    void come.catch(() => {}).finally(() => this.running.delete(running))
+    return come
   }
 
   /** The step of a picture; none for the start. */

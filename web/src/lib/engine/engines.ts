@@ -66,12 +66,17 @@ export class Engines {
   }
 
   async ask(asked: Asked, transfer: Transferable[] = []): Promise<ArrayBuffer | undefined> {
-    await (this.loaded ??= this.load())
+    await this.ready()
     const answered = await this.post(asked, transfer)
     if ('refused' in answered) throw new Refused(answered.refused)
     if ('stopped' in answered) throw new Failed(`The engine stopped at this match; please report it. ${answered.stopped}`)
     if ('missing' in answered) throw new NoEngines(answered.missing)
     return answered.bytes
+  }
+
+  /** Has the module loaded, once. */
+  ready(): Promise<void> {
+    return (this.loaded ??= this.load())
   }
 
   private async load(): Promise<void> {
