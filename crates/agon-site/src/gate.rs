@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
@@ -26,7 +26,7 @@ use crate::site::{Site, Way};
 use crate::{pages, routes, secrets};
 
 pub use who::set_cookie;
-use who::{at_work, bearer, cookie, known};
+use who::{at_work, bearer, cookie, known, meter, names_loopback};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -78,7 +78,7 @@ impl Ask {
     pub fn person(&self) -> Option<&Person> {
         match &self.actor {
             Actor::Person(person) => Some(person),
-            Actor::Nobody | Actor::Worker(_) => None,
+            Actor::Nobody | Actor::Worker(_) | Actor::Meter => None,
         }
     }
 
@@ -88,6 +88,16 @@ impl Ask {
     /// When nobody is, which the right should have seen.
     pub fn whoever(&self) -> Result<&Person, Problem> {
         self.person().ok_or_else(Problem::ours)
+    }
+
+    /// Who asks, for the log: by a number, for names are people's.
+    fn who(&self) -> String {
+        match &self.actor {
+            Actor::Nobody => "nobody".to_owned(),
+            Actor::Person(person) => format!("account {}", person.account),
+            Actor::Worker(worker) => format!("worker {}", worker.id),
+            Actor::Meter => "meter".to_owned(),
+        }
     }
 
     /// Whether an upload comes from a form of this session.
@@ -152,6 +162,7 @@ async fn admit(
     let secret = secret.as_deref();
     let kind = if route.is_for_programs() { LoginKind::Token } else { LoginKind::Session };
     let actor = match secret {
+        _ if route.verb == Verb::Measure => meter(&site, headers, from, secret),
         Some(secret) if route.verb == Verb::Work => at_work(&site, secret, now).await.map_err(refuse)?,
         Some(secret) => known(&site, secret, kind, now).await.map_err(refuse)?,
         None => Actor::Nobody,
@@ -184,7 +195,8 @@ async fn admit(
         Box::new(response)
     };
     // A worker asks as often as it plays; whoever is none is counted also at its doors.
-    if !route.still || (route.verb == Verb::Work && ask.actor == Actor::Nobody) {
+    let is_door = matches!(route.verb, Verb::Work | Verb::Measure) && ask.actor == Actor::Nobody;
+    if !route.still || is_door {
         let account = ask.person().map(|person| person.account);
         if let Err(until) = ask.site.limits.request(account, from, now) {
             let wait = (until.0 - now.0) / 1000 + 1;
@@ -260,6 +272,11 @@ fn sign_in_first(route: &Route) -> Problem {
         let text = "No token of a worker came, or one that is not known here. The organiser makes one on the page \
                     /organise/workers of this contest, or with `agon serve worker`.";
         return Problem::new(StatusCode::UNAUTHORIZED, "A worker's token is needed", text);
+    }
+    if route.verb == Verb::Measure {
+        let text = "Figures are for programs on the server's own machine, and for those with the token in the file that \
+                    `agon serve --metrics-token-file` names.";
+        return Problem::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
     }
     if route.is_for_programs() {
         let text = "No token came, or one that is not known here or has ended. Make one on the page /account of this contest; \
@@ -413,7 +430,8 @@ pub async fn patience(request: Request, next: Next) -> Response {
 
 /// Around everything: pages of refusals, and the headers of every answer.
 pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let is_for_programs = routes::is_for_programs(request.uri().path());
+    let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
+    let is_for_programs = routes::is_for_programs(&path);
     let mut response = match host_is_meant(&site, request.headers()) {
         true => next.run(request).await,
         false => {
@@ -421,6 +439,7 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
         }
     };
+    let who = response.extensions().get::<Ask>().map_or_else(|| "nobody".to_owned(), Ask::who);
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let ask = response.extensions_mut().remove::<Ask>();
         let again = response.headers().get(header::RETRY_AFTER).cloned();
@@ -452,15 +471,14 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    site.requests.count(&path, status, took);
+    // Without the query, in which secrets may stand.
+    tracing::info!(target: "agon::request", %method, %path, status, ms = took.as_secs_f64() * 1e3, %who);
     response
 }
 
 /// On the loopback only names of the loopback are meant: somebody else's name can be pointed here.
 fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
-    if site.way != Way::Loopback {
-        return true;
-    }
-    let Some(host) = headers.typed_get::<Host>() else { return false };
-    let name = host.hostname().trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    site.way != Way::Loopback || names_loopback(headers)
 }

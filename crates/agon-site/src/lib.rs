@@ -16,6 +16,7 @@ pub mod gate;
 pub mod site;
 
 pub mod api;
+pub mod metrics;
 pub mod pages;
 pub mod work;
 

@@ -100,7 +100,7 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         // For whoever runs the server; what it is concerns nobody else.
-        eprintln!("note: a page could not be made: {error}");
+        tracing::warn!("a page could not be made: {error}");
         Self::ours()
     }
 }

@@ -12,6 +12,8 @@ pub enum Actor {
     Person(Person),
     /// A machine that plays matches.
     Worker(AtWork),
+    /// A program that reads figures.
+    Meter,
 }
 
 /// Somebody who is signed in.
@@ -46,12 +48,22 @@ pub enum Verb {
     Organise,
     /// Play its matches.
     Work,
+    /// Read its figures.
+    Measure,
 }
 
 impl Verb {
     /// Every verb.
-    pub const ALL: [Self; 7] =
-        [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise, Self::Work];
+    pub const ALL: [Self; 8] = [
+        Self::See,
+        Self::Enter,
+        Self::Own,
+        Self::Look,
+        Self::Act,
+        Self::Organise,
+        Self::Work,
+        Self::Measure,
+    ];
 }
 
 /// To what.
@@ -78,6 +90,7 @@ pub fn may(actor: &Actor, verb: Verb, object: Object) -> bool {
         (Actor::Person(person), Verb::Act, Object::Team(team)) => person.team == Some(team),
         (Actor::Person(person), Verb::Organise, _) => person.organiser,
         (Actor::Worker(worker), Verb::Work, Object::Contest) => !worker.revoked,
+        (Actor::Meter, Verb::Measure, Object::Contest) => true,
         _ => false,
     }
 }
@@ -96,7 +109,8 @@ mod tests {
         Actor::Worker(AtWork { id, name, run: None, seen, revoked })
     }
 
-    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, worker that was revoked.
+    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, worker that was
+    /// revoked, meter.
     #[test]
     fn the_table_of_rights_is_this_and_nothing_else() {
         let actors = [
@@ -106,6 +120,7 @@ mod tests {
             person(true, None),
             worker(false),
             worker(true),
+            Actor::Meter,
         ];
         let objects = [
             Object::Contest,
@@ -119,13 +134,14 @@ mod tests {
             };
             objects.map(line) as [String; 4]
         };
-        assert_eq!(said(Verb::See), ["yyyyyy", "yyyyyy", "------", "------"]);
-        assert_eq!(said(Verb::Enter), ["yyyyyy", "------", "------", "------"]);
-        assert_eq!(said(Verb::Own), ["-yyy--", "------", "-yyy--", "------"]);
-        assert_eq!(said(Verb::Look), ["------", "--yy--", "------", "------"]);
-        assert_eq!(said(Verb::Act), ["------", "--y---", "------", "------"]);
-        assert_eq!(said(Verb::Organise), ["---y--", "---y--", "---y--", "---y--"]);
-        assert_eq!(said(Verb::Work), ["----y-", "------", "------", "------"]);
-        assert_eq!(Verb::ALL.len(), 7);
+        assert_eq!(said(Verb::See), ["yyyyyyy", "yyyyyyy", "-------", "-------"]);
+        assert_eq!(said(Verb::Enter), ["yyyyyyy", "-------", "-------", "-------"]);
+        assert_eq!(said(Verb::Own), ["-yyy---", "-------", "-yyy---", "-------"]);
+        assert_eq!(said(Verb::Look), ["-------", "--yy---", "-------", "-------"]);
+        assert_eq!(said(Verb::Act), ["-------", "--y----", "-------", "-------"]);
+        assert_eq!(said(Verb::Organise), ["---y---", "---y---", "---y---", "---y---"]);
+        assert_eq!(said(Verb::Work), ["----y--", "-------", "-------", "-------"]);
+        assert_eq!(said(Verb::Measure), ["------y", "-------", "-------", "-------"]);
+        assert_eq!(Verb::ALL.len(), 8);
     }
 }

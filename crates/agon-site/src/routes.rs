@@ -8,7 +8,7 @@ use axum::routing::MethodRouter;
 
 use crate::rights::Verb;
 use crate::site::Site;
-use crate::{api, gate, pages, work};
+use crate::{api, gate, metrics, pages, work};
 
 /// How a route is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,12 +105,12 @@ impl Route {
 
 /// Whether programs ask at this path, people or machines behind them.
 pub fn is_for_programs(path: &str) -> bool {
-    path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT)
+    path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT) || path == metrics::PATH
 }
 
 /// The table.
 pub fn all() -> impl Iterator<Item = Route> {
-    let pages = pages::ROUTES.iter().chain(work::ROUTES).copied();
+    let pages = pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).copied();
     pages.chain(api::ACTS.iter().map(|act| act.route))
 }
 

@@ -12,8 +12,10 @@ use agon_store::{ContestId, Entrant, Store, Time, VersionId};
 use tokio::sync::{Mutex, watch};
 
 use crate::limits::Limits;
+use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Problem;
+use crate::secrets;
 use crate::settings::Settings;
 
 /// How browsers reach the site.
@@ -40,12 +42,16 @@ pub struct Site {
     pub limits: Limits,
     /// Hashes of passwords.
     pub passwords: Passwords,
+    /// What was asked for.
+    pub requests: Requests,
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
     machine: OnceLock<Machine>,
+    /// The hash of the token by which figures are read from elsewhere.
+    meter: OnceLock<String>,
 }
 
 /// The ladder with what pages say of it.
@@ -78,8 +84,21 @@ impl Site {
         let (limits, passwords) = (Limits::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
-        let machine = OnceLock::new();
-        Ok(Arc::new(Self { server, way, limits, passwords, folder, clock, settings, shown, pulse, machine }))
+        let (machine, meter, requests) = (OnceLock::new(), OnceLock::new(), Requests::default());
+        Ok(Arc::new(Self {
+            server,
+            way,
+            limits,
+            passwords,
+            requests,
+            folder,
+            clock,
+            settings,
+            shown,
+            pulse,
+            machine,
+            meter,
+        }))
     }
 
     /// Now.
@@ -110,6 +129,16 @@ impl Site {
     /// From now on this is what bots have where they play.
     pub fn plays_on(&self, machine: Machine) {
         let _ = self.machine.set(machine);
+    }
+
+    /// The hash of the token by which figures are read from elsewhere; none where nobody may.
+    pub fn meter(&self) -> Option<&str> {
+        self.meter.get().map(String::as_str)
+    }
+
+    /// From now on whoever has this token reads figures.
+    pub fn measured_with(&self, token: &str) {
+        let _ = self.meter.set(secrets::sha(token).to_string());
     }
 
     /// What `contest.toml` said when it was read last.

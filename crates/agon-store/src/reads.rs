@@ -21,7 +21,7 @@ pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Seated}
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
-pub use workers::{AtWork, Working};
+pub use workers::{AtWork, Hands, Working};
 
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,7 @@
-//! Who asks: by the cookie of a browser's session, or by the token of a program or of a machine that plays.
+//! Who asks: by the cookie of a browser's session, or by the token of a program or of a machine that plays; who reads figures also
+//! by where it asks from.
+
+use std::net::IpAddr;
 
 use agon_store::acts::{Heard, Seen};
 use agon_store::{LoginKind, Time};
@@ -10,7 +13,7 @@ use axum_extra::headers::{HeaderMapExt as _, Host};
 use crate::problem::Problem;
 use crate::rights::{Actor, Person};
 use crate::secrets;
-use crate::site::Site;
+use crate::site::{Site, Way};
 
 /// That a session is used is written down this often, in milliseconds.
 const SEEN_MS: i64 = 5 * 60_000;
@@ -40,6 +43,21 @@ pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Prob
         site.store().act(Heard { worker: worker.id, now }).await?;
     }
     Ok(Actor::Worker(worker))
+}
+
+/// Who reads figures: whoever has the token for that, and what runs on this machine and asks without a way round. Behind a proxy
+/// everything comes from this machine, so that only the token counts there.
+pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str>) -> Actor {
+    let knows = |secret| site.meter().is_some_and(|own| secrets::same(&secrets::sha(secret).to_string(), own));
+    let is_near = !matches!(site.way, Way::Proxy(_)) && from.is_loopback() && names_loopback(headers);
+    if is_near || secret.is_some_and(knows) { Actor::Meter } else { Actor::Nobody }
+}
+
+/// Whether a name of the loopback is asked for: somebody else's name can be pointed here.
+pub fn names_loopback(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.typed_get::<Host>() else { return false };
+    let name = host.hostname().trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.

@@ -402,7 +402,7 @@ async fn public(ask: &Ask, played: &Played) -> Result<Vec<u8>, Problem> {
     match done.await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(why)) => {
-            eprintln!("note: the replay of match {} cannot be given: {why}", ask.id);
+            tracing::warn!("the replay of match {} cannot be given: {why}", ask.id);
             Err(Problem::ours())
         }
         Err(_) => Err(Problem::ours()),

@@ -38,6 +38,7 @@ use crate::site::Site;
 
 use frame::Here;
 pub use matches::replay;
+pub use organise::owed;
 
 /// The routes of the pages.
 pub const ROUTES: &[Route] = &[

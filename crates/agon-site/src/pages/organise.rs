@@ -1,6 +1,8 @@
 //! The organiser's pages: is anything wrong, when is all played, and what can be done.
 
 use agon_contest::config::SignUpWord;
+use agon_ladder::Policy;
+use agon_server::Board;
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::Working;
 use agon_store::{Contest, Time, VersionId, VersionState};
@@ -49,7 +51,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let going = contests.iter().find(|one| one.id == contest).ok_or_else(Problem::ours)?;
     let suspended = store.suspended(contest).await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
-    let owed = owed(&ask, &shown.board);
+    let owed = owed(ask.site.server.policy(), &shown.board);
     let (answer, lead) = answer(&ask, going, &counts, &workers, rate, owed);
     let disk = free(ask.site.folder()).await;
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
@@ -98,8 +100,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 }
 
 /// About how many rated matches live versions still want.
-fn owed(ask: &Ask, board: &agon_server::Board) -> i64 {
-    let policy = ask.site.server.policy();
+pub fn owed(policy: &Policy, board: &Board) -> i64 {
     let wanted: u64 = board
         .versions
         .iter()
@@ -176,7 +177,7 @@ fn answer(
 }
 
 /// Neighbours of whom nobody knows yet who is better.
-fn undecided(board: &agon_server::Board) -> Markup {
+fn undecided(board: &Board) -> Markup {
     let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
     let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
         let share = pair[0].above_next?;
@@ -251,7 +252,7 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
 }
 
 /// Versions that rest because their matches came to nothing.
-fn rests(ask: &Ask, board: &agon_server::Board, suspended: &Suspended) -> Markup {
+fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
     let resting: Vec<_> = board
         .versions
         .iter()

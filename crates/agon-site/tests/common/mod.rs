@@ -68,7 +68,11 @@ impl World {
     }
 
     pub async fn with(section: &str, way: Way) -> Self {
-        let folder = database::folder();
+        Self::in_folder(database::folder(), section, way).await
+    }
+
+    /// In a folder whose database may be elsewhere.
+    pub async fn in_folder(folder: TempDir, section: &str, way: Way) -> Self {
         write_file(folder.path(), section);
         let server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));

@@ -1,6 +1,6 @@
 //! Who plays the matches.
 
-use crate::{Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
+use crate::{ContestId, Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
 
 /// A worker, as its organiser sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,17 @@ pub struct AtWork {
     pub revoked: bool,
 }
 
+/// Who plays, counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hands {
+    /// Leases of which matches are not posted yet.
+    pub leases: i64,
+    /// Workers that were heard of.
+    pub heard: i64,
+    /// Those that were not, and may still come back.
+    pub silent: i64,
+}
+
 type Row = (i64, String, String, Option<String>, Option<i64>, Option<i64>, i64, i64, i64, i64, i64);
 
 type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>);
@@ -81,6 +92,36 @@ impl Store {
                 lies,
             };
         Ok(rows.into_iter().map(working).collect())
+    }
+
+    /// How many leases and workers there are. A worker was heard of when it was so since a moment.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn hands(&self, since: Time) -> Result<Hands, StoreError> {
+        let leases = sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
+        let leases: i64 = leases.fetch_one(&self.reader).await?;
+        let (heard, all): (i64, i64) = sqlx::query_as(
+            "SELECT count(CASE WHEN seen_ms >= $1 THEN 1 END), count(*) FROM workers WHERE revoked_ms IS NULL",
+        )
+        .bind(since.0)
+        .fetch_one(&self.reader)
+        .await?;
+        Ok(Hands { leases, heard, silent: all - heard })
+    }
+
+    /// How often tries of a contest ended without a result, by how they ended.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn tries(&self, contest: ContestId) -> Result<Vec<(String, i64)>, StoreError> {
+        Ok(sqlx::query_as(
+            "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.how <> 'posted' GROUP BY a.how ORDER BY a.how",
+        )
+        .bind(contest.0)
+        .fetch_all(&self.reader)
+        .await?)
     }
 
     /// The worker whose token has this hash.

@@ -33,6 +33,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     if options.jobs.is_some_and(|jobs| jobs > 1024) {
         return Err(Failure::usage("-j: a number from 0 to 1024"));
     }
+    options.log.begin();
     if let Some(game) = &options.new {
         founding::begin(dir, game)?;
         if let Some(url) = &options.database {
@@ -73,6 +74,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
         out.flush()?;
     }
+    let address = site.as_ref().map_or("none", |site| site.address());
+    tracing::info!(contest = setting.name, game = setting.terms.game, matches_at_once = jobs, address, "begins");
     let halt = AtomicBool::new(false);
     let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game);
     let clock = now;
@@ -106,6 +109,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let last = finish(&runtime, &server);
     runtime.block_on(server.close());
+    tracing::info!("ends");
     told?;
     last
 }
@@ -133,11 +137,11 @@ fn watch(
         match runtime.block_on(server.tick(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
-                    eprintln!("note: it goes on");
+                    tracing::warn!("it goes on");
                 }
                 if ticked.mismatches > 0 {
-                    eprintln!(
-                        "note: {} results did not agree with their replays; `agon serve status` shows the alarms",
+                    tracing::warn!(
+                        "{} results did not agree with their replays; `agon serve status` shows the alarms",
                         ticked.mismatches
                     );
                 }
@@ -148,7 +152,7 @@ fn watch(
             Err(error) => {
                 let error = error.to_string();
                 if trouble.as_ref() != Some(&error) {
-                    eprintln!("note: {}; it is tried again", harmless(&error));
+                    tracing::warn!("{}; it is tried again", harmless(&error));
                 }
                 trouble = Some(error);
                 std::thread::sleep(TROUBLE);
@@ -158,9 +162,10 @@ fn watch(
         if options.matches.is_some_and(|matches| upto >= matches) {
             return Ok(());
         }
-        if !options.quiet && told.elapsed() >= TELL {
-            if upto > before {
-                let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
+        if told.elapsed() >= TELL {
+            let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
+            tracing::info!(rows = upto, blocks, per_minute = rate.round(), "results");
+            if !options.quiet && upto > before {
                 writeln!(out, "{upto} results in the log, {blocks} whole blocks rated, {rate:.0} a minute")?;
                 out.flush()?;
             }

@@ -5,6 +5,7 @@ mod founding;
 mod going;
 pub mod json;
 pub mod kept;
+mod log;
 mod look;
 mod pages;
 mod workers;
@@ -80,6 +81,13 @@ pub struct ServeOptions {
     /// Says nothing while it runs
     #[arg(long, short)]
     pub quiet: bool,
+    /// What is written on standard error
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub log: log::Log,
+    /// Programs elsewhere may read /metrics with the token in this file; without it only those on this machine, and behind a
+    /// proxy nobody (agon docs scaling)
+    #[arg(long, value_name = "FILE", conflicts_with = "no_site")]
+    pub metrics_token_file: Option<PathBuf>,
     /// Something else than running it.
     #[command(subcommand)]
     pub command: Option<ServeCommand>,

@@ -1,6 +1,7 @@
 //! The site beside a contest that runs: how it is reached, and who becomes its organiser.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +40,9 @@ pub fn open(
 ) -> Result<Pages, Failure> {
     let way = way(options)?;
     let site = Site::new(server.clone(), dir, way.clone(), now).map_err(Failure::usage)?;
+    if let Some(file) = &options.metrics_token_file {
+        site.measured_with(&metrics_token(file)?);
+    }
     let listening = runtime.block_on(agon_site::listen(site.clone(), options.port)).map_err(|error| {
         let mend = match error.kind() {
             io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
@@ -59,6 +63,27 @@ pub fn open(
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
     Ok(Pages { site, listening, address, link, is_lan: way == Way::Lan })
+}
+
+/// A shorter one could be guessed.
+const SHORTEST_TOKEN: usize = 20;
+/// A token is no longer, in bytes.
+const LONGEST_TOKEN: u64 = 4096;
+
+/// The token by which figures are read from elsewhere.
+fn metrics_token(file: &Path) -> Result<String, Failure> {
+    let failed = |why: String| Failure::usage(format!("--metrics-token-file {}: {why}", file.display()));
+    let mut text = String::new();
+    let opened = File::open(file).and_then(|file| file.take(LONGEST_TOKEN).read_to_string(&mut text));
+    opened.map_err(|error| failed(error.to_string()))?;
+    let token = text.trim();
+    let good = token.len() >= SHORTEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !good {
+        return Err(failed(format!(
+            "a token is one line of {SHORTEST_TOKEN} signs or more, as `openssl rand -hex 32` makes them"
+        )));
+    }
+    Ok(token.to_owned())
 }
 
 fn way(options: &ServeOptions) -> Result<Way, Failure> {
@@ -103,6 +128,11 @@ fn own_address() -> IpAddr {
 }
 
 impl Pages {
+    /// How it is reached.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Says where it is.
     pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "Its site: {}", self.address)?;

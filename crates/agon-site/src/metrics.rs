@@ -1,0 +1,257 @@
+//! `/metrics`: figures of a contest that runs, in the text format of Prometheus. Names of people, teams and machines are in none
+//! of them.
+//!
+//! What is asked of the database is asked for each reading; requests are counted in memory, so that they begin anew with the
+//! process, as counters may. While the database is away the answer still comes, and says so.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use agon_store::{StoreError, Time};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get as asked;
+
+use crate::api;
+use crate::gate::Ask;
+use crate::pages::owed;
+use crate::problem::Problem;
+use crate::rights::Verb;
+use crate::routes::{Of, Route, get};
+use crate::site::Site;
+
+/// Where they are.
+pub const PATH: &str = "/metrics";
+
+/// The routes.
+pub const ROUTES: &[Route] = &[get(PATH, Verb::Measure, Of::Contest, || asked(page)).apart()];
+
+/// A machine that was not heard of for so long plays no more, in milliseconds: that is when its leases end.
+const SILENT: i64 = agon_server::asked::LEASE_MS;
+/// The rate of results is that of this time, in milliseconds.
+const HOUR: i64 = 3_600_000;
+
+/// Who reads figures does not wait long; a database that has not answered by then is away.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For each kind of request and status: how many, and how long they took together.
+type Counted = BTreeMap<(&'static str, u16), (u64, Duration)>;
+
+/// Requests since the process began. Kinds and statuses are few, so that this stays small.
+#[derive(Default)]
+pub struct Requests(Mutex<Counted>);
+
+impl Requests {
+    /// One more was answered.
+    pub fn count(&self, path: &str, status: u16, took: Duration) {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, time) = counted.entry((kind(path), status)).or_default();
+        *count += 1;
+        *time += took;
+    }
+
+    fn read(&self) -> Counted {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What kind of request this is.
+fn kind(path: &str) -> &'static str {
+    match path {
+        PATH => "metrics",
+        _ if path.starts_with(agon_worker::wire::ROOT) => "work",
+        _ if path.starts_with(api::ROOT) => "api",
+        _ => "page",
+    }
+}
+
+/// What a figure is.
+#[derive(Clone, Copy)]
+enum Is {
+    /// It only grows, and begins anew with the process or never.
+    Counter,
+    /// It is what it is now.
+    Gauge,
+}
+
+/// The text that is read.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    /// The name of a figure, its unit at the end, with what it is. Its values follow.
+    fn named(&mut self, name: &'static str, is: Is, help: &str) -> Values<'_> {
+        let word = match is {
+            Is::Counter => "counter",
+            Is::Gauge => "gauge",
+        };
+        self.line(format_args!("# HELP {name} {help}"));
+        self.line(format_args!("# TYPE {name} {word}"));
+        Values { text: self, name }
+    }
+
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        // Writing into a string cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+/// The values of one figure.
+struct Values<'a> {
+    text: &'a mut Text,
+    name: &'static str,
+}
+
+impl Values<'_> {
+    /// The only value.
+    fn is(self, value: impl fmt::Display) {
+        self.text.line(format_args!("{} {value}", self.name));
+    }
+
+    /// The value with these labels.
+    fn of<const N: usize>(&mut self, labels: [(&str, &str); N], value: impl fmt::Display) {
+        let labels = labels.map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).join(",");
+        self.text.line(format_args!("{}{{{labels}}} {value}", self.name));
+    }
+}
+
+/// A value of a label as the format has it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// From one moment to another in seconds, and never less than none.
+fn seconds(from: Time, to: Time) -> f64 {
+    (to.0 - from.0).max(0) as f64 / 1000.0
+}
+
+/// The figures.
+pub async fn page(ask: Ask) -> Result<Response, Problem> {
+    let mut text = Text::default();
+    let (site, terms) = (&ask.site, ask.site.server.terms());
+    let program = agon_replay::data::PROGRAM;
+    let mut about = text.named("agon_info", Is::Gauge, "The program and what is played; always 1.");
+    about.of([("program", program), ("game", &terms.game)], 1);
+    let mut contest = Text::default();
+    let up = match tokio::time::timeout(PATIENCE, of_contest(site, &mut contest, ask.now)).await {
+        Ok(Ok(())) => 1,
+        // It may answer the next time. Nothing is told of half a look.
+        Err(_) | Ok(Err(StoreError::Away(_))) => {
+            contest = Text::default();
+            0
+        }
+        Ok(Err(error)) => return Err(error.into()),
+    };
+    text.named("agon_database_up", Is::Gauge, "Whether the database answers.").is(up);
+    text.0 += &contest.0;
+    let counted = site.requests.read();
+    let help = "Requests that were answered, by kind and status.";
+    let mut requests = text.named("agon_requests_total", Is::Counter, help);
+    for ((kind, status), (count, _)) in &counted {
+        requests.of([("kind", kind), ("status", &status.to_string())], count);
+    }
+    let mut times: BTreeMap<&str, Duration> = BTreeMap::new();
+    for ((kind, _), (_, time)) in &counted {
+        *times.entry(kind).or_default() += *time;
+    }
+    let help = "How long answering took, all requests of a kind together.";
+    let mut took = text.named("agon_request_seconds_total", Is::Counter, help);
+    for (kind, time) in times {
+        took.of([("kind", kind)], time.as_secs_f64());
+    }
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, kind)], text.0).into_response())
+}
+
+/// What the database says.
+async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), StoreError> {
+    let (store, contest) = (site.store(), site.contest());
+    let since = Time(now.0 - HOUR);
+    let counts = store.counts(contest).await?;
+    let hands = store.hands(Time(now.0 - SILENT)).await?;
+    let tries = store.tries(contest).await?;
+    let settled = store.settled_since(contest, since).await?;
+    let going = store.contests().await?.into_iter().find(|one| one.id == contest);
+    let board = site.server.board().await.map_err(|error| match error {
+        agon_server::ServerError::Store(error) => error,
+        agon_server::ServerError::Wrong(why) => StoreError::Damaged(why),
+    })?;
+
+    let mut matches = text.named("agon_matches", Is::Gauge, "Matches by their state.");
+    for (state, count) in [
+        ("planned", counts.planned),
+        ("leased", counts.leased),
+        ("posted", counts.posted),
+        ("valid", counts.valid),
+        ("dead", counts.dead),
+    ] {
+        matches.of([("state", state)], count);
+    }
+    text.named("agon_log_rows_total", Is::Counter, "Rows of the sealed log.").is(counts.sealed);
+    let age = counts.oldest.map_or(0.0, |oldest| seconds(oldest, now));
+    let help = "How long ago the oldest match was planned that is not posted yet.";
+    text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
+    let owed = owed(site.server.policy(), &board);
+    text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.").is(owed);
+    let drain = match (owed, settled) {
+        (0, _) => 0.0,
+        (_, 0) => f64::INFINITY,
+        (owed, settled) => owed as f64 / settled as f64 * 3600.0,
+    };
+    let help = "How long that takes at the rate of the last hour; +Inf where nothing was played.";
+    text.named("agon_drain_seconds", Is::Gauge, help).is(if drain.is_finite() {
+        drain.to_string()
+    } else {
+        "+Inf".to_owned()
+    });
+    let help = "Tries that ended without a result: void (ours), lost (a worker), mismatch (a lie or damage), unfit (the bot), \
+                expired, aborted and overtaken (nobody's).";
+    let mut ended = text.named("agon_tries_total", Is::Counter, help);
+    for (how, count) in &tries {
+        ended.of([("how", how)], count);
+    }
+    text.named("agon_leases", Is::Gauge, "Leases of which matches are not posted yet.").is(hands.leases);
+    let mut workers = text.named("agon_workers", Is::Gauge, "Machines that may play, by whether they are heard of.");
+    workers.of([("state", "heard")], hands.heard);
+    workers.of([("state", "silent")], hands.silent);
+    let help = "Rows of the log that the table has not seen yet.";
+    text.named("agon_table_behind_rows", Is::Gauge, help).is((counts.sealed - board.upto).max(0));
+    let help = "How long ago the table was made.";
+    text.named("agon_table_age_seconds", Is::Gauge, help).is(seconds(board.made, now));
+    let paused = going.as_ref().is_some_and(|going| going.paused);
+    text.named("agon_paused", Is::Gauge, "Whether the contest is paused.").is(u8::from(paused));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_that_of_the_format() {
+        let mut text = Text::default();
+        text.named("a_total", Is::Counter, "What it is.").is(7);
+        let mut values = text.named("b", Is::Gauge, "Other.");
+        values.of([("x", "a \"b\"\\\n"), ("y", "")], 0.5);
+        assert_eq!(
+            text.0,
+            "# HELP a_total What it is.\n# TYPE a_total counter\na_total 7\n# HELP b Other.\n# TYPE b gauge\n\
+             b{x=\"a \\\"b\\\"\\\\\\n\",y=\"\"} 0.5\n"
+        );
+    }
+
+    #[test]
+    fn requests_are_counted_by_kind_and_status() {
+        let requests = Requests::default();
+        for path in ["/", "/ladder", "/work/v1/lease", "/api/v1/me", "/metrics", "/../work/v1"] {
+            requests.count(path, 200, Duration::from_millis(500));
+        }
+        requests.count("/ladder", 404, Duration::ZERO);
+        let counted = requests.read();
+        assert_eq!(counted[&("page", 200)], (3, Duration::from_millis(1500)));
+        let rest: Vec<_> = counted.iter().filter(|(key, _)| **key != ("page", 200)).map(|(_, (count, _))| *count).collect();
+        assert_eq!(rest, [1, 1, 1, 1]);
+    }
+}
