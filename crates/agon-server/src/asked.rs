@@ -13,6 +13,7 @@ use agon_store::{
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
+use futures_util::future::try_join_all;
 
 use crate::{Server, ServerError, number};
 
@@ -22,6 +23,8 @@ pub const LEASE_MS: i64 = 60_000;
 const MOST_UNCHECKED: i64 = 512;
 /// A longer report is refused, in bytes of JSON: it goes into the log.
 const MOST_REPORT: usize = 16 << 10;
+/// What a worker posts of a match: what it saw, the replay, and what belongs to the author of each seat.
+pub type Over<'a> = (&'a Report, &'a [u8], &'a [Option<Private>]);
 /// A longer reason is cut, in characters.
 const LONGEST_WHY: usize = 4_000;
 
@@ -203,7 +206,7 @@ impl Server {
         &self,
         worker: WorkerId,
         attempt: Try,
-        (report, replay, own): (&Report, &[u8], &[Option<Private>]),
+        (report, replay, own): Over<'_>,
         now: Time,
     ) -> Result<agon_worker::Posted, ServerError> {
         if replay.len() > agon_worker::verify::LARGEST {
@@ -227,6 +230,19 @@ impl Server {
             PostReply::Settled => agon_worker::Posted::Settled,
             PostReply::Conflict | PostReply::Unknown => agon_worker::Posted::Refused,
         })
+    }
+
+    /// Matches are over: each as if it came alone, and all in one transaction where nothing hinders that.
+    ///
+    /// # Errors
+    /// Those of the store. Some may be kept then; each may be posted again.
+    pub async fn post_all(
+        &self,
+        worker: WorkerId,
+        over: &[(Try, Over<'_>)],
+        now: Time,
+    ) -> Result<Vec<agon_worker::Posted>, ServerError> {
+        try_join_all(over.iter().map(|(attempt, over)| self.post(worker, *attempt, *over, now))).await
     }
 
     /// A match came to nothing.

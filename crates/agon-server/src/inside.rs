@@ -1,7 +1,7 @@
 //! The worker inside the server: it calls the same functions as one on another machine, without a wire.
 
 use agon_store::{Time, WorkerId};
-use agon_worker::{Away, Granted, Hall, Nothing, Posted, Private, Report, Try};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
 use tokio::runtime::Handle;
 
 use crate::{Server, ServerError};
@@ -58,15 +58,12 @@ impl Hall for Inside<'_> {
         self.runtime.block_on(self.server.built(self.worker, attempt, log)).map_err(away)
     }
 
-    fn post(
-        &self,
-        attempt: Try,
-        report: &Report,
-        replay: &[u8],
-        own: &[Option<Private>],
-    ) -> Result<Posted, Away> {
-        let post = self.server.post(self.worker, attempt, (report, replay, own), self.now());
-        self.runtime.block_on(post).map_err(away)
+    fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
+        let over: Vec<_> = over
+            .iter()
+            .map(|(attempt, whole)| (*attempt, (&whole.report, &whole.replay[..], &whole.own[..])))
+            .collect();
+        self.runtime.block_on(self.server.post_all(self.worker, &over, self.now())).map_err(away)
     }
 
     fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {

@@ -17,6 +17,7 @@ use crate::passwords::Passwords;
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::Settings;
+use crate::work::Bench;
 
 /// How browsers reach the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Site {
     pub passwords: Passwords,
     /// What was asked for.
     pub requests: Requests,
+    /// Machines that wait for work.
+    pub bench: Bench,
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
@@ -91,6 +94,7 @@ impl Site {
             limits,
             passwords,
             requests,
+            bench: Bench::default(),
             folder,
             clock,
             settings,
@@ -190,6 +194,7 @@ impl Site {
 
     /// Nothing changes any more: whoever looks on is let go.
     pub fn farewell(&self) {
+        self.bench.close();
         self.pulse.send_replace(None);
     }
 

@@ -4,13 +4,16 @@
 //! Every act has a name (a request, a try of a match), so that one whose answer was lost is repeated. Nothing that comes is
 //! believed: a result counts after its replay was computed again.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use agon_server::asked::LEASE_MS;
 use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, MOST_LEASED, Machine, Received,
-    Result as Sent, Voided, Wanted, Welcome, Yours,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
+    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
@@ -19,7 +22,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
+use tokio::time::Instant;
 
 use crate::api::read::{self, Of, Sent as Told};
 use crate::gate::Ask;
@@ -37,16 +41,59 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/building", Verb::Work, What::Contest, || sent(building)).apart(),
     post("/work/v1/built", Verb::Work, What::Contest, || sent(built)).apart().uploads(),
     post("/work/v1/result", Verb::Work, What::Contest, || sent(result)).apart().uploads(),
+    post("/work/v1/results", Verb::Work, What::Contest, || sent(results)).apart().uploads(),
     post("/work/v1/void", Verb::Work, What::Contest, || sent(void)).apart(),
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
 ];
 
-/// So many results are taken in at once: each is held whole.
+/// So many requests with results are taken in at once: each is held whole.
 static ROOM: Semaphore = Semaphore::const_new(8);
 
 /// A name of a machine, a level or the like is no longer, in characters.
 const LONGEST_WORD: usize = 200;
+
+/// Whoever waits for work and has its turn asks this often.
+const PROBE: Duration = Duration::from_millis(250);
+/// A turn is no longer: there may be work that the next one may do, and this one not.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Where machines sit that wait for work. One of them at a time asks for all, so that a thousand without work cost what one does.
+#[derive(Default)]
+pub struct Bench {
+    turns: Mutex<()>,
+    closed: AtomicBool,
+}
+
+/// That it is one's turn, and until when.
+pub type Turn<'a> = (MutexGuard<'a, ()>, Instant);
+
+impl Bench {
+    /// Waits until it is time to ask again; `false` when that is over.
+    async fn wait<'a>(&'a self, turn: &mut Option<Turn<'a>>, until: Instant) -> bool {
+        let is_over = || self.closed.load(Ordering::Relaxed) || Instant::now() >= until;
+        if is_over() {
+            return false;
+        }
+        match turn.take() {
+            Some((held, ends)) if Instant::now() < ends => {
+                tokio::time::sleep_until(until.min(Instant::now() + PROBE)).await;
+                *turn = Some((held, ends));
+            }
+            ended => {
+                drop(ended);
+                let Ok(held) = tokio::time::timeout_at(until, self.turns.lock()).await else { return false };
+                *turn = Some((held, Instant::now() + TURN));
+            }
+        }
+        !is_over()
+    }
+
+    /// Nobody waits here any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The program of whoever asks.
 #[derive(Deserialize)]
@@ -209,9 +256,15 @@ fn check_name(name: &str) -> Result<(), Problem> {
 pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     check_name(&wanted.request)?;
-    let granted =
-        ask.site.server.lease(worker, &wanted.request, wanted.most.min(MOST_LEASED), ask.now).await?;
-    Ok(Json(granted))
+    let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
+    let most = wanted.most.min(MOST_LEASED);
+    let mut turn = None;
+    loop {
+        let granted = ask.site.server.lease(worker, &wanted.request, most, ask.site.now()).await?;
+        if granted.lease.is_some() || !ask.site.bench.wait(&mut turn, until).await {
+            return Ok(Json(granted));
+        }
+    }
 }
 
 /// A match begins.
@@ -250,6 +303,17 @@ pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Recei
     let parts = (&line.report, replay, &line.own[..]);
     let posted: Posted = ask.site.server.post(worker, line.attempt, parts, ask.now).await?;
     Ok(Json(Received { posted }))
+}
+
+/// Matches are over.
+pub async fn results(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
+    let worker = admitted(&ask, &own.run)?;
+    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    let bytes = read::file(body, LARGEST_RESULT).await?;
+    let all = Sent::read_all(&bytes).map_err(|why| read::wrong(&why))?;
+    let over: Vec<_> =
+        all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..]))).collect();
+    Ok(Json(ReceivedAll { posted: ask.site.server.post_all(worker, &over, ask.now).await? }))
 }
 
 /// A match came to nothing.

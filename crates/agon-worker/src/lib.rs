@@ -28,7 +28,7 @@ pub mod wire;
 pub use play::Table;
 pub use protocol::{
     Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,
-    Try, Unfit,
+    Try, Unfit, Whole,
 };
 pub use run::{Settings, run};
 pub use verify::{Recomputed, verify};

@@ -14,7 +14,7 @@ use agon_match::{
 use agon_replay::{Header, Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::protocol::{Job, Private, Program, Report, Stage, Terms, Unfit};
+use crate::protocol::{Job, Private, Program, Report, Stage, Terms, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with rules and maps read.
@@ -37,17 +37,6 @@ pub enum Played {
     Unfit(Unfit),
     /// It was stopped.
     Stopped,
-}
-
-/// A match that was played to its end.
-#[derive(Debug)]
-pub struct Whole {
-    /// What was seen of it.
-    pub report: Report,
-    /// Its replay, in which nothing is private.
-    pub replay: Vec<u8>,
-    /// For each seat what belongs to its author alone; none where nobody's program played.
-    pub own: Vec<Option<Private>>,
 }
 
 impl Table {

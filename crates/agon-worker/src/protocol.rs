@@ -232,6 +232,17 @@ impl Nothing {
     }
 }
 
+/// A match that was played to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whole {
+    /// What was seen of it.
+    pub report: Report,
+    /// Its replay, in which nothing is private.
+    pub replay: Vec<u8>,
+    /// For each seat what belongs to its author alone; none where nobody's program played.
+    pub own: Vec<Option<Private>>,
+}
+
 /// What becomes of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Posted {
@@ -277,17 +288,11 @@ pub trait Hall: Sync {
     /// # Errors
     /// When the server is away.
     fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away>;
-    /// A match is over. The replay holds nothing private; that is in `own`, for each seat of a program.
+    /// Matches are over: what becomes of each, in their order. At most [`MOST_RESULTS`](crate::wire::MOST_RESULTS).
     ///
     /// # Errors
-    /// When the server is away.
-    fn post(
-        &self,
-        attempt: Try,
-        report: &Report,
-        replay: &[u8],
-        own: &[Option<Private>],
-    ) -> Result<Posted, Away>;
+    /// When the server is away. Some may be kept then; all are posted again.
+    fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away>;
     /// A match came to nothing that could count: the machine was late, or a bot cannot be made ready.
     ///
     /// # Errors

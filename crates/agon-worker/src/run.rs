@@ -10,8 +10,9 @@ use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
 use crate::play::{Played, Table};
-use crate::protocol::{Away, Hall, Job, Nothing, Posted, Program, Try};
+use crate::protocol::{Away, Hall, Job, MOST_PRIVATE, Nothing, Program, Try, Whole};
 use crate::versions::{Standing, Unready, Versions};
+use crate::wire::{LARGEST_RESULT, MOST_RESULTS};
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ const BATCH: Duration = Duration::from_secs(5);
 /// A server that is away is asked again after no longer than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
+/// Results that the server does not take in yet are kept up to so many bytes; then no other match begins.
+const MOST_KEPT: usize = 256 << 20;
+
+/// What is said of a match before its replay has no more bytes, what belongs to authors apart.
+const LINE: usize = 16 << 10;
+
 /// A number from 0 up to 1.
 fn chance() -> f64 {
     let mut bytes = [0; 4];
@@ -44,6 +51,31 @@ fn chance() -> f64 {
 struct Waiting {
     lease: i64,
     job: Job,
+}
+
+/// A match that is over and not posted yet.
+struct Done {
+    lease: i64,
+    over: (Try, Whole),
+    bytes: usize,
+}
+
+impl Done {
+    fn new(lease: i64, attempt: Try, whole: Whole) -> Self {
+        // What belongs to authors is counted with what it may have at most.
+        let bytes = whole.replay.len() + whole.own.iter().flatten().count() * MOST_PRIVATE + LINE;
+        Self { lease, over: (attempt, whole), bytes }
+    }
+}
+
+/// What became of a match.
+enum Ended {
+    /// It is over, and the server knows.
+    Told,
+    /// It is over, and its result is to be posted.
+    Played(Box<Whole>),
+    /// It is given back.
+    Not,
 }
 
 /// What the threads share.
@@ -64,12 +96,30 @@ struct State {
     /// Matches of each lease that are not over.
     open: BTreeMap<i64, usize>,
     playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
+    /// Matches that are over, in that order.
+    done: VecDeque<Done>,
+    /// The bytes of all of them, and of those that are being posted.
+    kept: usize,
     /// Whether a thread is asking for more.
     asking: bool,
     /// How long matches take, in seconds: the mean of the last ones.
     usual: Option<f64>,
-    /// Threads that are not done.
+    /// Threads that play and are not done.
     threads: usize,
+    /// Whether results may still be posted.
+    posts: bool,
+}
+
+impl State {
+    /// A match of a lease is over, and the server knows.
+    fn close(&mut self, lease: i64) {
+        if let Some(open) = self.open.get_mut(&lease) {
+            *open -= 1;
+            if *open == 0 {
+                self.open.remove(&lease);
+            }
+        }
+    }
 }
 
 /// Plays until `stop` becomes true. Then what is being played is given back.
@@ -77,7 +127,7 @@ struct State {
 /// The caller's threads are not used: what a bot is started by has to outlive it, so each match is played whole by
 /// one thread of this function.
 pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Settings, stop: &AtomicBool) {
-    let state = State { threads: settings.jobs, ..State::default() };
+    let state = State { threads: settings.jobs, posts: true, ..State::default() };
     let shared = Shared {
         hall,
         table,
@@ -100,6 +150,12 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
                 shared.changed.notify_all();
             });
         }
+        scope.spawn(|| {
+            // As above.
+            let _ = catch_unwind(AssertUnwindSafe(|| shared.post()));
+            shared.lock().posts = false;
+            shared.changed.notify_all();
+        });
         shared.keep_alive();
     });
     // Nobody waits for a lease to run out.
@@ -118,11 +174,59 @@ impl Shared<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Posts results, as many at once as there are by then, until all threads are done.
+    fn post(&self) {
+        let mut state = self.lock();
+        loop {
+            if state.done.is_empty() {
+                if state.threads == 0 {
+                    return;
+                }
+                let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
+                state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                continue;
+            }
+            let (mut batch, mut leases, mut bytes) = (Vec::new(), Vec::new(), 0);
+            while let Some(next) = state.done.front() {
+                let fits = bytes + next.bytes <= LARGEST_RESULT as usize;
+                if batch.len() == MOST_RESULTS || !(fits || batch.is_empty()) {
+                    break;
+                }
+                bytes += next.bytes;
+                let Some(next) = state.done.pop_front() else { break };
+                leases.push(next.lease);
+                batch.push(next.over);
+            }
+            drop(state);
+            // Where it is time to stop and the server is away they are lost: their leases run out.
+            let posted = self.persist(|| self.hall.post(&batch)).is_some();
+            state = self.lock();
+            state.kept -= bytes;
+            if posted {
+                leases.into_iter().for_each(|lease| state.close(lease));
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// Leaves a result to be posted; waits while there are too many.
+    fn leave(&self, done: Done) {
+        let mut state = self.lock();
+        while state.kept > MOST_KEPT && state.posts && !self.stopped() {
+            let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
+            state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        state.kept += done.bytes;
+        state.done.push_back(done);
+        drop(state);
+        self.changed.notify_all();
+    }
+
     /// Renews leases until all threads are done.
     fn keep_alive(&self) {
         let mut last = Instant::now();
         let mut state = self.lock();
-        while state.threads > 0 {
+        while state.threads > 0 || state.posts {
             let (next, _) = self
                 .changed
                 .wait_timeout(state, Duration::from_millis(100))
@@ -162,17 +266,19 @@ impl Shared<'_> {
             let turn = Arc::new(AtomicU32::new(0));
             self.lock().playing.insert(attempt, (lease, Arc::clone(&turn)));
             let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
-            let finished = finished.unwrap_or_else(|_| {
+            let ended = finished.unwrap_or_else(|_| {
                 let why = "ours: agon itself panicked in the match; please report it";
-                self.persist(|| self.hall.void(attempt, &Nothing::again(why))).is_some()
+                self.told(attempt, &Nothing::again(why))
             });
+            if let Ended::Played(whole) = ended {
+                self.leave(Done::new(lease, attempt, *whole));
+                self.lock().playing.remove(&attempt);
+                continue;
+            }
             let mut state = self.lock();
             state.playing.remove(&attempt);
-            if finished && let Some(open) = state.open.get_mut(&lease) {
-                *open -= 1;
-                if *open == 0 {
-                    state.open.remove(&lease);
-                }
+            if matches!(ended, Ended::Told) {
+                state.close(lease);
             }
         }
     }
@@ -247,14 +353,23 @@ impl Shared<'_> {
         }
     }
 
-    /// Plays one match: whether it is over, one way or the other.
-    fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> bool {
+    /// Tells the server that a match came to nothing.
+    fn told(&self, attempt: Try, nothing: &Nothing) -> Ended {
+        match self.persist(|| self.hall.void(attempt, nothing)) {
+            Some(()) => Ended::Told,
+            None => Ended::Not,
+        }
+    }
+
+    /// Plays one match.
+    fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> Ended {
         let attempt = job.attempt;
-        let void = |nothing: Nothing| self.persist(|| self.hall.void(attempt, &nothing)).is_some();
+        let void = |nothing: Nothing| self.told(attempt, &nothing);
         // Held until the match is over: their files stay so long.
         let held: Vec<Standing> = match self.ready(job) {
             // Stopped, it is given back; else it is somebody else's by now.
-            None => return !self.stopped(),
+            None if self.stopped() => return Ended::Not,
+            None => return Ended::Told,
             Some(Ok(held)) => held,
             Some(Err(Unready::Unfit(unfit))) => {
                 return void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) });
@@ -263,21 +378,19 @@ impl Shared<'_> {
         };
         match self.persist(|| self.hall.start(attempt)) {
             Some(true) => {}
-            Some(false) => return true,
-            None => return false,
+            Some(false) => return Ended::Told,
+            None => return Ended::Not,
         }
         let bots: Vec<BotName> = held.iter().map(|standing| standing.bot.clone()).collect();
         let began = Instant::now();
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
-            Ok(Played::Stopped) => false,
+            Ok(Played::Stopped) => Ended::Not,
             Ok(Played::Whole(whole)) => {
-                let posted =
-                    self.persist(|| self.hall.post(attempt, &whole.report, &whole.replay, &whole.own));
                 let took = began.elapsed().as_secs_f64();
                 let mut state = self.lock();
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
-                matches!(posted, Some(Posted::Kept | Posted::Settled | Posted::Refused))
+                Ended::Played(whole)
             }
             Ok(Played::Unfit(unfit)) => void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) }),
             Ok(Played::Void(why)) => void(Nothing::again(why)),

@@ -332,7 +332,7 @@ fn supervised(command: &mut Command, log: &Path) -> io::Result<ExitStatus> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Granted, Nothing, Posted, Private, Report, Try};
+    use crate::protocol::{Granted, Nothing, Posted, Try, Whole};
 
     /// A server that has every object: an archive of a bot whose only file holds the object's name, 10 kB long.
     struct Shelf;
@@ -353,8 +353,8 @@ mod tests {
         fn built(&self, _: Try, _: &[u8]) -> Result<(), Away> {
             Ok(())
         }
-        fn post(&self, _: Try, _: &Report, _: &[u8], _: &[Option<Private>]) -> Result<Posted, Away> {
-            Ok(Posted::Kept)
+        fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
+            Ok(vec![Posted::Kept; over.len()])
         }
         fn void(&self, _: Try, _: &Nothing) -> Result<(), Away> {
             Ok(())

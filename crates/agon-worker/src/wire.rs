@@ -2,8 +2,7 @@
 //! words.
 //!
 //! A process asks what is played (`GET /work/v1`), introduces itself (`hello`), and from then on names itself in each call by
-//! `?run=`. Two things are sent that are no JSON: the log of a build, as it is, and a result, a line of JSON with the replay
-//! behind it.
+//! `?run=`. What is sent that is no JSON: the log of a build, as it is, and results, each a line of JSON with the replay behind it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +15,12 @@ pub const ROOT: &str = "/work/v1";
 pub const LONGEST_NAME: usize = 80;
 /// A lease has no more matches.
 pub const MOST_LEASED: usize = 32;
-/// What is posted of a match has no more bytes: a replay, and what belongs to each seat.
+/// What is posted at once has no more bytes: replays, and what belongs to each seat.
 pub const LARGEST_RESULT: u64 = 20 << 20;
+/// At once no more results are posted.
+pub const MOST_RESULTS: usize = 32;
+/// Work is not waited for longer, in milliseconds.
+pub const LONGEST_WAIT_MS: u64 = 20_000;
 /// What plays has no more bytes.
 pub const LARGEST_SOURCE: u64 = crate::pack::MOST_PACKED * 2;
 
@@ -86,6 +89,9 @@ pub struct Wanted {
     pub request: String,
     /// How many at most.
     pub most: usize,
+    /// Where there is nothing to play, the answer may wait so long for something, in milliseconds: up to [`LONGEST_WAIT_MS`].
+    #[serde(default)]
+    pub wait_ms: u64,
 }
 
 /// A lease is renewed.
@@ -127,6 +133,22 @@ pub struct Received {
     pub posted: Posted,
 }
 
+/// What becomes of several results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedAll {
+    /// What of each, in their order.
+    pub posted: Vec<Posted>,
+}
+
+/// The line before a replay, where several follow each other.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    /// The bytes of the replay.
+    bytes: usize,
+    /// What is said of it.
+    result: R,
+}
+
 /// The line before a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Result {
@@ -158,6 +180,47 @@ impl Result {
         let end = bytes.iter().position(|byte| *byte == b'\n').ok_or("no replay follows the line of JSON")?;
         let line = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
         Ok((line, &bytes[end + 1..]))
+    }
+
+    /// Several as they are sent at once: for each a line in which the length of its replay stands, and the replay.
+    ///
+    /// # Errors
+    /// When a figure in one is none that JSON has.
+    pub fn with_all<'a>(all: impl Iterator<Item = (&'a Self, &'a [u8])>) -> serde_json::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (result, replay) in all {
+            serde_json::to_writer(&mut bytes, &Line { bytes: replay.len(), result })?;
+            bytes.push(b'\n');
+            bytes.extend_from_slice(replay);
+        }
+        Ok(bytes)
+    }
+
+    /// Reads what was sent at once: at least one, and [`MOST_RESULTS`] at most.
+    ///
+    /// # Errors
+    /// What is wrong with it; then none of them is read.
+    pub fn read_all(mut bytes: &[u8]) -> std::result::Result<Vec<(Self, &[u8])>, String> {
+        let mut all = Vec::new();
+        loop {
+            let number = all.len() + 1;
+            if number > MOST_RESULTS {
+                return Err(format!("more than {MOST_RESULTS} results came at once"));
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let end = end.ok_or_else(|| format!("result {number}: no line of JSON"))?;
+            let line: Line<Self> = serde_json::from_slice(&bytes[..end])
+                .map_err(|error| format!("result {number}: {error}"))?;
+            let rest = &bytes[end + 1..];
+            let replay = rest.get(..line.bytes).ok_or_else(|| {
+                format!("result {number}: its replay has {} bytes, and {} came", line.bytes, rest.len())
+            })?;
+            all.push((line.result, replay));
+            bytes = &rest[line.bytes..];
+            if bytes.is_empty() {
+                return Ok(all);
+            }
+        }
     }
 }
 
@@ -206,6 +269,36 @@ mod tests {
         for wrong in [&b""[..], b"{}", b"{}\n", b"\n\n", b"[1]\nreplay"] {
             assert!(Result::read(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
         }
+    }
+
+    #[test]
+    fn results_sent_at_once_are_read_as_they_were_and_else_none_of_them() {
+        let report = Report { faults: vec![None], max_ms: vec![0.1], wall_us: 7, level: "A".into() };
+        let result = |game| Result { attempt: Try { game, n: 1 }, report: report.clone(), own: vec![None] };
+        let all: Vec<(Result, Vec<u8>)> =
+            (0..MOST_RESULTS).map(|n| (result(n as i64), b"a\n{}".repeat(n))).collect();
+        let send = |all: &[(Result, Vec<u8>)]| {
+            Result::with_all(all.iter().map(|(result, replay)| (result, &replay[..]))).expect("plain data")
+        };
+        for count in [1, 2, MOST_RESULTS] {
+            let sent = send(&all[..count]);
+            let read = Result::read_all(&sent).expect("as it was sent");
+            let read: Vec<_> = read.into_iter().map(|(result, replay)| (result, replay.to_vec())).collect();
+            assert_eq!(read, all[..count]);
+        }
+        let wrong = |bytes: &[u8], why: &str| {
+            let error = Result::read_all(bytes).expect_err("not read");
+            assert!(error.contains(why), "{error}");
+        };
+        let two = send(&all[3..5]);
+        wrong(b"", "no line");
+        wrong(&two[..two.len() - 1], "result 2: its replay has");
+        wrong(&[&two[..], b"x"].concat(), "result 3: no line");
+        wrong(&[&send(&all)[..], &two].concat(), "more than 32");
+        wrong(b"{\"bytes\":-1,\"result\":{}}\n", "result 1");
+        wrong(b"{\"bytes\":18446744073709551615,\"result\":{}}\n", "result 1");
+        let huge = String::from_utf8(send(&all[..1])).expect("text").replace("\"bytes\":0", "\"bytes\":18446744073709551615");
+        wrong(huge.as_bytes(), "and 0 came");
     }
 
     #[test]

@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, MOST_LEASED, Received, Result as Sent, Voided, Wanted, Yours, check,
+    Back, Beat, LARGEST_SOURCE, MOST_LEASED, ReceivedAll, Result as Sent, Voided, Wanted, Yours, check,
 };
-use agon_worker::{Away, Granted, Hall, Nothing, Posted, Private, Report, Try};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
 
 use crate::common::online::{Online, Trouble};
 use crate::common::screen::harmless;
 
 /// What is to be played is waited for so long when the server goes away in between.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Where there is nothing to play, the server is let wait so long for something. Whoever ends this process waits as long.
+const WAIT_MS: u64 = 5_000;
 /// A longer reason is cut here, in characters: the server keeps no more.
 const LONGEST_WHY: usize = 4_000;
 
@@ -106,6 +108,29 @@ impl<'a> Far<'a> {
         }
     }
 
+    /// Sends results: what becomes of each.
+    fn send(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
+        let line = |(attempt, whole): &(Try, Whole)| Sent {
+            attempt: *attempt,
+            report: whole.report.clone(),
+            own: whole.own.clone(),
+        };
+        let lines: Vec<Sent> = over.iter().map(line).collect();
+        let parts = lines.iter().zip(over).map(|(line, (_, whole))| (line, &whole.replay[..]));
+        // Figures that JSON does not have are in no report of ours.
+        let Ok(bytes) = Sent::with_all(parts) else { return Ok(vec![Posted::Refused; over.len()]) };
+        match self.sort(self.online.send::<ReceivedAll>("/results", &self.query(), &bytes))? {
+            Came::Answer(received) if received.posted.len() == over.len() => Ok(received.posted),
+            Came::Answer(_) => Err(Away("it answers about other results than were sent".to_owned())),
+            Came::Unwanted(_) if over.len() == 1 => Ok(vec![Posted::Refused]),
+            // One of them spoils it for the others.
+            Came::Unwanted(_) => {
+                let each = over.iter().map(|one| self.send(std::slice::from_ref(one)));
+                Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+        }
+    }
+
     /// Whether it is still this worker's.
     fn yours(&self, path: &str, what: &impl serde::Serialize) -> Result<bool, Away> {
         let answer = self.sort(self.online.tell::<Yours>(path, &self.query(), what))?;
@@ -115,7 +140,7 @@ impl<'a> Far<'a> {
 
 impl Hall for Far<'_> {
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
-        let wanted = Wanted { request: request.to_owned(), most };
+        let wanted = Wanted { request: request.to_owned(), most, wait_ms: WAIT_MS };
         match self.sort(self.online.tell::<Granted>("/lease", &self.query(), &wanted))? {
             Came::Unwanted(why) => Err(Away(why)),
             Came::Answer(granted) => {
@@ -154,22 +179,12 @@ impl Hall for Far<'_> {
         self.sort(self.online.send::<()>("/built", &query, log)).map(drop)
     }
 
-    fn post(
-        &self,
-        attempt: Try,
-        report: &Report,
-        replay: &[u8],
-        own: &[Option<Private>],
-    ) -> Result<Posted, Away> {
-        let line = Sent { attempt, report: report.clone(), own: own.to_vec() };
-        // Figures that JSON does not have are in no report of ours.
-        let Ok(bytes) = line.with(replay) else { return Ok(Posted::Refused) };
-        let posted = match self.sort(self.online.send::<Received>("/result", &self.query(), &bytes))? {
-            Came::Answer(received) => received.posted,
-            Came::Unwanted(_) => Posted::Refused,
-        };
-        let count = if posted == Posted::Kept { &self.played.kept } else { &self.played.refused };
-        count.fetch_add(1, Ordering::Relaxed);
+    fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
+        let posted = self.send(over)?;
+        for posted in &posted {
+            let count = if *posted == Posted::Kept { &self.played.kept } else { &self.played.refused };
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(posted)
     }
 

@@ -66,8 +66,8 @@ pub struct WorkOptions {
 
 /// Unpacked and built versions take no more room, beside those that are being played.
 const MOST_KEPT: u64 = 8 << 30;
-/// When there is nothing to play, it is asked again after this.
-const IDLE: Duration = Duration::from_secs(1);
+/// When there was nothing to play for as long as the server waits, it is asked again after this.
+const IDLE: Duration = Duration::from_millis(200);
 /// It says how it stands this often.
 const TELL: Duration = Duration::from_secs(5);
 
