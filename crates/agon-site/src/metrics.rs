@@ -213,7 +213,8 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
         ended.of([("how", how)], count);
     }
     text.named("agon_leases", Is::Gauge, "Leases of which matches are not posted yet.").is(hands.leases);
-    let mut workers = text.named("agon_workers", Is::Gauge, "Machines that may play, by whether they are heard of.");
+    let mut workers =
+        text.named("agon_workers", Is::Gauge, "Machines that may play, by whether they are heard of.");
     workers.of([("state", "heard")], hands.heard);
     workers.of([("state", "silent")], hands.silent);
     let help = "Rows of the log that the table has not seen yet.";
@@ -251,7 +252,8 @@ mod tests {
         requests.count("/ladder", 404, Duration::ZERO);
         let counted = requests.read();
         assert_eq!(counted[&("page", 200)], (3, Duration::from_millis(1500)));
-        let rest: Vec<_> = counted.iter().filter(|(key, _)| **key != ("page", 200)).map(|(_, (count, _))| *count).collect();
+        let rest: Vec<_> =
+            counted.iter().filter(|(key, _)| **key != ("page", 200)).map(|(_, (count, _))| *count).collect();
         assert_eq!(rest, [1, 1, 1, 1]);
     }
 }

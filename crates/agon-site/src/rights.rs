@@ -54,16 +54,8 @@ pub enum Verb {
 
 impl Verb {
     /// Every verb.
-    pub const ALL: [Self; 8] = [
-        Self::See,
-        Self::Enter,
-        Self::Own,
-        Self::Look,
-        Self::Act,
-        Self::Organise,
-        Self::Work,
-        Self::Measure,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise, Self::Work, Self::Measure];
 }
 
 /// To what.

@@ -12,8 +12,8 @@ use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
-    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, LONGEST_WAIT_MS, MOST_LEASED, Machine,
+    Received, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;

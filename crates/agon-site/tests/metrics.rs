@@ -11,7 +11,10 @@ const TOKEN: &str = "a-token-of-twenty-signs";
 
 /// The values by their names with labels; panics at a line that the format does not have.
 fn figures(answer: &Answer) -> BTreeMap<String, f64> {
-    assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; version=0.0.4; charset=utf-8")));
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (200, Some("text/plain; version=0.0.4; charset=utf-8"))
+    );
     let text = answer.text();
     let mut named = "";
     let mut found = BTreeMap::new();
@@ -48,7 +51,10 @@ async fn figures_follow_what_happens() {
     let leased = read(&mut browser).await;
     assert_eq!(leased["agon_matches{state=\"leased\"}"], 1.0);
     assert_eq!((leased["agon_queue_age_seconds"], leased["agon_leases"]), (7.0, 1.0));
-    assert_eq!((leased["agon_workers{state=\"heard\"}"], leased["agon_workers{state=\"silent\"}"]), (1.0, 0.0));
+    assert_eq!(
+        (leased["agon_workers{state=\"heard\"}"], leased["agon_workers{state=\"silent\"}"]),
+        (1.0, 0.0)
+    );
     play(&world, worker, &granted.jobs[0]).await;
     let other = world.server.lease(worker, "2", 1, world.now()).await.expect("granted");
     let nothing = agon_worker::Nothing::again("ours: late");
@@ -111,7 +117,10 @@ async fn a_database_that_is_away_is_told() {
     server.kill();
     let away = read(&mut browser).await;
     assert_eq!(away["agon_database_up"], 0.0);
-    assert!(!away.contains_key("agon_log_rows_total") && away.keys().any(|name| name.starts_with("agon_info{")), "{away:?}");
+    assert!(
+        !away.contains_key("agon_log_rows_total") && away.keys().any(|name| name.starts_with("agon_info{")),
+        "{away:?}"
+    );
     server.run();
     let back = read(&mut browser).await;
     assert!(back["agon_database_up"] == 1.0 || read(&mut browser).await["agon_database_up"] == 1.0);

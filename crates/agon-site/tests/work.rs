@@ -2,141 +2,13 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU32};
-
-use agon_bot::BotName;
 use agon_server::status;
-use agon_site::Way;
+use agon_store::LoginKind;
 use agon_store::acts::Revoke;
-use agon_store::{LoginKind, Time, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::wire::{
-    Back, Beat, Hello, Machine, Received, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
-};
-use agon_worker::{Granted, Job, Nothing, Posted, Program, Stage, Try, Unfit, Whole};
-use common::{Answer, Browser, World};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-/// A contest in which a machine of speed 100 without a sandbox is welcome.
-async fn world() -> World {
-    let world = World::with("sign_up = \"open\"", Way::Loopback).await;
-    let file = world.folder.path().join("contest.toml");
-    let text = std::fs::read_to_string(&file).expect("written");
-    let more = "\n[sandbox]\ntrust_bots = true\n[workers]\nspeed = 100.0\ntolerance = 10\n";
-    std::fs::write(file, text + more).expect("written");
-    world.site.read_settings().expect("good");
-    world
-}
-
-/// A program at the wire.
-struct Worker {
-    id: WorkerId,
-    http: Browser,
-    run: String,
-    requests: u32,
-}
-
-fn machine() -> Machine {
-    Machine {
-        level: "not confined".into(),
-        attacks: None,
-        speed: 100.0,
-        cpus: 2,
-        jobs: 1,
-        kernel: "6.1".into(),
-        packages: Vec::new(),
-        languages: Vec::new(),
-    }
-}
-
-impl Worker {
-    /// One with a token, that has not introduced itself.
-    async fn stranger(world: &World, name: &str) -> Self {
-        let (worker, http) = world.worker(name).await;
-        let id = worker.id;
-        Self { id, http, run: format!("run of {name}").replace(' ', "-"), requests: 0 }
-    }
-
-    async fn new(world: &World, name: &str) -> Self {
-        let mut own = Self::stranger(world, name).await;
-        let answer = own.hello(machine()).await;
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        own
-    }
-
-    async fn post(&mut self, path: &str, body: &[u8]) -> Answer {
-        let path = format!("/work/v1{path}{}run={}", if path.contains('?') { '&' } else { '?' }, self.run);
-        self.http.ask("POST", &path, "application/json", body).await
-    }
-
-    async fn tell(&mut self, path: &str, what: &impl Serialize) -> Answer {
-        self.post(path, &serde_json::to_vec(what).expect("plain data")).await
-    }
-
-    async fn hello(&mut self, machine: Machine) -> Answer {
-        let hello = Hello { run: self.run.clone(), program: agon_replay::data::PROGRAM.into(), machine };
-        self.tell("/hello", &hello).await
-    }
-
-    async fn lease(&mut self, most: usize) -> Granted {
-        self.requests += 1;
-        let request = format!("{}-{}", self.run, self.requests);
-        read(&self.tell("/lease", &Wanted { request, most, wait_ms: 0 }).await)
-    }
-
-    /// One match, begun.
-    async fn one(&mut self) -> (i64, Job) {
-        let granted = self.lease(1).await;
-        let job = granted.jobs.into_iter().next().expect("there is work");
-        assert!(read::<Yours>(&self.tell("/start", &job.attempt).await).yours);
-        (granted.lease.expect("a lease"), job)
-    }
-
-    async fn result(&mut self, attempt: Try, whole: &Whole) -> Posted {
-        let sent = sent(attempt, whole);
-        read::<Received>(&self.post("/result", &sent).await).posted
-    }
-}
-
-fn read<T: DeserializeOwned>(answer: &Answer) -> T {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.text()))
-}
-
-fn line(attempt: Try, whole: &Whole) -> Sent {
-    Sent { attempt, report: whole.report.clone(), own: whole.own.clone() }
-}
-
-fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
-    line(attempt, whole).with(&whole.replay).expect("plain data")
-}
-
-/// Plays a match honestly.
-fn play(world: &World, job: &Job) -> Whole {
-    let bot = |program: &Program| match program {
-        Program::Builtin(name) => BotName::parse(name).expect("a name"),
-        Program::Source(_) => panic!("built-in bots only"),
-    };
-    let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
-    let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-    match played.expect("begins") {
-        Played::Whole(whole) => *whole,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// The alarms so far, the newest first.
-async fn alarms(world: &World) -> Vec<String> {
-    let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
-    events.into_iter().filter(|event| event.verb == "alarm").map(|event| event.detail).collect()
-}
-
-/// Everything is as it must be, also when every match is computed again.
-async fn clean(world: &World) {
-    let (_, found) = status::fsck(world.folder.path(), true).await.expect("looked through");
-    assert_eq!(found, Vec::<String>::new());
-}
+use agon_worker::wire::{Back, Beat, Hello, Machine, Voided, Wanted, Welcome, Yours};
+use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
+use common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
+use common::{Answer, World};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_machine_joins_plays_and_gives_back() {
@@ -281,7 +153,10 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     assert_eq!(liar.post("/built?game=1&n=1", &larger[..100_000]).await.status, 413);
     assert_eq!(liar.post("/result", b"{}\nreplay").await.status, 422);
     assert_eq!(liar.post("/lease", b"[[[[").await.status, 422);
-    assert_eq!(liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status, 422);
+    assert_eq!(
+        liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status,
+        422
+    );
     let all = sent(job.attempt, &good);
     let head = format!(
         "POST /work/v1/result?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
@@ -294,100 +169,6 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     assert_eq!(liar.result(job.attempt, &good).await, Posted::Kept, "nothing of all that was done");
     world.server.tick(world.now()).await.expect("done");
     clean(&world).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
-    let world = world().await;
-    let (mut honest, mut liar) = (Worker::new(&world, "honest").await, Worker::new(&world, "liar").await);
-    let granted = honest.lease(8).await;
-    let whole: Vec<(Try, Whole)> =
-        granted.jobs.iter().map(|job| (job.attempt, play(&world, job))).collect();
-    let all = whole.iter().map(|(attempt, whole)| line(*attempt, whole)).collect::<Vec<_>>();
-    let send = |lines: &[&Sent], replays: &[&[u8]]| {
-        Sent::with_all(lines.iter().copied().zip(replays.iter().copied())).expect("plain data")
-    };
-    let replay = |n: usize| &whole[n].1.replay[..];
-    // Of another worker none is taken, and it spoils nothing.
-    let sent = send(&[&all[0], &all[1]], &[replay(0), replay(1)]);
-    let refused: ReceivedAll = read(&liar.post("/results", &sent).await);
-    assert_eq!(refused.posted, [Posted::Refused; 2]);
-    // Good ones, one twice, one that is another under the same name, one for what is not there.
-    let mut other = all[1].clone();
-    other.report.wall_us += 1;
-    let nowhere = Sent { attempt: Try { game: 999_999, n: 1 }, ..all[0].clone() };
-    let sent = send(
-        &[&all[0], &all[1], &all[0], &other, &nowhere, &all[2]],
-        &[replay(0), replay(1), replay(0), replay(1), replay(0), replay(2)],
-    );
-    let answer: ReceivedAll = read(&honest.post("/results", &sent).await);
-    use Posted::{Kept, Refused};
-    assert_eq!(answer.posted, [Kept, Kept, Kept, Refused, Refused, Kept]);
-    let told = alarms(&world).await;
-    assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
-    // The answer was lost: the same again, and alone, as workers of before send them.
-    let sent = send(&[&all[0], &all[1], &all[2], &all[3]], &[replay(0), replay(1), replay(2), replay(3)]);
-    for _ in 0..2 {
-        let again: ReceivedAll = read(&honest.post("/results", &sent).await);
-        assert_eq!(again.posted, [Kept; 4]);
-    }
-    assert_eq!(honest.result(whole[3].0, &whole[3].1).await, Kept);
-    assert_eq!(honest.result(whole[4].0, &whole[4].1).await, Kept);
-    assert_eq!(world.server.tick(world.now()).await.expect("done").valid, 5);
-    // A lie is found when it is computed again, and harms no other.
-    let granted = liar.lease(8).await;
-    let good = play(&world, &granted.jobs[0]);
-    let bad = Whole { replay: b"nothing".to_vec(), ..good.clone() };
-    let lines = [line(whole[5].0, &whole[5].1), line(granted.jobs[0].attempt, &bad)];
-    let sent = send(&[&lines[1]], &[&bad.replay]);
-    assert_eq!(read::<ReceivedAll>(&liar.post("/results", &sent).await).posted, [Kept]);
-    let sent = send(&[&lines[0]], &[replay(5)]);
-    assert_eq!(read::<ReceivedAll>(&honest.post("/results", &sent).await).posted, [Kept]);
-    let ticked = world.server.tick(world.now()).await.expect("done");
-    assert_eq!((ticked.valid, ticked.mismatches), (1, 1));
-    // None of what cannot be read whole is taken.
-    let sent = send(&[&all[0], &all[1]], &[replay(0), replay(1)]);
-    for (wrong, status) in [
-        (sent[..sent.len() - 1].to_vec(), 422),
-        ([&sent[..], b"{}\n"].concat(), 422),
-        (Vec::new(), 422),
-        (sent.repeat(17), 422),
-        (vec![b' '; (20 << 20) + 1], 413),
-    ] {
-        assert_eq!(honest.post("/results", &wrong).await.status, status);
-    }
-    clean(&world).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_waits_hears_of_work_and_of_the_end() {
-    let mut world = world().await;
-    let contest = world.server.contest();
-    let pause = |paused| agon_store::acts::Pause { contest, paused, actor: "Boss".into(), now: Time(0) };
-    assert!(world.server.store().act(pause(true)).await.expect("answered"));
-    let mut waiting = Vec::new();
-    let wait = |number: usize, wait_ms: u64| Wanted { request: format!("w{number}"), most: 1, wait_ms };
-    let mut one = Worker::new(&world, "one").await;
-    assert_eq!(read::<Granted>(&one.tell("/lease", &wait(0, 300)).await), Granted::default());
-    for number in 0..4 {
-        let mut worker = Worker::new(&world, &format!("hall {number}")).await;
-        let wanted = wait(number, u64::MAX);
-        waiting.push(tokio::spawn(async move { worker.tell("/lease", &wanted).await }));
-    }
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-    assert!(waiting.iter().all(|waiting| !waiting.is_finished()), "there is nothing to play yet");
-    assert!(world.server.store().act(pause(false)).await.expect("answered"));
-    for waiting in waiting {
-        let granted: Granted = read(&waiting.await.expect("answered"));
-        assert_eq!(granted.jobs.len(), 1);
-    }
-    // A server that ends lets those go who wait.
-    assert!(world.server.store().act(pause(true)).await.expect("answered"));
-    let wanted = wait(9, u64::MAX);
-    let waiting = tokio::spawn(async move { one.tell("/lease", &wanted).await });
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-    world.stop().await;
-    assert_eq!(read::<Granted>(&waiting.await.expect("answered")), Granted::default());
 }
 
 /// Plays whatever there is until a match is among it, and says which try of it that was.
@@ -496,7 +277,7 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     assert!(page.text().contains("never came") && !page.text().contains(&secret));
     let mut http = world.browser();
     http.bearer = Some(secret);
-    let mut worker = Worker { id: WorkerId(0), http, run: "r".into(), requests: 0 };
+    let mut worker = Worker { id: agon_store::WorkerId(0), http, run: "r".into(), requests: 0 };
     assert_eq!(worker.hello(machine()).await.status, 200);
     // A whole block of it goes into the log before it lies.
     let first = worker.lease(1).await.jobs.remove(0);

@@ -14,7 +14,7 @@ use agon_match::{
 use agon_replay::{Header, Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::protocol::{Job, Private, Program, Report, Stage, Terms, Unfit, Whole};
+use crate::protocol::{Job, Program, Report, Stage, Terms, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with rules and maps read.

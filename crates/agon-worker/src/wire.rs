@@ -209,8 +209,8 @@ impl Result {
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let end = end.ok_or_else(|| format!("result {number}: no line of JSON"))?;
-            let line: Line<Self> = serde_json::from_slice(&bytes[..end])
-                .map_err(|error| format!("result {number}: {error}"))?;
+            let line: Line<Self> =
+                serde_json::from_slice(&bytes[..end]).map_err(|error| format!("result {number}: {error}"))?;
             let rest = &bytes[end + 1..];
             let replay = rest.get(..line.bytes).ok_or_else(|| {
                 format!("result {number}: its replay has {} bytes, and {} came", line.bytes, rest.len())
@@ -297,7 +297,9 @@ mod tests {
         wrong(&[&send(&all)[..], &two].concat(), "more than 32");
         wrong(b"{\"bytes\":-1,\"result\":{}}\n", "result 1");
         wrong(b"{\"bytes\":18446744073709551615,\"result\":{}}\n", "result 1");
-        let huge = String::from_utf8(send(&all[..1])).expect("text").replace("\"bytes\":0", "\"bytes\":18446744073709551615");
+        let huge = String::from_utf8(send(&all[..1]))
+            .expect("text")
+            .replace("\"bytes\":0", "\"bytes\":18446744073709551615");
         wrong(huge.as_bytes(), "and 0 came");
     }
 

@@ -48,7 +48,8 @@ pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Prob
 /// Who reads figures: whoever has the token for that, and what runs on this machine and asks without a way round. Behind a proxy
 /// everything comes from this machine, so that only the token counts there.
 pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str>) -> Actor {
-    let knows = |secret| site.meter().is_some_and(|own| secrets::same(&secrets::sha(secret).to_string(), own));
+    let knows =
+        |secret| site.meter().is_some_and(|own| secrets::same(&secrets::sha(secret).to_string(), own));
     let is_near = !matches!(site.way, Way::Proxy(_)) && from.is_loopback() && names_loopback(headers);
     if is_near || secret.is_some_and(knows) { Actor::Meter } else { Actor::Nobody }
 }

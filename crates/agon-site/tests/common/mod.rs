@@ -23,6 +23,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[path = "../../../agon-store/tests/common/mod.rs"]
 pub mod database;
+pub mod hall;
 
 /// Everybody's.
 pub const PASSWORD: &str = "four unrelated words here";

@@ -99,7 +99,8 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn hands(&self, since: Time) -> Result<Hands, StoreError> {
-        let leases = sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
+        let leases =
+            sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
         let leases: i64 = leases.fetch_one(&self.reader).await?;
         let (heard, all): (i64, i64) = sqlx::query_as(
             "SELECT count(CASE WHEN seen_ms >= $1 THEN 1 END), count(*) FROM workers WHERE revoked_ms IS NULL",

@@ -75,7 +75,13 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         out.flush()?;
     }
     let address = site.as_ref().map_or("none", |site| site.address());
-    tracing::info!(contest = setting.name, game = setting.terms.game, matches_at_once = jobs, address, "begins");
+    tracing::info!(
+        contest = setting.name,
+        game = setting.terms.game,
+        matches_at_once = jobs,
+        address,
+        "begins"
+    );
     let halt = AtomicBool::new(false);
     let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game);
     let clock = now;

@@ -45,7 +45,9 @@ impl Log {
 /// `note: what happened`.
 struct Notes;
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'static> FormatEvent<S, N> for Notes {
+impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'static> FormatEvent<S, N>
+    for Notes
+{
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,

@@ -1,0 +1,135 @@
+//! A program at the wire of workers, honest or not.
+
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use agon_bot::BotName;
+use agon_server::status;
+use agon_site::Way;
+use agon_store::WorkerId;
+use agon_worker::play::Played;
+use agon_worker::wire::{Hello, Machine, Received, Result as Sent, Wanted, Yours};
+use agon_worker::{Granted, Job, Posted, Program, Try, Whole};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Answer, Browser, World};
+
+/// A contest in which a machine of speed 100 without a sandbox is welcome.
+pub async fn world() -> World {
+    let world = World::with("sign_up = \"open\"", Way::Loopback).await;
+    let file = world.folder.path().join("contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    let more = "\n[sandbox]\ntrust_bots = true\n[workers]\nspeed = 100.0\ntolerance = 10\n";
+    std::fs::write(file, text + more).expect("written");
+    world.site.read_settings().expect("good");
+    world
+}
+
+/// A program at the wire.
+pub struct Worker {
+    pub id: WorkerId,
+    pub http: Browser,
+    pub run: String,
+    pub requests: u32,
+}
+
+pub fn machine() -> Machine {
+    Machine {
+        level: "not confined".into(),
+        attacks: None,
+        speed: 100.0,
+        cpus: 2,
+        jobs: 1,
+        kernel: "6.1".into(),
+        packages: Vec::new(),
+        languages: Vec::new(),
+    }
+}
+
+impl Worker {
+    /// One with a token, that has not introduced itself.
+    pub async fn stranger(world: &World, name: &str) -> Self {
+        let (worker, http) = world.worker(name).await;
+        let id = worker.id;
+        Self { id, http, run: format!("run of {name}").replace(' ', "-"), requests: 0 }
+    }
+
+    pub async fn new(world: &World, name: &str) -> Self {
+        let mut own = Self::stranger(world, name).await;
+        let answer = own.hello(machine()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        own
+    }
+
+    pub async fn post(&mut self, path: &str, body: &[u8]) -> Answer {
+        let path = format!("/work/v1{path}{}run={}", if path.contains('?') { '&' } else { '?' }, self.run);
+        self.http.ask("POST", &path, "application/json", body).await
+    }
+
+    pub async fn tell(&mut self, path: &str, what: &impl Serialize) -> Answer {
+        self.post(path, &serde_json::to_vec(what).expect("plain data")).await
+    }
+
+    pub async fn hello(&mut self, machine: Machine) -> Answer {
+        let hello = Hello { run: self.run.clone(), program: agon_replay::data::PROGRAM.into(), machine };
+        self.tell("/hello", &hello).await
+    }
+
+    pub async fn lease(&mut self, most: usize) -> Granted {
+        self.requests += 1;
+        let request = format!("{}-{}", self.run, self.requests);
+        read(&self.tell("/lease", &Wanted { request, most, wait_ms: 0 }).await)
+    }
+
+    /// One match, begun.
+    pub async fn one(&mut self) -> (i64, Job) {
+        let granted = self.lease(1).await;
+        let job = granted.jobs.into_iter().next().expect("there is work");
+        assert!(read::<Yours>(&self.tell("/start", &job.attempt).await).yours);
+        (granted.lease.expect("a lease"), job)
+    }
+
+    pub async fn result(&mut self, attempt: Try, whole: &Whole) -> Posted {
+        let sent = sent(attempt, whole);
+        read::<Received>(&self.post("/result", &sent).await).posted
+    }
+}
+
+pub fn read<T: DeserializeOwned>(answer: &Answer) -> T {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.text()))
+}
+
+pub fn line(attempt: Try, whole: &Whole) -> Sent {
+    Sent { attempt, report: whole.report.clone(), own: whole.own.clone() }
+}
+
+pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
+    line(attempt, whole).with(&whole.replay).expect("plain data")
+}
+
+/// Plays a match honestly.
+pub fn play(world: &World, job: &Job) -> Whole {
+    let bot = |program: &Program| match program {
+        Program::Builtin(name) => BotName::parse(name).expect("a name"),
+        Program::Source(_) => panic!("built-in bots only"),
+    };
+    let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
+    let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
+    match played.expect("begins") {
+        Played::Whole(whole) => *whole,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The alarms so far, the newest first.
+pub async fn alarms(world: &World) -> Vec<String> {
+    let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
+    events.into_iter().filter(|event| event.verb == "alarm").map(|event| event.detail).collect()
+}
+
+/// Everything is as it must be, also when every match is computed again.
+pub async fn clean(world: &World) {
+    let (_, found) = status::fsck(world.folder.path(), true).await.expect("looked through");
+    assert_eq!(found, Vec::<String>::new());
+}
