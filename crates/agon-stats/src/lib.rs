@@ -47,7 +47,8 @@ pub mod pairs;
 pub mod ratings;
 pub mod scale;
 
-// Positions within matches:
+// Within matches:
+pub mod causes;
 pub mod softmax;
 
 mod band;

@@ -16,11 +16,13 @@ mod maker;
 mod view;
 
 pub mod analysis;
+mod course;
 pub mod delta;
 pub mod future;
 pub mod play;
 pub mod record;
 
+pub use course::Course;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};
 pub use play::{Play, Sitter, Turn, Wanted};

@@ -2,10 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::author::{build, check, doctor, new, pack, sandbox};
+use crate::author::{build, check, doctor, new, pack, sandbox, test};
 use crate::online::{login, logs, look, submit, tryout};
 use crate::play::{join, referee};
-use crate::series::{gauntlet, pin, rate, sprt, tournament};
+use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library, maps};
 use crate::{play, replay, serve, viewer, work};
 
@@ -59,6 +59,9 @@ pub enum Command {
     /// Does my bot do all it must? Scripted situations, each finding with its rule
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckOptions),
+    /// Run the tests that a bot's folder keeps: turns of matches it shall play otherwise now
+    #[command(after_help = test::EXAMPLES)]
+    Test(test::TestOptions),
     /// Build a bot: the command of its agon.toml, or the compiler of its language
     #[command(after_help = build::EXAMPLES)]
     Build(build::BuildOptions),
@@ -77,6 +80,9 @@ pub enum Command {
     /// Rate all bots from journals of series
     #[command(after_help = rate::EXAMPLES)]
     Rate(rate::RateOptions),
+    /// Why does my bot lose? What stands with its losses in a series, beyond noise
+    #[command(after_help = why::EXAMPLES)]
+    Why(why::WhyOptions),
     /// Log in to a contest: keep the token with which one takes part
     #[command(after_help = login::EXAMPLES)]
     Login(login::LoginOptions),
@@ -112,7 +118,7 @@ pub enum Command {
     /// Pack a bot in the form its contest takes
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, get, import, fork, feed, redact
+    /// Look into replays: info, verify, show, export, get, import, fork, feed, keep, redact
     ///
     /// Every FILE may also be a replay of the original, as it is.
     #[command(subcommand)]

@@ -25,10 +25,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 
-use crate::author::{build, check, doctor, new, pack, sandbox};
+use crate::author::{build, check, doctor, new, pack, sandbox, test};
 use crate::online::{login, logs, look, submit, tryout};
 use crate::play::{join, referee};
-use crate::series::{gauntlet, pin, rate, sprt, tournament};
+use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
@@ -77,6 +77,7 @@ fn main() -> ExitCode {
         Command::Referee(options) => referee::run(&options),
         Command::Join(options) => join::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Test(options) => test::run(&options),
         Command::Build(options) => build::run(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Sandbox(command) => sandbox::run(&command),
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         Command::Tournament(options) => tournament::run(&options),
         Command::Sprt(options) => sprt::run(&options),
         Command::Rate(options) => rate::run(&options),
+        Command::Why(options) => why::run(&options),
         Command::Login(options) => login::login(&options),
         Command::Logout(options) => login::logout(&options),
         Command::Submit(options) => submit::run(&options),

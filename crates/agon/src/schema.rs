@@ -75,6 +75,9 @@ fn page() -> String {
             agon_stats::Cell,
             series::json::CountsResult<'_>,
             series::json::Pinned<'_>,
+            series::json::Why<'_>,
+            series::json::Cause,
+            series::json::CauseMatch,
         ],
     );
     page += &section(
@@ -112,6 +115,9 @@ fn page() -> String {
             author::check::Finding,
             author::check::Status,
             author::json::Packed<'_>,
+            author::json::Tested<'_>,
+            author::json::TestedOne,
+            author::json::TestStatus,
             author::json::Doctor,
             author::doctor::Finding,
             author::doctor::State,

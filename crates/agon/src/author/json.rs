@@ -147,3 +147,47 @@ pub struct Control {
     /// What happened.
     pub detail: String,
 }
+
+/// What `agon test --json` prints; one line each time with `--watch`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Tested<'a> {
+    /// The folder of the bot.
+    pub bot: &'a str,
+    pub passed: usize,
+    pub failed: usize,
+    /// How many could not be run.
+    pub broken: usize,
+    pub seconds: f64,
+    pub tests: Vec<TestedOne>,
+}
+
+/// A test of a bot.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct TestedOne {
+    pub name: String,
+    pub status: TestStatus,
+    /// From 0; null when the test cannot be read.
+    pub turn: Option<u32>,
+    /// In the game's words.
+    pub moment: Option<String>,
+    /// What the bot answered, where that is asked for.
+    pub answer: Option<String>,
+    /// How the bot stood later, where that is asked for.
+    pub score: Option<f64>,
+    pub advantage: Option<f64>,
+    /// What is wrong, as a sentence.
+    pub why: Option<String>,
+}
+
+/// How a test went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum TestStatus {
+    Passed,
+    Failed,
+    /// It could not be run: its replay is gone, or of other rules, or it is no test.
+    Broken,
+}

@@ -12,7 +12,8 @@ use agon_game::{
     Absence, Answer, AnyGame, ByHand, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position,
     Recipe, Rejection, Seat, Seats, Seeded, Session, Standing,
 };
-use agon_match::{Clock, Observer, Player, StepReport, seat_player};
+use agon_match::record::Void;
+use agon_match::{Clock, Fault, Observer, Player, StepReport, Terms, seat_player};
 use agon_replay::asked::Asked;
 use agon_replay::{Replay, Step};
 use clap::Args;
@@ -61,20 +62,9 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         let (file, wanted) = (options.file.display(), wanted.info().title);
         return Err(Failure::usage(format!("{file}: this is a match of {}, not of {wanted}", info.title)));
     }
-    let seats = replay.header.seats.len();
-    let seat = match options.seat {
-        seat if (1..=seats).contains(&usize::from(seat)) => Seat::new(seat - 1),
-        seat => return Err(Failure::usage(format!("--seat {seat}: write a seat from 1 to {seats}"))),
-    };
-    let decides = |step: &Step| step.answers.iter().any(|(other, _)| *other == seat);
-    if let Some(turn) = options.turn
-        && !replay.steps.get(turn as usize).is_some_and(decides)
-    {
-        let held = replay.steps.len();
-        return Err(Failure::usage(format!(
-            "--turn {turn}: seat {seat} answers nothing then; the replay holds the turns 0 to {}",
-            held.saturating_sub(1)
-        )));
+    let seat = seat_of(&replay, options.seat)?;
+    if let Some(turn) = options.turn {
+        check_turn(&replay, seat, turn)?;
     }
     let name = common::bot(&options.bot)?;
     let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
@@ -140,6 +130,77 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         Some(_) => Err(Failure::own(record.void_sentence().unwrap_or_default())),
         None if faults.is_empty() => Ok(()),
         None => Err(Failure::Check),
+    }
+}
+
+/// The seat that `--seat` names.
+pub fn seat_of(replay: &Replay, number: u8) -> Result<Seat, Failure> {
+    let seats = replay.header.seats.len();
+    match (1..=seats).contains(&usize::from(number)) {
+        true => Ok(Seat::new(number - 1)),
+        false => Err(Failure::usage(format!("--seat {number}: write a seat from 1 to {seats}"))),
+    }
+}
+
+/// Refuses a turn, from 0, at which a seat answers nothing.
+pub fn check_turn(replay: &Replay, seat: Seat, turn: u32) -> Done {
+    let decides = |step: &Step| step.answers.iter().any(|(other, _)| *other == seat);
+    if replay.steps.get(turn as usize).is_some_and(decides) {
+        return Ok(());
+    }
+    let last = replay.steps.len().saturating_sub(1);
+    Err(Failure::usage(format!(
+        "--turn {turn}: seat {seat} answers nothing then; the replay holds the turns 0 to {last}"
+    )))
+}
+
+/// What a bot answers at one turn of a recorded match.
+pub struct Answered {
+    /// Where in the match that is, in the game's words.
+    pub moment: String,
+    /// The answer, as its protocol writes it; none when it did not come so far.
+    pub now: Option<String>,
+    /// What it did wrong as a program, up to there.
+    pub faults: Vec<Fault>,
+    /// Why it does not count, if it does not.
+    pub void: Option<Void>,
+}
+
+/// Asks a bot all the questions of a seat up to a turn, from 0, and gives its answer to the last of them.
+pub fn answer(
+    replay: &Replay,
+    name: &BotName,
+    seat: Seat,
+    turn: u32,
+    terms: &Terms<'_>,
+) -> Result<Answered, Failure> {
+    let inner = Asked::with(open(replay)?, replay, seat);
+    let mut session = Rerun { inner, until: turn as usize + 1, fed: seat, asked: false, lost: false };
+    let mut players = seat_bot(&mut session, name, seat, terms.clock)?;
+    let mut last = LastAnswer { seat, turn, moment: session.moment(), now: None };
+    let record = agon_match::play_on(&mut session, &mut players, &[name.label()], &mut last, terms);
+    drop(players);
+    let LastAnswer { moment, now, .. } = last;
+    Ok(Answered { moment, now, faults: record.faults, void: record.void })
+}
+
+/// Waits for the answer to one turn.
+struct LastAnswer {
+    seat: Seat,
+    turn: u32,
+    /// Where the match is; where that turn was, when it is over.
+    moment: String,
+    now: Option<String>,
+}
+
+impl Observer for LastAnswer {
+    fn stepped(&mut self, session: &mut dyn Session, report: &StepReport<'_>) -> io::Result<()> {
+        match report.answers.iter().find(|(seat, _)| *seat == self.seat) {
+            _ if report.step < self.turn => self.moment = session.moment(),
+            Some((seat, answer)) => self.now = Some(text(session, *seat, answer)),
+            None => {}
+        }
+        Ok(())
     }
 }
 
@@ -426,7 +487,7 @@ impl Observer for Beside<'_> {
 }
 
 /// An answer as its protocol writes it, or why there is none.
-fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String {
+pub fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String {
     match answer {
         Answer::Given { order, .. } => {
             let mut text = Vec::new();

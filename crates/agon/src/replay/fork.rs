@@ -5,9 +5,12 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use agon_bot::BotName;
 use agon_game::{PackedAnswer, Seat, Session};
-use agon_match::{MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
+use agon_match::record::Void;
+use agon_match::{Fault, MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
 use agon_replay::Replay;
 use clap::Args;
 
@@ -81,7 +84,7 @@ pub fn run(options: &ForkOptions) -> Done {
     }
     let seat = Seat::new(options.seat - 1);
     let turn = turn(&options.turn, old.steps.len())?;
-    let names = names(options, &old, seat)?;
+    let names = names(&options.bot, &options.against, &old, seat)?;
     let names = common::bots(&names)?;
     let labels = common::labels(&names);
     let given: Vec<Vec<(Seat, PackedAnswer)>> =
@@ -117,6 +120,75 @@ pub fn run(options: &ForkOptions) -> Done {
     unreachable!("the last try returns")
 }
 
+/// How a bot stands some turns after it took a seat of a recorded match.
+pub struct Later {
+    /// Where that is, in the game's words.
+    pub moment: String,
+    /// Its score there.
+    pub score: Option<f64>,
+    /// Its chance to finish first.
+    pub advantage: Option<f64>,
+    /// What it did wrong as a program.
+    pub faults: Vec<Fault>,
+    /// Why it does not count, if it does not.
+    pub void: Option<Void>,
+}
+
+/// Leads a bot through a recorded match up to `turn`, from 0, as a fork does, and plays on for `turns` more, or to its end.
+/// `names` are who sits where from there on.
+pub fn later(
+    old: &Replay,
+    names: &[BotName],
+    seat: Seat,
+    (turn, turns): (u32, u32),
+    clock: &ClockOptions,
+) -> Result<Later, Failure> {
+    let given: Vec<Vec<(Seat, PackedAnswer)>> =
+        old.steps.iter().take(turn as usize).map(|step| step.answers.clone()).collect();
+    let mut session = replay::open(old)?;
+    let (ponder, clock) = (clock.ponder(), clock.clock()?);
+    let mut players = seat_all(session.as_mut(), names, clock, ponder, true)?;
+    let enough = AtomicBool::new(false);
+    let mut stand = Stand { seat, until: turn.saturating_add(turns), enough: &enough, seen: None };
+    let terms = Terms { given: &given, ..Terms::new(clock, ponder, &enough) };
+    let record = play_on(session.as_mut(), &mut players, &common::labels(names), &mut stand, &terms);
+    drop(players);
+    let over = stand.seen.is_some();
+    let (moment, score, advantage) = stand.seen.unwrap_or_default();
+    let faults = record.faults.into_iter().filter(|fault| fault.seat == seat).collect();
+    // That it was stopped there is what was asked for.
+    let void = record.void.filter(|void| !(over && *void == Void::Stopped));
+    Ok(Later { moment, score, advantage, faults, void })
+}
+
+/// Ends a match after some steps and says how a seat stands there.
+struct Stand<'a> {
+    seat: Seat,
+    /// After so many steps of the match.
+    until: u32,
+    enough: &'a AtomicBool,
+    seen: Option<(String, Option<f64>, Option<f64>)>,
+}
+
+impl Observer for Stand<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
+        if self.seen.is_none() && (session.steps() >= self.until || session.outcome().is_some()) {
+            let own = self.seat.index();
+            let (features, standing) = (session.info().advantage.len(), session.standing());
+            let score = match session.outcome() {
+                Some(outcome) => outcome.scores.get(own).copied(),
+                // The score is the first of a game's features.
+                None => standing.features.get(own * features).copied().filter(|_| features > 0),
+            };
+            let advantage = agon_game::advantage(session).and_then(|chances| chances.get(own).copied());
+            self.seen = Some((session.moment(), score, advantage));
+            self.enough.store(true, Ordering::Relaxed);
+        }
+        self.enough.fetch_or(common::stop_on_ctrl_c().load(Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
     match text.parse::<usize>() {
         _ if text == "last" => Ok(steps),
@@ -125,22 +197,22 @@ fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
     }
 }
 
-/// Who sits where.
-fn names(options: &ForkOptions, old: &Replay, seat: Seat) -> Result<Vec<String>, Failure> {
+/// Who sits where: `bot` in its seat, and in the others those of `against`, or of the replay.
+pub fn names(bot: &str, against: &[String], old: &Replay, seat: Seat) -> Result<Vec<String>, Failure> {
     let others = old.header.seats.len() - 1;
-    if !options.against.is_empty() && options.against.len() != others {
+    if !against.is_empty() && against.len() != others {
         return Err(Failure::usage(format!(
             "--against: {} other bots are needed, in the order of their seats, not {}",
             others,
-            options.against.len()
+            against.len()
         )));
     }
-    let mut against = options.against.iter().cloned();
+    let mut against = against.iter().cloned();
     let recorded = Seat::first(Seat::MAX).zip(&old.header.seats);
     recorded
         .map(|(other, info)| {
             if other == seat {
-                return Ok(options.bot.clone());
+                return Ok(bot.to_owned());
             }
             match against.next() {
                 Some(bot) => Ok(bot),
@@ -304,7 +376,7 @@ fn report(
     }
     match &record.void {
         None => Ok(()),
-        Some(agon_match::record::Void::Stopped) => Err(Failure::Check),
+        Some(Void::Stopped) => Err(Failure::Check),
         Some(_) => Err(Failure::own(record.void_sentence().unwrap_or_default())),
     }
 }

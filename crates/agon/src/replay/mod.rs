@@ -7,6 +7,7 @@ pub mod fork;
 pub mod get;
 pub mod import;
 pub mod json;
+pub mod kept;
 pub mod redact;
 mod show;
 pub mod verify;
@@ -57,6 +58,9 @@ pub enum ReplayCommand {
     /// Play a recorded match on from a turn, with another bot: what would today's have done?
     #[command(after_help = fork::EXAMPLES)]
     Fork(fork::ForkOptions),
+    /// Keep a turn as a test of your bot, for `agon test`: not that answer again, or how it stands later
+    #[command(after_help = kept::EXAMPLES)]
+    Keep(kept::KeepOptions),
     /// Take out what belongs to single bots; the rest verifies as before
     #[command(after_help = redact::EXAMPLES)]
     Redact(redact::RedactOptions),
@@ -95,6 +99,7 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Verify { files, json } => verify::run(files, *json),
         ReplayCommand::Export(options) => export::export(options),
         ReplayCommand::Fork(options) => fork::run(options),
+        ReplayCommand::Keep(options) => kept::keep(options),
         ReplayCommand::Redact(options) => redact::run(options),
         ReplayCommand::Get(options) => get::run(options),
         ReplayCommand::Import(options) => import::run(options),

@@ -411,3 +411,66 @@ pub struct Pinned<'a> {
     /// How many were copied.
     pub files: usize,
 }
+
+/// What `agon why --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Why<'a> {
+    pub game: &'a str,
+    /// The bot whose losses they are.
+    pub bot: &'a str,
+    /// Its matches that count.
+    pub matches: usize,
+    /// In how many of them another bot finished before it.
+    pub lost: usize,
+    /// How many replays were read.
+    pub replays: usize,
+    /// How many groups of matches were tried.
+    pub tried: usize,
+    /// What could not be compared, and why there is no group, in sentences.
+    pub notes: Vec<String>,
+    /// Groups by where a match was played: map, seat, opponent. The surest first.
+    pub places: Vec<Cause>,
+    /// Groups by what happened in it.
+    pub happenings: Vec<Cause>,
+}
+
+/// A group of matches with more of the losses than of the others.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Cause {
+    pub sentence: String,
+    /// What can be said of its matches, all of it together.
+    pub signs: Vec<String>,
+    /// How many of the losses are in it, and of how many that is known.
+    pub lost: usize,
+    pub of_lost: usize,
+    /// The same of the other matches.
+    pub others: usize,
+    pub of_others: usize,
+    /// How often chance alone would give so large a share of the losses, for this group by itself.
+    pub chance: f64,
+    /// Its lost matches; those in which most of the chance was lost at once first.
+    pub matches: Vec<CauseMatch>,
+}
+
+/// A lost match of a group.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CauseMatch {
+    /// From 1.
+    pub block: u64,
+    /// In the block, from 1.
+    pub game: u32,
+    /// Of the bot, from 1.
+    pub seat: usize,
+    pub seed: String,
+    pub map: String,
+    /// Where the bot lost most of its chance at once, in the game's words, and how much, to 1; null without its replay.
+    pub turn: Option<String>,
+    pub fall: Option<f64>,
+    /// The file, where it was kept.
+    pub replay: Option<String>,
+    /// The command that plays it again.
+    pub command: String,
+}

@@ -14,9 +14,11 @@ pub mod picture;
 pub mod pin;
 pub mod progress;
 pub mod rate;
+mod signs;
 pub mod site;
 pub mod sprt;
 pub mod tournament;
+pub mod why;
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -8,19 +8,17 @@ mod examine;
 mod finding;
 mod situation;
 
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind};
-use agon_contest::content;
 use agon_game::AnyGame;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::author::json;
+use crate::author::{changes, json};
 use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions};
 use crate::common::here;
@@ -81,9 +79,6 @@ pub struct CheckOptions {
     pub json: bool,
 }
 
-/// How often files are looked at with `--watch`.
-const LOOK: Duration = Duration::from_millis(300);
-
 /// How often the time beside the bar is drawn anew.
 const TICK: Duration = Duration::from_millis(500);
 
@@ -104,28 +99,10 @@ pub fn run(options: &CheckOptions) -> Done {
         conditions.check_game(game.info().name)?;
     }
     let stop = common::stop_on_ctrl_c();
-    if !options.watch {
-        return check(options, game, &bot, (&setup, conditions.as_ref()), stop);
-    }
-    loop {
-        let files = times(&bot);
-        match check(options, game, &bot, (&setup, conditions.as_ref()), stop) {
-            Ok(()) | Err(Failure::Check) => {}
-            // A bot that cannot be started now may be in a moment.
-            Err(Failure::Usage(why) | Failure::Own(why)) => {
-                eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&why))
-            }
-            Err(unread) => return Err(unread),
-        }
-        if !options.json {
-            println!("{}", screen::output().dim("Waiting for a change of the bot's files; Ctrl-C ends."));
-        }
-        while times(&bot) == files {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            std::thread::sleep(LOOK);
-        }
+    let check = || check(options, game, &bot, (&setup, conditions.as_ref()), stop);
+    match options.watch {
+        true => changes::again(&bot, options.json, stop, check),
+        false => check(),
     }
 }
 
@@ -301,33 +278,4 @@ fn print(out: &mut impl io::Write, screen: Screen, finding: &Finding) -> io::Res
         }
     }
     Ok(())
-}
-
-/// When the files that make up the bot were last changed, with their sizes.
-fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
-    let mut files = Vec::new();
-    let mut add = |path: &Path| {
-        if path.is_dir() {
-            let inside = content::files(path).unwrap_or_default();
-            files.extend(inside.into_iter().map(|file| path.join(file)));
-        } else {
-            files.push(path.to_owned());
-            // What it imports lies beside it.
-            let beside =
-                std::fs::read_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")));
-            let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
-            files.extend(beside.filter(|other| other.extension() == path.extension()).take(1_000));
-        }
-    };
-    match BotName::parse(bot).map(|name| name.kind) {
-        Ok(Kind::Path(path)) => add(&path),
-        Ok(Kind::Command(words)) => words.iter().map(Path::new).filter(|path| path.exists()).for_each(add),
-        _ => {}
-    }
-    let about = |path: PathBuf| {
-        let found = std::fs::metadata(&path).ok();
-        let time = found.as_ref().and_then(|found| found.modified().ok());
-        (path, (time, found.map_or(0, |found| found.len())))
-    };
-    files.into_iter().map(about).collect()
 }

@@ -1,0 +1,69 @@
+//! Doing something again whenever a file of a bot changes: `--watch`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use agon_bot::{BotName, Kind};
+use agon_contest::content;
+
+use crate::common::screen;
+use crate::common::{Done, Failure};
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Does it, and again whenever a file of the bot changes, until `stop`. What fails is told and waited out; `quiet` says nothing
+/// else.
+pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> Done) -> Done {
+    loop {
+        let files = times(bot);
+        match it() {
+            Ok(()) | Err(Failure::Check) => {}
+            // A bot that cannot be started now may be in a moment.
+            Err(Failure::Usage(why) | Failure::Own(why)) => {
+                eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&why))
+            }
+            Err(unread) => return Err(unread),
+        }
+        if !quiet {
+            println!("{}", screen::output().dim("Waiting for a change of the bot's files; Ctrl-C ends."));
+        }
+        while times(bot) == files {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// When the files that make up the bot were last changed, with their sizes.
+fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
+    let mut files = Vec::new();
+    let mut add = |path: &Path| {
+        if path.is_dir() {
+            let inside = content::files(path).unwrap_or_default();
+            files.extend(inside.into_iter().map(|file| path.join(file)));
+        } else {
+            files.push(path.to_owned());
+            // What it imports lies beside it.
+            let beside =
+                std::fs::read_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")));
+            let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+            files.extend(beside.filter(|other| other.extension() == path.extension()).take(1_000));
+        }
+    };
+    match BotName::parse(bot).map(|name| name.kind) {
+        Ok(Kind::Path(path)) => add(&path),
+        Ok(Kind::Command(words)) => words.iter().map(Path::new).filter(|path| path.exists()).for_each(add),
+        _ => {}
+    }
+    let about = |path: PathBuf| {
+        let found = std::fs::metadata(&path).ok();
+        let time = found.as_ref().and_then(|found| found.modified().ok());
+        (path, (time, found.map_or(0, |found| found.len())))
+    };
+    files.into_iter().map(about).collect()
+}

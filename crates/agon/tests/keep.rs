@@ -1,0 +1,100 @@
+//! From a lost match to a test of the bot: `agon replay keep` and `agon test`.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{WAITER, agon, err, folder, out};
+use serde_json::Value;
+
+/// A folder with a bot that waits, and a match of it.
+fn bot(folder: &Path) {
+    fs::write(folder.join("bot.sh"), WAITER).expect("written");
+    fs::write(folder.join("agon.toml"), "run = \"sh bot.sh\"\n[defaults]\ngame = \"cultist-wars\"\n")
+        .expect("written");
+    let base =
+        ["play", "cultist-wars", ".", "builtin:greedy", "--seed", "3", "-q", "--replay", "lost.replay"];
+    let played = agon(folder, &[&base[..], &["--set", "number_of_turns=30"]].concat());
+    assert!(played.status.success(), "{}", err(&played));
+}
+
+fn keep(folder: &Path, more: &[&str]) {
+    let base = ["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6"];
+    let kept = agon(folder, &[&base[..], more].concat());
+    assert!(kept.status.success(), "{}", err(&kept));
+}
+
+fn tests(folder: &Path, more: &[&str]) -> (Option<i32>, Value) {
+    let tested = agon(folder, &[&["test", "--json"], more].concat());
+    let told = serde_json::from_slice(&tested.stdout).unwrap_or_else(|_| panic!("{}", err(&tested)));
+    (tested.status.code(), told)
+}
+
+#[test]
+fn a_turn_of_a_lost_match_becomes_a_test_that_fails_until_the_bot_is_better() {
+    let folder = folder();
+    let folder = folder.path();
+    bot(folder);
+    keep(folder, &[]);
+    keep(folder, &["--name", "waits", "--is", "WAIT", "--is", "2 MOVE 1 1"]);
+    // The replay was copied: the test does not need the one that it came from.
+    fs::remove_file(folder.join("lost.replay")).expect("it was there");
+    let (code, told) = tests(folder, &[]);
+    assert_eq!((code, &told["passed"], &told["failed"]), (Some(1), &1.into(), &1.into()), "{told:#}");
+    let [again, waits] = [0, 1].map(|place| &told["tests"][place]);
+    assert_eq!((&again["name"], &again["status"]), (&"lost-turn6".into(), &"failed".into()), "{told:#}");
+    assert!(again["why"].as_str().is_some_and(|why| why == "it answered `WAIT` again"), "{told:#}");
+    assert_eq!((&waits["status"], &waits["answer"]), (&"passed".into(), &"WAIT".into()), "{told:#}");
+
+    // A bot that does something else there passes the one, and not the other.
+    fs::write(folder.join("bot.sh"), WAITER.replace("echo WAIT", "echo 0 MOVE 1 3")).expect("written");
+    let (code, told) = tests(folder, &["lost"]);
+    assert_eq!((code, &told["passed"], &told["failed"]), (Some(0), &1.into(), &0.into()), "{told:#}");
+    let text = out(&agon(folder, &["test"]));
+    assert!(text.contains("not `WAIT` or `2 MOVE 1 1`") && text.contains("1 passed, 1 failed"), "{text}");
+}
+
+#[test]
+fn how_it_stands_later_is_a_test_too() {
+    let folder = folder();
+    let folder = folder.path();
+    bot(folder);
+    keep(folder, &["--name", "ahead", "--later", "20", "--advantage", "0.9"]);
+    keep(folder, &["--name", "alive", "--later", "20", "--score", "1"]);
+    let (code, told) = tests(folder, &[]);
+    assert_eq!(code, Some(1));
+    let [ahead, alive] = [0, 1].map(|place| &told["tests"][place]);
+    assert_eq!((&ahead["status"], &alive["status"]), (&"failed".into(), &"passed".into()), "{told:#}");
+    assert!(ahead["why"].as_str().is_some_and(|why| why.contains("not 90 %")), "{told:#}");
+    assert!(ahead["advantage"].as_f64().is_some_and(|chance| (0.0..0.9).contains(&chance)), "{told:#}");
+}
+
+#[test]
+fn a_test_whose_replay_is_gone_or_old_says_so() {
+    let folder = folder();
+    let folder = folder.path();
+    bot(folder);
+    let none = agon(folder, &["test"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(err(&none).contains("there are no tests; agon replay keep"), "{}", err(&none));
+    keep(folder, &["--name", "moved"]);
+    fs::remove_file(folder.join("tests/moved.replay")).expect("it was there");
+    fs::write(folder.join("tests/wrong.toml"), "replay = 'x'\nseat = 1\nturn = 0\nexpect = 1\n")
+        .expect("written");
+    let (code, told) = tests(folder, &[]);
+    assert_eq!((code, &told["broken"]), (Some(1), &2.into()), "{told:#}");
+    let why = |place: usize| told["tests"][place]["why"].as_str().unwrap_or_default().to_owned();
+    assert!(why(0).contains("moved.replay is not there: it was moved or deleted"), "{told:#}");
+    assert!(why(1).contains("wrong.toml") && why(1).contains("expect"), "{told:#}");
+    // Kept twice under one name, or at a turn that is not the seat's.
+    let twice =
+        agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6", "--name", "moved"]);
+    assert!(twice.status.code() == Some(2) && err(&twice).contains("is there already"), "{}", err(&twice));
+    let others = agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "7"]);
+    assert!(
+        others.status.code() == Some(2) && err(&others).contains("answers nothing then"),
+        "{}",
+        err(&others)
+    );
+}
