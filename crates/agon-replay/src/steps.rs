@@ -35,6 +35,11 @@ impl Columns {
         self.seats.len() + self.kinds.len() + self.times.len() + self.orders.len() + self.checks.len()
     }
 
+    /// How many steps there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -10,8 +10,10 @@ use crate::chunk::{self, tag};
 use crate::steps::Columns;
 use crate::{End, Header, LARGEST, MAGIC, Timing};
 
-/// Steps and notes are written out when they reach this many bytes.
+/// Times and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
+/// Steps are written out by themselves when they are so many, or so many bytes: of a file that is cut off no more of them are lost.
+const STEPS: (u64, usize) = (128, 1 << 10);
 /// So many bytes of notes are kept, so that bots that say much do not make a replay too large to be read.
 const MOST_NOTES: usize = LARGEST / 2;
 
@@ -91,8 +93,20 @@ impl<W: Write> Writer<W> {
     pub fn step(&mut self, answers: &[(Seat, PackedAnswer)], hash: u64) -> io::Result<()> {
         self.columns.push(answers, hash as u8, self.timed);
         self.step += 1;
-        let held = self.columns.len() + self.timing.len() + self.notes.iter().map(Vec::len).sum::<usize>();
+        if self.columns.count() >= STEPS.0 || self.columns.len() >= STEPS.1 {
+            self.flush_steps()?;
+        }
+        let held = self.timing.len() + self.notes.iter().map(Vec::len).sum::<usize>();
         if held >= ENOUGH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush_steps(&mut self) -> io::Result<()> {
+        if !self.columns.is_empty() {
+            self.columns.take(&mut self.raw);
+            self.chain = xxh3_64_with_seed(&self.raw, self.chain);
+            chunk::write(&mut self.to, tag::STEPS, &self.raw, &mut self.scratch)?;
+        }
+        Ok(())
     }
 
     /// Writes out all that is held back, so that a reader finds it even if nothing follows.
@@ -100,11 +114,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the file.
     pub fn flush(&mut self) -> io::Result<()> {
-        if !self.columns.is_empty() {
-            self.columns.take(&mut self.raw);
-            self.chain = xxh3_64_with_seed(&self.raw, self.chain);
-            chunk::write(&mut self.to, tag::STEPS, &self.raw, &mut self.scratch)?;
-        }
+        self.flush_steps()?;
         if !self.timing.is_empty() {
             chunk::write(&mut self.to, tag::TIMING, &self.timing, &mut self.scratch)?;
             self.timing.clear();

@@ -24,6 +24,6 @@ pub mod record;
 
 pub use course::Course;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
-pub use maker::{Ending, Maker, Notes, Privacy, Unshowable};
+pub use maker::{Ending, Maker, Notes, OtherRules, Privacy, Unshowable};
 pub use play::{Play, Sitter, Turn, Wanted};
 pub use view::{View, message, section};

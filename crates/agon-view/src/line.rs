@@ -64,6 +64,11 @@ pub struct Head {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub advantage: Option<Vec<f64>>,
+    /// A sentence, where the match was recorded under another version of the rules: what is shown is what this program makes
+    /// of its answers, as far as that agrees with the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub other_rules: Option<String>,
     /// How it ended; none while it is played.
     pub end: Option<End>,
 }
@@ -216,7 +221,7 @@ pub struct FaultLine {
 pub struct End {
     /// In what state.
     pub end: EndWord,
-    /// Why, when it is void or altered.
+    /// Why, when it is void or altered; where, when it is cut.
     pub why: Option<String>,
     /// How the match ended, where that is known.
     #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]

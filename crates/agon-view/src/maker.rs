@@ -29,24 +29,39 @@ pub enum Unshowable {
     /// Of a game this program does not have.
     #[error("this replay is of `{0}`, a game this program does not have; update agon")]
     UnknownGame(String),
-    /// Recorded under other rules.
-    #[error(
-        "this replay was recorded under version {recorded} of the rules of {game}; this program has version {ours}, \
-         and computing it again could show another match. Open it with the agon that wrote it ({program})"
-    )]
-    OtherRules {
-        /// The game's title.
-        game: &'static str,
-        /// The version it was recorded under.
-        recorded: u32,
-        /// The version this program has.
-        ours: u32,
-        /// Who wrote it.
-        program: String,
-    },
+    /// Recorded under other rules, which is enough to be looked at, but not for what must be exact.
+    #[error("{0} Open it with that agon")]
+    OtherRules(OtherRules),
     /// Its set-up cannot be played.
     #[error("the match of this replay cannot be set up: {0}")]
     Setup(#[from] agon_game::SetupError),
+}
+
+/// The versions of a recording whose rules are not those of this program.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "this match was recorded under version {recorded} of the rules of {game} by {program}; this program has version {ours}, which \
+     may make another match of it."
+)]
+pub struct OtherRules {
+    /// The game's title.
+    pub game: &'static str,
+    /// The version it was recorded under.
+    pub recorded: u32,
+    /// The version this program has.
+    pub ours: u32,
+    /// Who wrote it.
+    pub program: String,
+}
+
+impl OtherRules {
+    /// The versions of a header; none when they are the same.
+    pub fn of(header: &Header, game: &dyn AnyGame) -> Option<Self> {
+        let (info, recorded) = (game.info(), header.rules_version);
+        let program = header.program.clone();
+        let own = Self { game: info.title, recorded, ours: info.rules_version, program };
+        (own.recorded != own.ours).then_some(own)
+    }
 }
 
 /// What is known of one answer beside the answer.
@@ -65,8 +80,8 @@ pub struct Notes {
 pub enum Ending {
     /// Whole, and what its answers lead to.
     Whole,
-    /// Its end is missing.
-    Cut,
+    /// Its end is missing, as this sentence says.
+    Cut(String),
     /// The match does not count, for this reason.
     Void(String),
     /// Its answers do not lead to what it says, for this reason.
@@ -91,7 +106,7 @@ impl Maker {
     /// # Errors
     /// When the match cannot be computed again.
     pub fn begin(header: &Header, registered: &Value, privacy: Privacy) -> Result<(Self, Head), Unshowable> {
-        let game = game_of(header)?;
+        let game = game_named(header)?;
         let mut session = game.open(&header.recipe.setup())?;
         session.keep_events();
         let start = session.scene();
@@ -127,6 +142,7 @@ impl Maker {
             moment: session.moment(),
             scene: start.clone(),
             advantage: advantage(session.as_ref()),
+            other_rules: OtherRules::of(header, game).map(|other| other.to_string()),
             end: None,
         };
         Ok((Self { session, start, privacy, clock: header.clock.clock(), eyes: None }, head))
@@ -203,7 +219,7 @@ impl Maker {
     pub fn end(&self, outcome: Option<&Outcome>, ending: Ending) -> End {
         let (end, why) = match ending {
             Ending::Whole => (EndWord::Whole, None),
-            Ending::Cut => (EndWord::Cut, None),
+            Ending::Cut(why) => (EndWord::Cut, Some(why)),
             Ending::Void(why) => (EndWord::Void, Some(why)),
             Ending::Altered(why) => (EndWord::Altered, Some(why)),
         };
@@ -235,15 +251,15 @@ impl Maker {
     }
 }
 
-/// The game of a header, when this program can compute its matches again.
+/// The game of a header, when this program has its rules.
 pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
-    let game = agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))?;
-    let (recorded, ours) = (header.rules_version, game.info().rules_version);
-    if recorded != ours {
-        let program = header.program.clone();
-        return Err(Unshowable::OtherRules { game: game.info().title, recorded, ours, program });
-    }
-    Ok(game)
+    let game = game_named(header)?;
+    OtherRules::of(header, game).map_or(Ok(game), |other| Err(Unshowable::OtherRules(other)))
+}
+
+/// The game of a header, in whatever version.
+fn game_named(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
+    agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))
 }
 
 /// To a thousandth, which is more than anybody can see.

@@ -55,7 +55,16 @@ impl View {
         if head.frames.iter().all(|&count| count == 0) {
             head.frames.clear();
         }
-        let ending = wrong.map_or_else(|| ending(&mut maker, &replay), Ending::Altered);
+        let other_rules = head.other_rules.is_some();
+        let ending = match wrong {
+            // Other rules lead elsewhere sooner or later: that is no forgery.
+            Some(why) if other_rules => Ending::Cut(format!(
+                "from here on the rules of this program make another match of it ({why}); {} recorded steps are not shown",
+                replay.steps.len() - head.steps.unwrap_or(0) as usize
+            )),
+            Some(why) => Ending::Altered(why),
+            None => ending(&mut maker, &replay),
+        };
         let recorded = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
         head.end = Some(maker.end(maker.session.outcome().or(recorded), ending));
         let faults = faults(&replay);
@@ -118,7 +127,10 @@ impl View {
 }
 
 fn ending(maker: &mut Maker, replay: &Replay) -> Ending {
-    let Some(end) = &replay.end else { return Ending::Cut };
+    let Some(end) = &replay.end else {
+        let moment = maker.session.moment();
+        return Ending::Cut(format!("the file breaks off at {moment}, after {} steps", replay.steps.len()));
+    };
     if let Some(why) = end.facts["void"].as_str() {
         return Ending::Void(why.to_owned());
     }

@@ -1,6 +1,8 @@
 //! A view tells what the match did, any step of it by itself, keeps private what is private, and says when a recording
 //! is wrong.
 
+use std::collections::BTreeSet;
+
 use agon_game::{Answer, PackedAnswer, Seat, Seeded, Session, Setup};
 use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
 use agon_view::{EndWord, Missing, Privacy, Unshowable, View, message};
@@ -77,9 +79,14 @@ const STEPS: u32 = 120;
 
 fn played_by(game: &str, first: usize, seats: u8) -> Replay {
     let (mut session, header) = open(game, first, seats);
-    let mut writer = Writer::new(Vec::new(), &header).unwrap();
-    while !session.deciding().is_empty() && session.steps() < STEPS {
-        let answers = answers(session.as_mut());
+    Replay::read(&recorded(session.as_mut(), &header, STEPS)).unwrap()
+}
+
+/// The replay of a match of `most` steps at most, as it is written.
+fn recorded(session: &mut dyn Session, header: &Header, most: u32) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), header).unwrap();
+    while !session.deciding().is_empty() && session.steps() < most {
+        let answers = answers(session);
         session.play(&answers).unwrap();
         writer.step(&answers, session.hash()).unwrap();
     }
@@ -91,7 +98,7 @@ fn played_by(game: &str, first: usize, seats: u8) -> Replay {
         chain: String::new(),
         facts: json!({}),
     };
-    Replay::read(&writer.finish(end).unwrap()).unwrap()
+    writer.finish(end).unwrap()
 }
 
 fn played(game: &str) -> Replay {
@@ -263,9 +270,61 @@ fn a_wrong_recording_is_shown_as_far_as_it_goes() {
     let mut renamed = replay.clone();
     renamed.header.game = "chess".to_owned();
     assert!(matches!(View::open(renamed, Privacy::Private), Err(Unshowable::UnknownGame(_))));
-    let mut older = replay;
-    older.header.rules_version += 1;
-    assert!(matches!(View::open(older, Privacy::Private), Err(Unshowable::OtherRules { .. })));
+}
+
+#[test]
+fn a_match_of_other_rules_is_shown_as_far_as_it_agrees_and_says_so() {
+    let mut replay = played("cultist-wars");
+    let recorded = replay.header.rules_version;
+    replay.header.rules_version += 1;
+    let steps = replay.steps.len() as u32;
+    let view = View::open(replay.clone(), Privacy::Private).expect("it is shown");
+    let said = view.head().other_rules.clone().unwrap_or_default();
+    assert!(
+        said.contains(&format!("version {}", recorded + 1))
+            && said.contains(&format!("has version {recorded}")),
+        "{said}"
+    );
+    assert_eq!((view.steps(), &view.head().end.as_ref().expect("an end").end), (steps, &EndWord::Whole));
+
+    // Where its answers lead elsewhere the rest is not shown, and nobody is said to have altered it.
+    replay.steps[6].check ^= 1;
+    let mut view = View::open(replay.clone(), Privacy::Private).expect("it is shown");
+    let end = view.head().end.clone().expect("an end");
+    assert_eq!((view.steps(), end.end), (6, EndWord::Cut));
+    let why = end.why.unwrap_or_default();
+    assert!(why.contains("another match") && why.contains(&format!("{} recorded steps", steps - 6)), "{why}");
+    assert!(view.line(6).is_some() && view.line(7).is_none());
+    // What must be exact is refused.
+    let refused = message(&replay, 1, Seat::new(1)).expect_err("other rules");
+    assert!(refused.contains("Open it with that agon"), "{refused}");
+}
+
+#[test]
+fn a_match_that_breaks_off_shows_its_steps_and_where() {
+    for game in agon_games::ALL {
+        let (name, seats) = (game.info().name, game.info().seats.0.max(2));
+        let (mut session, header) = open(name, 0, seats);
+        for seat in Seat::first(seats) {
+            session.seat_builtin(seat, game.info().policy, &[], 7).expect("a quick bot");
+        }
+        let whole = recorded(session.as_mut(), &header, 400);
+        let all = Replay::read(&whole).expect("a good replay").steps.len() as u32;
+        let (mut shown, mut before) = (BTreeSet::new(), 0);
+        for cut in (0..whole.len()).step_by(1 + whole.len() / 200) {
+            let Ok(replay) = Replay::read(&whole[..cut]) else { continue };
+            let mut view = View::open(replay, Privacy::Private).expect("what is there is shown");
+            let end = view.head().end.clone().expect("an end");
+            assert!(end.end == EndWord::Cut && view.steps() >= before, "{name} cut at {cut}: {end:?}");
+            let why = end.why.unwrap_or_default();
+            assert!(why.contains(&format!("after {} steps", view.steps())), "{why}");
+            before = view.steps();
+            assert!(before == 0 || view.line(before).is_some());
+            shown.insert(before);
+        }
+        // Not only nothing or all: at least every 128 steps stand by themselves.
+        assert!(shown.contains(&all) && shown.len() as u32 > all.div_ceil(128), "{name}: {shown:?} of {all}");
+    }
 }
 
 #[test]

@@ -192,7 +192,7 @@ impl SeatCamera {
             // One that was left by the program, or cannot be followed, is not there to be kept.
             now.replay = match ending {
                 Ending::Whole | Ending::Void(_) => written(&self.0.0, &mut now, outcome, void),
-                Ending::Cut | Ending::Altered(_) => None,
+                Ending::Cut(_) | Ending::Altered(_) => None,
             };
             now.end = Some(now.maker.end(outcome, ending));
         }
@@ -224,6 +224,6 @@ impl Observer for SeatCamera {
 /// A match that was dropped half-way is over.
 impl Drop for SeatCamera {
     fn drop(&mut self) {
-        self.end(None, Ending::Cut);
+        self.end(None, Ending::Cut("the match stopped before its end".to_owned()));
     }
 }

@@ -145,6 +145,6 @@ impl Observer for Camera {
 /// A match that was dropped half-way has no more lines.
 impl Drop for Camera {
     fn drop(&mut self) {
-        self.end(None, Ending::Cut);
+        self.end(None, Ending::Cut("the match stopped before its end".to_owned()));
     }
 }

@@ -99,7 +99,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("template", "agon new"),
     ("compile", "agon build"),
     ("make", "agon build"),
-    ("test", "agon check"),
     ("validate", "agon check"),
     ("lint", "agon check"),
     ("view", "agon watch"),

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use agon_game::{Seat, Session};
 use agon_replay::{Replay, ReplayError, SeatInfo};
+use agon_view::{OtherRules, Unshowable};
 use clap::Subcommand;
 
 use crate::common::screen::{self, harmless, score};
@@ -138,16 +139,39 @@ pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 /// Opens the match of a replay at its start.
 pub fn open(replay: &Replay) -> Result<Box<dyn Session>, Failure> {
     let game = game_of(&replay.header)?;
-    let (recorded, ours) = (replay.header.rules_version, game.info().rules_version);
-    if recorded != ours {
-        return Err(Failure::usage(format!(
-            "this replay was recorded under version {recorded} of the rules of {}; this program has version {ours}. \
-             Open it with the agon that wrote it ({})",
-            game.info().title,
-            replay.header.program
-        )));
+    if let Some(other) = OtherRules::of(&replay.header, game) {
+        return Err(Failure::usage(Unshowable::OtherRules(other).to_string()));
     }
     Ok(game.open(&replay.header.recipe.setup())?)
+}
+
+/// Opens the match of a replay to be looked at, and plays it up to a step, as far as the recording agrees; under other rules
+/// than those of this program that is said on standard error.
+fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<Box<dyn Session>, Failure> {
+    let game = game_of(&replay.header)?;
+    let other = OtherRules::of(&replay.header, game);
+    if let Some(other) = &other {
+        eprintln!("note: {}", harmless(&other.to_string()));
+    }
+    let mut session = game.open(&replay.header.recipe.setup())?;
+    for step in 0..steps {
+        if events && step + 1 == steps {
+            session.keep_events();
+        }
+        let played = match other {
+            None => session.play(&replay.steps[step].answers),
+            Some(_) => replay.play_step(step, session.as_mut()),
+        };
+        played.map_err(|why| match other {
+            None => Failure::usage(format!("{}: {why}", file.display())),
+            Some(_) => Failure::usage(format!(
+                "{}: {why}; from there on the rules of this program make another match of it. --turn {step} is the last that \
+                 can be shown",
+                file.display()
+            )),
+        })?;
+    }
+    Ok(session)
 }
 
 fn info(file: &Path, as_json: bool) -> Done {

@@ -11,7 +11,7 @@ use crate::common::screen::{self, harmless, harmless_lines};
 use crate::common::seats::eyes;
 use crate::common::{self, Done, Failure};
 use crate::replay::json::{Board, Frame, Written};
-use crate::replay::{open, read};
+use crate::replay::{open_at, read};
 
 /// Examples below the help of `agon replay show`.
 pub const EXAMPLES: &str = "Examples:
@@ -57,15 +57,12 @@ pub fn run(options: &ShowOptions) -> Done {
 fn board(options: &ShowOptions) -> Done {
     let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
-    let mut session = open(&replay)?;
     let eyes = eyes(&options.view, replay.header.seats.len())?;
     let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
     if until > replay.steps.len() {
         return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
     }
-    for step in &replay.steps[..until] {
-        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
-    }
+    let session = open_at(file, &replay, until, false)?;
     if options.json {
         let outcome = session.outcome().cloned();
         let board = Board {
@@ -97,18 +94,12 @@ fn lines(picture: &Picture) -> Vec<String> {
 fn frames(options: &ShowOptions, frame: &str) -> Done {
     let (file, turn) = (&options.file, options.turn.unwrap_or_default() as usize);
     let replay = read(file)?;
-    let mut session = open(&replay)?;
     let eyes = eyes(&options.view, replay.header.seats.len())?;
     if turn >= replay.steps.len() {
         let last = replay.steps.len().saturating_sub(1);
         return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
     }
-    for (number, step) in replay.steps[..=turn].iter().enumerate() {
-        if number == turn {
-            session.keep_events();
-        }
-        session.play(&step.answers).map_err(|why| Failure::usage(format!("{}: {why}", file.display())))?;
-    }
+    let session = open_at(file, &replay, turn + 1, true)?;
     let frames = session.frames(eyes);
     let (first, chosen) = match frame.parse::<usize>() {
         _ if frames.is_empty() => {

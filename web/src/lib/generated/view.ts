@@ -46,6 +46,8 @@ export type Head = {
   scene: unknown,
   /** The chance of each seat to finish first, as it begins; none where the game does not say. */
   advantage?: Array<number>,
+  /** A sentence, where the match was recorded under another version of the rules: what is shown is what this program makes of its answers, as far as that agrees with the recording. */
+  otherRules?: string,
   /** How it ended; none while it is played. */
   end: End | null,
 };
@@ -138,7 +140,7 @@ export type FaultLine = {
 export type End = {
   /** In what state. */
   end: EndWord,
-  /** Why, when it is void or altered. */
+  /** Why, when it is void or altered; where, when it is cut. */
   why: string | null,
   /** How the match ended, where that is known. */
   outcome: { scores: number[]; ranks: number[]; reason: string } | null,
