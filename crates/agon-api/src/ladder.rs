@@ -11,10 +11,23 @@ use crate::Moment;
 pub struct Ladder {
     /// Each team once, the best first.
     pub lines: Vec<Line>,
+    /// How sure it is who the best are; none while that cannot be said.
+    pub best: Option<Best>,
     /// The last row of the log that it has seen.
     pub upto: i64,
     /// When it was made.
     pub made: Moment,
+}
+
+/// How sure it is who the best are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct Best {
+    /// How many of them.
+    pub teams: u32,
+    /// How sure it is that each of them is better than everybody below, 0 to 1.
+    pub these: f64,
+    /// How sure it is that each of them is also better than the next, 0 to 1.
+    pub order: f64,
 }
 
 /// A team on the ladder.

@@ -21,7 +21,7 @@ pub mod person;
 pub mod problem;
 
 pub use contest::Contest;
-pub use ladder::{Ladder, Line};
+pub use ladder::{Best, Ladder, Line};
 pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;

@@ -14,9 +14,15 @@ pub struct MatchQuery {
     /// Those in which the team with this number sat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<i64>,
+    /// Those in which this team sat as well: with `team` or `version` the matches of two against each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<i64>,
     /// Those in which the version with this number sat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
+    /// Those that ended for this reason, in the game's words, as `reason` of a match says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// How they ended for that team or version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,

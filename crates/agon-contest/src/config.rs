@@ -52,7 +52,7 @@ pub struct ContestFile {
     /// How many of a heat go on.
     #[serde(default)]
     pub advance: Option<usize>,
-    /// A ladder finds out only who the best so many are.
+    /// A ladder finds out only who the best so many are; `agon serve` says how sure that is.
     #[serde(default)]
     pub decide_top: Option<usize>,
     /// A journal, or the folder of a series, by whose ratings the bots are seeded.
@@ -67,6 +67,9 @@ pub struct ContestFile {
     /// No answer may take longer than this: `500ms`, `2s`.
     #[serde(default)]
     pub time_limit: Option<String>,
+    /// What all answers of a seat in one match may take together: `300s`.
+    #[serde(default)]
+    pub time_total: Option<String>,
     /// `stop` or `allow`.
     #[serde(default)]
     pub ponder: Option<String>,
@@ -277,7 +280,7 @@ impl ContestFile {
 
 /// The key that was perhaps meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 27] = [
+    const KEYS: [&str; 28] = [
         "game",
         "rules",
         "set",
@@ -294,6 +297,7 @@ fn hint(line: &str) -> String {
         "clock",
         "time_scale",
         "time_limit",
+        "time_total",
         "ponder",
         "bots",
         "title",

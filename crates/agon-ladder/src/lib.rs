@@ -17,10 +17,12 @@ pub mod verdict;
 
 mod table;
 
+pub use agon_stats::Head;
+
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
 pub use shares::{Lane, Shares};
-pub use shown::{Line, Standing, shown};
+pub use shown::{Line, Standing, head, shown};
 pub use table::{Place, Table};
 pub use verdict::Verdict;
 

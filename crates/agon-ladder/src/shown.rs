@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use agon_stats::Head;
+
 use crate::{Place, Table};
 
 /// A version and whose it is.
@@ -87,6 +89,36 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
     lines
 }
 
+/// How sure the first `best` lines with a rank are; where there are no more lines than that, all but the last. None while that
+/// cannot be said: fewer than two have a rank, or one of the head has no finite rating or never met the others, by no chain.
+///
+/// Who lost everything has no finite rating either and stands below: that counts as far as the last of the head is better
+/// than it.
+pub fn head(table: &Table, lines: &[Line], best: usize) -> Option<Head> {
+    let found = |line: &Line| {
+        let version = line.place.as_ref()?.version;
+        table.places.iter().position(|place| place.version == version)
+    };
+    let ranked: Vec<usize> =
+        lines.iter().filter(|line| line.rank.is_some()).map(found).collect::<Option<_>>()?;
+    let best = best.min(ranked.len().checked_sub(1)?);
+    let (&leader, &last) = (ranked.first()?, ranked.get(best.checked_sub(1)?)?);
+    let deviation = |i: usize, j: usize| *table.deviations.get(i)?.get(j)?;
+    let (known, rest): (Vec<usize>, Vec<usize>) =
+        ranked.iter().copied().partition(|&at| deviation(leader, at).is_some());
+    if !known.starts_with(&ranked[..best]) {
+        return None;
+    }
+    let ratings: Vec<f64> = known.iter().map(|&at| table.places[at].elo).collect::<Option<_>>()?;
+    let drawn = agon_stats::head(
+        &ratings,
+        |i, j| deviation(known[i], known[j]).expect("both compare with the leader"),
+        best,
+    )?;
+    let below = rest.iter().map(|&at| table.sure(last, at)).product::<Option<f64>>()?;
+    Some(Head { these: below * drawn.these, order: below * drawn.order, ..drawn })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +162,39 @@ mod tests {
         assert_eq!(above, [Some(12.0), Some(23.0), None, None], "of places 1, 2 and 3 of the table");
         let lines = shown(&table, &versions, 4);
         assert_eq!((lines[0].n, lines[0].placing), (2, None), "with enough matches it stands for itself");
+    }
+
+    #[test]
+    fn the_head_of_the_board_is_as_sure_as_its_lines_are() {
+        let places = vec![
+            place(2, 90.0, 4),
+            place(1, 50.0, 200),
+            place(4, -100.0, 30),
+            Place { elo: None, ..place(3, 0.0, 30) },
+        ];
+        // The last one lost everything; the second place is a version that plays no more.
+        let known = |i: usize, j: usize| (i < 3 && j < 3).then_some(if i == j { 0.0 } else { 40.0 });
+        let square = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+            (0..4).map(|i| (0..4).map(|j| of(i, j)).collect()).collect()
+        };
+        let table = Table {
+            places,
+            deviations: square(&known),
+            sure: square(&|_, _| Some(0.75)),
+            ..Table::default()
+        };
+        let versions = [
+            standing(1, "ann", 1, false),
+            standing(2, "ann", 2, true),
+            standing(3, "bob", 1, true),
+            standing(4, "cid", 1, true),
+        ];
+        let lines = shown(&table, &versions, 20);
+        let found = head(&table, &lines, 1).expect("two are below");
+        // 150 Elo apart with a deviation of 40 is as good as sure; what is left is whoever lost everything.
+        assert!((found.these - 0.75).abs() < 0.001 && found.these == found.order, "{found:?}");
+        assert_eq!(head(&table, &lines, 9).map(|head| head.bots), None, "nobody with a rating is below two");
+        assert_eq!(head(&table, &lines[..1], 1), None, "nobody is below");
+        assert_eq!(head(&Table { deviations: Vec::new(), ..table }, &lines, 1), None, "as it was read");
     }
 }

@@ -39,6 +39,9 @@ pub struct Table {
     /// where the table was read: it is no part of what is kept, sealed or exported.
     #[serde(skip)]
     pub sure: Vec<Vec<Option<f64>>>,
+    /// For each place the standard deviation of its difference to each other one, in Elo; kept as `sure` is.
+    #[serde(skip)]
+    pub deviations: Vec<Vec<Option<f64>>>,
 }
 
 impl Table {
@@ -107,6 +110,7 @@ impl Ladder {
             matches: rated.matches,
             repeats: rated.repeats,
             sure: rated.superiority,
+            deviations: rated.deviations,
         }
     }
 }

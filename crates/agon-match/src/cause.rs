@@ -18,6 +18,15 @@ pub enum Cause {
         /// What kept it.
         why: Lateness,
     },
+    /// No whole answer came in what was left of its time for the match; its program is ended.
+    OutOfTime {
+        /// What it was charged in this match.
+        used: Duration,
+        /// What it had.
+        total: Duration,
+        /// What kept it.
+        why: Lateness,
+    },
     /// It ended, or closed its output.
     Gone {
         /// How it ended, or that it runs.
@@ -81,7 +90,7 @@ impl Cause {
     /// The kind of fault.
     pub fn kind(&self) -> FaultKind {
         match self {
-            Self::Late { .. } => FaultKind::Timeout,
+            Self::Late { .. } | Self::OutOfTime { .. } => FaultKind::Timeout,
             Self::Gone { .. } => FaultKind::Crash,
             Self::NotStarted(_) => FaultKind::NeverStarted,
             Self::LongMessage(_) | Self::ManyMessages(_) | Self::ManyParts => FaultKind::Flood,
@@ -120,6 +129,11 @@ impl Cause {
             late(Lateness::NotRead),
             late(Lateness::StoppedItself),
             late(Lateness::Ended(Ending::Code(0))),
+            Self::OutOfTime {
+                used: Duration::from_secs(60),
+                total: Duration::from_secs(60),
+                why: Lateness::Slow,
+            },
             gone(Ending::Code(1), false, "IndexError: list index out of range"),
             gone(Ending::Code(1), false, "ModuleNotFoundError: No module named 'numpy'"),
             gone(Ending::Code(127), false, "env: 'python3\\r': No such file or directory"),
@@ -165,6 +179,12 @@ impl fmt::Display for Cause {
             Self::Late { limit, why } => {
                 write!(f, "no whole answer within {} ms: {why}", limit.as_millis())
             }
+            Self::OutOfTime { used, total, why } => write!(
+                f,
+                "used {:.1} s of {} s in all, and has no time left for this match: {why}",
+                used.as_secs_f64(),
+                total.as_secs_f64()
+            ),
             Self::Gone { ending, unfinished, last_words, advice } => {
                 match ending {
                     Ending::Runs => f.write_str("closed its output, yet an answer was expected")?,

@@ -19,9 +19,11 @@ use crate::record::{Held, MatchRecord, SeatCounts, SeatTime, Void};
 use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder, trace};
 
 mod asking;
+mod budget;
 mod waiting;
 mod watching;
 
+use budget::Budget;
 use watching::excess_of;
 
 /// So long bots may take, all together, to read how it ended and to end by themselves.
@@ -133,7 +135,7 @@ pub struct Take {
     pub said: Vec<Said>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
-    /// The rulebook's limit for it; none where no clock was kept.
+    /// How long it might take: the rulebook's limit, or what its seat had left for the match; none where no clock was kept.
     pub limit: Option<Duration>,
     /// Whether a program answered; else a built-in, which is not timed.
     pub timed: bool,
@@ -341,6 +343,8 @@ struct Referee<'a> {
 struct SeatState {
     /// Why nothing more is expected of it.
     out: Option<Absence>,
+    /// What it has left for the whole match.
+    budget: Budget,
     /// How often it used the tolerance of the clock.
     tolerated: u32,
     counts: SeatCounts,
@@ -378,7 +382,10 @@ enum Leaving {
 
 impl<'a> Referee<'a> {
     fn new(session: &'a mut dyn Session, players: &'a mut [Player], terms: &'a Terms<'a>) -> Self {
-        let seats = players.iter().map(|_| SeatState::default()).collect();
+        // The time of people is not played.
+        let total = |seat| terms.clock.in_all().filter(|_| !terms.untimed.contains(seat));
+        let state = |seat| SeatState { budget: Budget::new(total(seat)), ..SeatState::default() };
+        let seats = Seat::first(players.len() as u8).map(state).collect();
         Self {
             session,
             players,

@@ -62,9 +62,10 @@ fn there_is_an_example_of_every_cause() {
         Cause::Unasked(_) => 14,
         Cause::Pondered { .. } => 15,
         Cause::Disturbed(_) => 18,
+        Cause::OutOfTime { .. } => 19,
     };
     let examples = Cause::examples();
-    for wanted in 0..=18 {
+    for wanted in 0..=19 {
         assert!(examples.iter().any(|cause| number(cause) == wanted), "no example of cause {wanted}");
     }
     let place = |kind| match kind {

@@ -17,6 +17,9 @@ pub const FILE: &str = "contest.toml";
 /// A team has no more members than this, whatever the file says.
 pub const LARGEST_TEAM: u8 = 20;
 
+/// So many best are asked for where the file says nothing.
+const BEST: usize = 3;
+
 /// What the file says.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -40,8 +43,8 @@ pub struct Settings {
     pub sign_up: Option<SignUpWord>,
     /// So many rated matches a version plays.
     pub matches: u32,
-    /// The longest time for an answer where the file sets one.
-    pub time_limit: Option<String>,
+    /// Pages say how sure it is who the best so many are.
+    pub best: usize,
     /// What machines that join are like.
     pub workers: WorkersSection,
     /// Whether the organiser trusts all bots.
@@ -109,7 +112,7 @@ impl Settings {
             team_size,
             sign_up: site.sign_up,
             matches: file.ladder.matches,
-            time_limit: file.time_limit.clone(),
+            best: file.decide_top.unwrap_or(BEST),
             workers,
             trusts_bots: file.sandbox.trust_bots,
             packages: file.sandbox.packages.iter().filter_map(last).collect(),

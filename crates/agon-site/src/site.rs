@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use agon_api::contest::Machine;
-use agon_ladder::Line;
+use agon_ladder::{Head, Line};
 use agon_server::{Board, Server};
 use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
@@ -67,6 +67,8 @@ pub struct Shown {
     pub last: BTreeMap<i64, Vec<Ended>>,
     /// For each line of the board between which places it stands; none before it is placed.
     pub places: Vec<Option<(usize, usize)>>,
+    /// How sure it is who the best are.
+    pub head: Option<Head>,
 }
 
 /// So many of the last results are shown.
@@ -181,8 +183,9 @@ impl Site {
             last.insert(place.version, results.into_iter().map(|seated| seated.result).collect());
         }
         let places = places(&board.lines);
+        let head = agon_ladder::head(&board.table, &board.lines, self.settings().best);
         let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
-        let shown = Arc::new(Shown { board, teams, last, places });
+        let shown = Arc::new(Shown { board, teams, last, places, head });
         *kept = Some((number, shown.clone()));
         Ok(shown)
     }

@@ -15,6 +15,9 @@ pub struct Clock {
     pub scale: f64,
     /// No limit for an answer is longer than this.
     pub cap: Option<Duration>,
+    /// What all answers of a seat in one match may take together, by the time that is charged to it; `scale` does not
+    /// lengthen it. None for as long as the limits of the answers allow.
+    pub total: Option<Duration>,
     /// A tolerance of 50 ms that may be used twice: what the Cultist Wars site does since 2026.
     pub tolerant: bool,
 }
@@ -26,7 +29,7 @@ pub const TOLERATED: u32 = 2;
 
 impl Clock {
     /// The rulebook's limits, as the original kept them.
-    pub const ORIGINAL: Self = Self { limited: true, scale: 1.0, cap: None, tolerant: false };
+    pub const ORIGINAL: Self = Self { limited: true, scale: 1.0, cap: None, total: None, tolerant: false };
 
     /// The limit for an answer whose limit in the rulebook is `limit_ms`; none for no limit.
     pub fn limit(&self, limit_ms: u32) -> Option<Duration> {
@@ -38,15 +41,23 @@ impl Clock {
     pub fn limit_to_connect(&self, limit_ms: u32) -> Option<Duration> {
         self.limited.then(|| Duration::from_millis(u64::from(limit_ms)).mul_f64(self.scale))
     }
+
+    /// What a seat has for the whole match; none where that is not limited.
+    pub fn in_all(&self) -> Option<Duration> {
+        self.total.filter(|_| self.limited)
+    }
 }
 
 impl fmt::Display for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { limited: false, .. } => f.write_str("no limits"),
-            Self { tolerant, scale, cap, .. } => {
+            Self { tolerant, scale, cap, total, .. } => {
                 if let Some(cap) = cap {
                     write!(f, "at most {cap:?}, ")?;
+                }
+                if let Some(total) = total {
+                    write!(f, "{total:?} in all, ")?;
                 }
                 f.write_str(if *tolerant { "site-2026" } else { "original" })?;
                 if *scale == 1.0 { Ok(()) } else { write!(f, " x {scale}") }
@@ -67,12 +78,17 @@ impl FromStr for Clock {
         if text == "no limits" {
             return Ok(Self { limited: false, ..Self::ORIGINAL });
         }
+        let read = |text: &str| time(text).map(Some).map_err(|_| NoClock);
         let (cap, rest) = match text.strip_prefix("at most ") {
             None => (None, text),
             Some(rest) => {
                 let (cap, rest) = rest.split_once(", ").ok_or(NoClock)?;
-                (Some(time(cap).map_err(|_| NoClock)?), rest)
+                (read(cap)?, rest)
             }
+        };
+        let (total, rest) = match rest.split_once(" in all, ") {
+            None => (None, rest),
+            Some((total, rest)) => (read(total)?, rest),
         };
         let (kind, scale) = match rest.split_once(" x ") {
             None => (rest, 1.0),
@@ -83,7 +99,7 @@ impl FromStr for Clock {
             "site-2026" => true,
             _ => return Err(NoClock),
         };
-        if is_scale(scale) { Ok(Self { limited: true, scale, cap, tolerant }) } else { Err(NoClock) }
+        if is_scale(scale) { Ok(Self { limited: true, scale, cap, total, tolerant }) } else { Err(NoClock) }
     }
 }
 
@@ -193,6 +209,16 @@ mod tests {
     }
 
     #[test]
+    fn a_total_holds_where_limits_hold_and_is_not_scaled() {
+        let total = Some(Duration::from_secs(60));
+        let clock = Clock { total, scale: 2.0, ..Clock::ORIGINAL };
+        assert_eq!(clock.in_all(), total);
+        assert_eq!(clock.limit(50), Some(Duration::from_millis(100)), "an answer has its own limit");
+        assert_eq!(Clock { limited: false, ..clock }.in_all(), None);
+        assert_eq!(clock.to_string(), "60s in all, original x 2");
+    }
+
+    #[test]
     fn the_words_of_a_clock_are_read_back() {
         let clocks = [
             ("original", Clock::ORIGINAL),
@@ -201,7 +227,23 @@ mod tests {
             ("at most 500ms, original", Clock { cap: Some(Duration::from_millis(500)), ..Clock::ORIGINAL }),
             (
                 "at most 1.25s, site-2026 x 10",
-                Clock { cap: Some(Duration::from_millis(1250)), scale: 10.0, tolerant: true, limited: true },
+                Clock {
+                    cap: Some(Duration::from_millis(1250)),
+                    scale: 10.0,
+                    tolerant: true,
+                    ..Clock::ORIGINAL
+                },
+            ),
+            ("300s in all, original", Clock { total: Some(Duration::from_secs(300)), ..Clock::ORIGINAL }),
+            (
+                "at most 500ms, 1.5s in all, site-2026 x 2",
+                Clock {
+                    cap: Some(Duration::from_millis(500)),
+                    total: Some(Duration::from_millis(1500)),
+                    scale: 2.0,
+                    tolerant: true,
+                    limited: true,
+                },
             ),
         ];
         for (words, clock) in clocks {
@@ -212,9 +254,17 @@ mod tests {
 
     #[test]
     fn words_that_are_no_clock_are_kept_to_the_byte() {
-        for text in
-            ["as recorded", "", "original x", "original x 2.0", "original x 0", "at most , original", "none"]
-        {
+        for text in [
+            "as recorded",
+            "",
+            "original x",
+            "original x 2.0",
+            "original x 0",
+            "at most , original",
+            " in all, original",
+            "60s in all, at most 1s, original",
+            "none",
+        ] {
             let recorded = RecordedClock::from(text.to_owned());
             assert_eq!(recorded, RecordedClock::Other(text.to_owned()));
             assert_eq!((String::from(recorded.clone()).as_str(), recorded.clock()), (text, Clock::ORIGINAL));

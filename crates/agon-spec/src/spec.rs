@@ -167,7 +167,7 @@ impl MatchSpec {
             RulesSpec::Text { .. } => return None,
         }
         self.sets.iter().for_each(|(rule, value)| add("set", &format!("{rule}={value}")));
-        let Clock { limited, scale, cap, tolerant } = self.clock;
+        let Clock { limited, scale, cap, total, tolerant } = self.clock;
         if !limited {
             add("no-timeouts", "");
         } else {
@@ -176,6 +176,9 @@ impl MatchSpec {
             }
             if let Some(cap) = cap {
                 add("time-limit", &format!("{cap:?}"));
+            }
+            if let Some(total) = total {
+                add("time-total", &format!("{total:?}"));
             }
             if tolerant {
                 add("clock", "site-2026");

@@ -42,6 +42,7 @@ pub mod results;
 
 pub mod cross_table;
 pub mod cycles;
+pub mod head;
 pub mod newcomer;
 pub mod pairs;
 pub mod ratings;
@@ -60,6 +61,7 @@ pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};
 pub use cycles::Cycle;
 pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
+pub use head::{Head, head};
 pub use newcomer::{Newcomer, newcomer};
 pub use pairs::{Meeting, Pairs};
 pub use ratings::{Interval, Options, Rated, RatingError, RatingTable, rate};

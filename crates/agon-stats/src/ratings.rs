@@ -95,6 +95,10 @@ pub struct RatingTable {
     /// `superiority[i][j]`: how sure it is that bot `i` is stronger than bot `j`; one half for `i = j`, nothing
     /// where they cannot be compared. Empty for more than [`MOST_SQUARED`] bots.
     pub superiority: Vec<Vec<Option<f64>>>,
+    /// `deviations[i][j]`: the standard deviation of the difference of bots `i` and `j` in Elo; nothing where one of
+    /// them has no finite rating, or they cannot be compared. Empty like `superiority`, and not written down.
+    #[serde(skip)]
+    pub deviations: Vec<Vec<Option<f64>>>,
     /// `expected[i][j]`: the expected score of bot `i` in a match of these two alone. Empty like `superiority`.
     pub expected: Vec<Vec<Option<f64>>>,
     /// Bots that beat each other in a circle beyond noise, the clearest first. Not looked for in tables of more than
@@ -181,9 +185,9 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
             above_next: next.and_then(|&next| compare(bot, next)).map(ten_thousandth),
         }
     };
-    let square = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+    let square = |of: &dyn Fn(usize, usize) -> Option<f64>, own: f64| -> Vec<Vec<Option<f64>>> {
         let row = |i: usize| {
-            order.iter().map(|&j| if i == j { Some(0.5) } else { of(i, j).map(ten_thousandth) }).collect()
+            order.iter().map(|&j| if i == j { Some(own) } else { of(i, j).map(ten_thousandth) }).collect()
         };
         let few = order.len() <= MOST_SQUARED;
         order.iter().filter(|_| few).map(|&i| row(i)).collect()
@@ -198,8 +202,9 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
         key: results.key().clone(),
         bots: order.iter().enumerate().map(rated).collect(),
         groups: groups.len() as u32,
-        superiority: square(&compare),
-        expected: square(&expected),
+        superiority: square(&compare, 0.5),
+        deviations: square(&|i, j| known.deviation(i, j).map(|deviation| ELO * deviation), 0.0),
+        expected: square(&expected, 0.5),
         cycles: if names.len() <= MOST_SQUARED { cycles(&names, &blocks) } else { Vec::new() },
         blocks: blocks.len() as u64,
         matches: results.matches().count() as u64,
@@ -327,13 +332,18 @@ impl Known {
         Some(ends(ELO * half))
     }
 
-    /// How sure it is that the first of two known bots is stronger.
-    fn superiority(&self, i: usize, j: usize) -> Option<f64> {
+    /// The standard deviation of the difference of two known bots, in natural logarithms of strength.
+    fn deviation(&self, i: usize, j: usize) -> Option<f64> {
         if self.group[i] != self.group[j] {
             return None;
         }
+        Some(self.rows[i].as_ref()?.variance_to(self.rows[j].as_ref()?).sqrt())
+    }
+
+    /// How sure it is that the first of two known bots is stronger.
+    fn superiority(&self, i: usize, j: usize) -> Option<f64> {
+        let deviation = self.deviation(i, j)?;
         let lead = self.strengths[i] - self.strengths[j];
-        let deviation = self.rows[i].as_ref()?.variance_to(self.rows[j].as_ref()?).sqrt();
         Some(match lead {
             0.0 => 0.5,
             _ => normal_below(lead / deviation.max(1e-12)),

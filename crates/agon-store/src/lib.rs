@@ -47,6 +47,9 @@ use backend::{Place, Pool};
 /// Why the store did not do what it was asked for. Nothing is half done then.
 #[derive(Debug, Error)]
 pub enum StoreError {
+    /// What was asked for makes no sense: a sentence.
+    #[error("{0}")]
+    Wrong(String),
     /// The database says no.
     #[error("the database: {0}")]
     Database(String),
@@ -76,7 +79,11 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error::{Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+        use sqlx::Error::{Configuration, Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+        // Of the whole address, which holds a password, only what is wrong with it is said.
+        if let Configuration(why) = &error {
+            return Self::Wrong(format!("the address of the database cannot be read: {why}"));
+        }
         let is_away = match &error {
             Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | WorkerCrashed => true,
             // It starts, it ends, or the connection has ended.
@@ -170,9 +177,9 @@ pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreErro
     let moved = |error| StoreError::File(folder.display().to_string(), error);
     let from = place_of(folder)?;
     match (from.is_server(), url) {
-        (false, None) => Err(StoreError::Database(format!("it is in {DATABASE} already"))),
+        (false, None) => Err(StoreError::Wrong(format!("the database is in {DATABASE} already"))),
         (true, Some(_)) => {
-            Err(StoreError::Database("it is on a server already: move it back first".to_owned()))
+            Err(StoreError::Wrong("the database is on a server already: move it back first".to_owned()))
         }
         (false, Some(url)) => {
             let rows = moving::copy(&from, &Place::server(url)?).await?;

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::author::{build, check, doctor, new, pack, sandbox, test};
-use crate::online::{login, logs, look, submit, tryout};
+use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library, maps};
@@ -94,6 +94,12 @@ pub enum Command {
     /// Try a bot out at the contest in one match, without handing it in
     #[command(after_help = tryout::EXAMPLES)]
     Try(tryout::TryOptions),
+    /// Let a version that was handed in play one match at the contest, which is not rated
+    #[command(after_help = challenge::EXAMPLES)]
+    Challenge(challenge::ChallengeOptions),
+    /// Go back to an earlier version: it stands for the team again
+    #[command(after_help = challenge::BACK)]
+    Back(challenge::BackOptions),
     /// How one stands in the contest
     #[command(after_help = look::STATUS)]
     Status(look::LookOptions),

@@ -26,7 +26,7 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 
 use crate::author::{build, check, doctor, new, pack, sandbox, test};
-use crate::online::{login, logs, look, submit, tryout};
+use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library};
@@ -91,6 +91,8 @@ fn main() -> ExitCode {
         Command::Logout(options) => login::logout(&options),
         Command::Submit(options) => submit::run(&options),
         Command::Try(options) => tryout::run(&options),
+        Command::Challenge(options) => challenge::run(&options),
+        Command::Back(options) => challenge::back(&options),
         Command::Status(options) => look::status(&options),
         Command::Versions(options) => look::versions(&options),
         Command::Logs(options) => logs::run(&options),

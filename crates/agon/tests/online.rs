@@ -211,6 +211,7 @@ fn somebody_takes_part_from_the_terminal() {
     );
     fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has 1 ");
     replays(&ann, place);
+    challenged(&ann, place);
     // Somebody else sees nothing of it.
     let bob = Somebody::new(place, "bob");
     assert!(bob.log_in(&url, &self::token(&server, "Bob")).status.success());
@@ -229,6 +230,39 @@ fn somebody_takes_part_from_the_terminal() {
     assert!(ann.run(&["logout"]).status.success());
     assert!(!std::fs::read_to_string(&kept).expect("there").contains(&token));
     fails(&ann.run(&["status"]), 2, "no contest is known here");
+}
+
+/// A challenge with a version that was handed in, and the way back to an earlier one.
+fn challenged(ann: &Somebody<'_>, place: &Path) {
+    let words = ["challenge", "--against", "greedy", "--seed", "5", "--seat", "2", "--quiet"];
+    let played = ann.run(&words);
+    assert!(played.status.success(), "{}{}", out(&played), err(&played));
+    for part in ["against greedy", "seed 5 · seat 2", "| thinking of nothing", "slowest answer"] {
+        assert!(out(&played).contains(part), "{part}: {}", out(&played));
+    }
+    let again = ann.json(&[&words[..], &["--json"]].concat(), 0);
+    assert_eq!(
+        (&again["match"]["kind"], &again["match"]["seed"], &again["own"]["seats"][0]["seat"]),
+        (&"challenge".into(), &"5".into(), &2.into()),
+        "{again:#}"
+    );
+    fails(&ann.run(&["challenge", "v2"]), 2, "That version cannot play");
+    fails(&ann.run(&["challenge", "v9"]), 2, "your team has no v9");
+    fails(&ann.run(&["challenge", "--against", "Zoe"]), 2, "No live bot is called `Zoe`");
+    // The next one takes the place of the first, and leaves it again.
+    teller(place, "bot", "a second thought");
+    let next = ann.json(&["submit", "bot", "--wait", "--json"], 0);
+    let n = next["version"]["n"].as_i64().expect("a number");
+    assert_eq!(next["version"]["state"], "live", "{next:#}");
+    let both = ann.json(&["challenge", "--against", "v1", "--json", "--quiet"], 0);
+    let seats = both["match"]["seats"].as_array().expect("a list");
+    assert_eq!(seats.iter().map(|seat| &seat["n"]).collect::<Vec<_>>(), [&n.into(), &Value::from(1)]);
+    let back = ann.run(&["back", "v1"]);
+    assert!(out(&back).contains("v1 is live: it stands for Ann."), "{}{}", out(&back), err(&back));
+    assert_eq!(ann.json(&["back", "v1", "--json"], 0)["state"], "live", "what is so already is no mistake");
+    fails(&ann.run(&["back", "v2"]), 2, "Nothing to go back to");
+    fails(&ann.run(&["back", "mine"]), 2, "`mine` is no version");
+    teller(place, "bot", "thinking of nothing");
 }
 
 /// Replays: fetched once, gone on with where it was stopped.
@@ -279,7 +313,7 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
     fails(
         &ann.run(&["submit", "bot", "--wait", "--patience", "1s"]),
         3,
-        "v3 is not ready after 1s; it goes on without us",
+        "v4 is not ready after 1s; it goes on without us",
     );
     let mut waiting = ann.command(&["submit", "bot", "--wait"]);
     let child = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts");
@@ -336,6 +370,13 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     let journal = std::fs::read_to_string(place.join("sprt.jsonl")).expect("written");
     let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");
     assert_eq!(header["options"], serde_json::json!(["--as", url]), "{header:#}");
+    let words = ["gauntlet", "cultist-wars", "bot", "copy.sh", "--as", url, "-n", "2", "-j", "1"];
+    let gauntlet = ann.run(&[&words[..], &["--journal", "gauntlet.jsonl", "--json"]].concat());
+    assert!(gauntlet.status.success(), "{}{}", out(&gauntlet), err(&gauntlet));
+    assert!(err(&gauntlet).contains("note: played as in Autumn Cup"), "{}", err(&gauntlet));
+    let journal = std::fs::read_to_string(place.join("gauntlet.jsonl")).expect("written");
+    let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(header["options"], serde_json::json!(["--as", url]), "{header:#}");
     // What is not the contest's is refused.
     for (words, wanted) in [
         (&["play", "deerhunt", "a", "b"][..], "that contest plays cultist-wars, and not deerhunt"),
@@ -343,6 +384,10 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
         (&["play", "cultist-wars", "bot", "bot", "--time-scale", "2"], "--as takes the contest's clock"),
         (&["check", "cultist-wars", "bot", "--set", "damage=5"], "--as takes the contest's rules"),
         (&["sprt", "cultist-wars", "bot", "copy.sh", "--map", "7"], "the contest has 1 "),
+        (
+            &["gauntlet", "cultist-wars", "bot", "copy.sh", "--time-total", "9s"],
+            "--as takes the contest's clock",
+        ),
     ] {
         fails(&ann.run(&[words, &["--as", url]].concat()), 2, wanted);
     }

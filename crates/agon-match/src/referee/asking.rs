@@ -40,6 +40,7 @@ impl Referee<'_> {
         message.clear();
         self.session.ask(seat, &mut message);
         let limit = self.terms.clock.limit(self.session.limit_ms(seat));
+        let limit = self.seats[seat.index()].budget.limit(limit);
         let (first, lasted) = (self.seats[seat.index()].time.answers, self.seats[seat.index()].lasted);
         let program = self.program(seat);
         if first % SURVEY == 1 {
@@ -416,9 +417,20 @@ impl Referee<'_> {
             Ending::Runs => Lateness::Silent,
             ended => Lateness::Ended(ended),
         };
-        let cause = Cause::Late { limit: one.limit().unwrap_or_default(), why };
-        if self.session.info().stops_late_bots {
+        let mut budget = self.seats[one.seat.index()].budget;
+        budget.charge(time.charged());
+        let cause = match budget.spent().filter(|_| one.has_last_limit()) {
+            Some((used, total)) => Cause::OutOfTime { used, total, why },
+            None => Cause::Late { limit: one.limit().unwrap_or_default(), why },
+        };
+        let stops = self.session.info().stops_late_bots;
+        let is_out = matches!(cause, Cause::OutOfTime { .. });
+        if stops || is_out {
             self.gone(one, Leaving::Sent(cause), answers, takes);
+            if !stops {
+                // The rules let late bots play on: without time left it is late in each of its turns.
+                self.seats[one.seat.index()].out = Some(Absence::TimedOut);
+            }
         } else {
             self.fault(one.seat, &cause);
             self.account(one, time, &mut takes[one.index]);
@@ -472,7 +484,8 @@ impl Referee<'_> {
         };
         time.between_ms = time.cpu_ms.map(|_| ms(state.between));
         time.kept_waiting_ms += ms(spent.kept_waiting);
-        time.charged_ms += ms(spent.charged());
+        let charged = state.budget.charge(spent.charged());
+        time.charged_ms += ms(charged);
         time.answers += 1;
         time.wall_ms += ms(spent.wall);
         if state.stands {
@@ -480,7 +493,7 @@ impl Referee<'_> {
         }
         *take = Take {
             wall: spent.wall,
-            charged: spent.charged(),
+            charged,
             cpu,
             raw: take.raw.take(),
             said: Vec::new(),

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use agon_bot::KeptWaiting;
 use agon_game::Seat;
 
+use super::budget::Limit;
 use crate::pulse::BEAT;
 use crate::{Cause, Clock};
 use agon_spec::clock::TOLERANCE;
@@ -27,8 +28,7 @@ pub(super) struct Waiting {
     pub index: usize,
     pub seat: Seat,
     pub doing: Doing,
-    /// The rulebook's limit; none where no clock is kept.
-    limit: Option<Duration>,
+    limit: Limit,
     /// When the clock started: when the question was handed over. Where it did not fit into the bot's input, it
     /// starts again when the last of it was taken.
     asked: Instant,
@@ -118,14 +118,7 @@ impl Used {
 
 impl Waiting {
     /// A seat that is asked now; `is_read`: whether its input took the whole question.
-    pub fn new(
-        index: usize,
-        seat: Seat,
-        limit: Option<Duration>,
-        asked: Instant,
-        is_read: bool,
-        used: Used,
-    ) -> Self {
+    pub fn new(index: usize, seat: Seat, limit: Limit, asked: Instant, is_read: bool, used: Used) -> Self {
         let doing = if is_read { Doing::Thinking(Respite::None) } else { Doing::Reading(Respite::None) };
         Self { index, seat, doing, limit, asked, heard: Heard::default(), used }
     }
@@ -166,9 +159,14 @@ impl Waiting {
         self.asked.elapsed()
     }
 
-    /// The rulebook's limit; none where no clock is kept.
+    /// How long it may take by the clock; none where none is kept.
     pub fn limit(&self) -> Option<Duration> {
-        self.limit
+        self.limit.time
+    }
+
+    /// Whether that is all that it has left for the match.
+    pub fn has_last_limit(&self) -> bool {
+        self.limit.is_last
     }
 
     /// CPU time that others took in its turn, all together.
@@ -176,10 +174,10 @@ impl Waiting {
         self.used.stolen.iter().map(|(_, cpu)| *cpu).sum()
     }
 
-    /// How long it may take at most, by the clock and by what others took from it.
+    /// How long it may take at most, by the clock and by what others took from it. What is left for a match has no tolerance.
     pub fn allowance(&self, clock: Clock) -> Option<Duration> {
-        let tolerance = if clock.tolerant { TOLERANCE } else { Duration::ZERO };
-        Some(self.limit? + tolerance + self.stolen())
+        let tolerance = if clock.tolerant && !self.limit.is_last { TOLERANCE } else { Duration::ZERO };
+        Some(self.limit.time? + tolerance + self.stolen())
     }
 
     /// When its time is over, unless it is put off then.
@@ -228,7 +226,8 @@ mod tests {
     fn asked(is_read: bool) -> Waiting {
         let now = Instant::now();
         let used = Used::new(None, KeptWaiting::new(now, Usage::default(), 1), Duration::ZERO);
-        Waiting::new(0, Seat::new(0), Some(MS(50)), now, is_read, used)
+        let limit = Limit { time: Some(MS(50)), is_last: false };
+        Waiting::new(0, Seat::new(0), limit, now, is_read, used)
     }
 
     #[test]

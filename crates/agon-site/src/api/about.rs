@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agon_api::contest::{Ground, Limits, Machine, Map};
-use agon_api::{Contest, LARGEST_UPLOAD, Ladder, Line, Me, Team};
+use agon_api::{Best, Contest, LARGEST_UPLOAD, Ladder, Line, Me, Team};
 use agon_store::acts::asked::MOST_ASKED;
 use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use axum::Json;
@@ -97,7 +97,8 @@ pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
             matches: place.map_or(0, |place| place.matches),
         })
     });
-    Ok(Json(Ladder { lines: lines.collect(), upto: shown.board.upto, made: shown.board.made.0 }))
+    let best = shown.head.map(|head| Best { teams: head.bots as u32, these: head.these, order: head.order });
+    Ok(Json(Ladder { lines: lines.collect(), best, upto: shown.board.upto, made: shown.board.made.0 }))
 }
 
 /// Who asks.

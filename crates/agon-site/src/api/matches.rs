@@ -25,12 +25,13 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
     }
     let filter = Filter {
         team: asked.team.map(EntrantId),
+        against: asked.against.map(EntrantId),
         version: asked.version.map(VersionId),
+        reason: asked.reason.filter(|reason| !reason.is_empty()),
         ended: asked.ended.map(told::ended),
         faults: asked.faults,
         map: asked.map.map(|map| i64::from(map) - 1),
         before: asked.before.map(MatchId),
-        ..Filter::default()
     };
     let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
     let more = found.len() > PAGE as usize;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_ladder::Line;
+use agon_ladder::{Head, Line};
 use agon_store::{EntrantId, Time};
 use axum::extract::Query;
 use maud::{Markup, html};
@@ -32,7 +32,10 @@ pub struct Which {
 /// The page.
 pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let (answer, lead) = answer(&shown.board.lines, shown.board.lines.iter().all(|line| line.boss));
+    let (answer, mut lead) = answer(&shown.board.lines, shown.board.lines.iter().all(|line| line.boss));
+    if let Some(head) = shown.head.filter(|head| head.bots > 1) {
+        lead += &format!(" {}", best(&head));
+    }
     let find = which.find.trim().to_lowercase();
     let found: Vec<usize> = (0..shown.board.lines.len())
         .filter(|&at| find.is_empty() || shown.board.lines[at].entrant.to_lowercase().contains(&find))
@@ -91,6 +94,17 @@ fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
         said.push("These are the built-in bots: hand one in that beats them.".to_owned());
     }
     (format!("{} leads", first.entrant), said.join(" "))
+}
+
+/// How sure the head of the board is, in a sentence.
+pub fn best(head: &Head) -> String {
+    let (these, order) = (words::percent(head.these), words::percent(head.order));
+    match head.bots {
+        1 => format!("That the first is the best is certain to {these}."),
+        bots => {
+            format!("That these are the best {bots} is certain to {these}, and in this order to {order}.")
+        }
+    }
 }
 
 fn made(shown: &Shown, now: Time) -> String {

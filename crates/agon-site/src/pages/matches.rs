@@ -12,6 +12,7 @@ use crate::gate::Ask;
 use crate::pages::challenge::Wanted;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
+use crate::pages::own::Times;
 use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
 use crate::problem::Problem;
@@ -295,7 +296,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             }
         }
         (cause)
-        @for own in &own { (own.card(&played, timing.get(own.seat).map_or(&[][..], Vec::as_slice), settings.time_limit.as_deref())) }
+        @for own in &own { (own.card(&ask, &played, timing.get(own.seat).unwrap_or(&Times::default()))) }
         @if organises && is_over && played.kind == Kind::Ladder && annulled.is_none() { (rulings::again_form(&ask, played.id)) }
         dl.facts {
             @if let Some(row) = &annulled { dt { "Counts" } dd { "no more, by " a href="/rulings" { "a ruling" } ": " (row.reason) } }
@@ -373,13 +374,13 @@ fn again(ask: &Ask, played: &Played) -> Option<String> {
 }
 
 /// How long the answers of each seat took.
-async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Vec<(u32, f64)>>, Problem> {
+async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Times>, Problem> {
     let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
         return Ok(Vec::new());
     };
     let read = tokio::task::spawn_blocking(move || {
         let replay = Replay::read(&site.server.objects().get(&sha, LARGEST).ok()?).ok()?;
-        Some((0..seats).map(|seat| own::times(&replay, seat)).collect())
+        Some((0..seats).map(|seat| Times::of(&replay, seat)).collect())
     });
     Ok(read.await.map_err(|_| Problem::ours())?.unwrap_or_default())
 }

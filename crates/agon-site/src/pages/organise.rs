@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
-use crate::pages::{words, workers};
+use crate::pages::{rules, words, workers};
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::{Answers, LARGEST_TEAM};
@@ -65,6 +65,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
             (figure("Given up", words::count(counts.dead), "after three tries, ours".to_owned()))
+            @if let Some(head) = shown.head { (figure(&format!("The best {} are certain", head.bots), words::percent(head.these), format!("in this order {}", words::percent(head.order)))) }
             @if let Some(disk) = disk { (figure("Disk", words::bytes(disk), "free".to_owned())) }
         }
         div.columns {
@@ -375,7 +376,11 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
             (field("Rated matches of a version", "More make places surer, and cost time. Counts from the next start of the server.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
             button.main { "Write it into contest.toml" }
         }
-        p.faint.foot { "Game, rules, maps, seats and clock stand in the same file and were fixed with the first run: matches of two kinds would stand in one table." }
+        section.card {
+            header { h2 { "Fixed with the first run" } span.faint { "matches of two kinds would stand in one table" } }
+            div.in { (rules::fixed(ask)) }
+        }
+        p.faint.foot { "These stand in the same file. For another clock, other rules or maps begin a contest in a new folder, and write them into its contest.toml before its first run." }
     };
     let (answer, lead) = match ask.settings.sign_up {
         None => (

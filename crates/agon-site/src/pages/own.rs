@@ -50,10 +50,23 @@ pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<O
     Ok(of_match(ask, played).await?.into_iter().find(|own| own.seat == seat))
 }
 
-/// How long a seat's answers took, in milliseconds, each with its step from 1.
-pub fn times(replay: &Replay, seat: usize) -> Vec<(u32, f64)> {
-    let own = replay.timing.iter().filter(|((_, of), _)| of.index() == seat);
-    own.map(|((step, _), timing)| (step + 1, timing.wall_us as f64 / 1000.0)).collect()
+/// How long a seat's answers took.
+#[derive(Default)]
+pub struct Times {
+    /// Each in milliseconds with its step from 1.
+    answers: Vec<(u32, f64)>,
+    /// All together as they were charged, in milliseconds; none where the replay does not say it.
+    charged: Option<f64>,
+}
+
+impl Times {
+    /// Those of a seat, from 0.
+    pub fn of(replay: &Replay, seat: usize) -> Self {
+        let own = replay.timing.iter().filter(|((_, of), _)| of.index() == seat);
+        let answers = own.map(|((step, _), timing)| (step + 1, timing.wall_us as f64 / 1000.0)).collect();
+        let facts = replay.end.as_ref().map(|end| &end.facts["times"][seat]["charged_ms"]);
+        Self { answers, charged: facts.and_then(serde_json::Value::as_f64) }
+    }
 }
 
 impl Own {
@@ -95,7 +108,9 @@ impl Own {
     }
 
     /// A card with all of it.
-    pub fn card(&self, played: &Played, times: &[(u32, f64)], limit: Option<&str>) -> Markup {
+    pub fn card(&self, ask: &Ask, played: &Played, times: &Times) -> Markup {
+        let Times { answers: times, charged } = times;
+        let clock = ask.site.server.terms().clock.clock();
         let name = played.seats.get(self.seat).map(matches::label).unwrap_or_default();
         let view = |step: u32| format!("/match/{}/view#turn={step}", played.id);
         let mut slowest: Vec<&(u32, f64)> = times.iter().collect();
@@ -120,7 +135,8 @@ impl Own {
                         p.faint {
                             "Slowest: "
                             @for (number, (step, ms)) in slowest.iter().enumerate() { @if number > 0 { ", " } a href=(view(*step)) { (format!("{ms:.1} ms")) } " in step " (step) }
-                            @if let Some(limit) = limit { ". The limit is " (limit) }
+                            @if let Some(cap) = clock.cap { (format!(". The limit is {cap:?}")) }
+                            @if let (Some(ms), Some(total)) = (charged, clock.in_all()) { (format!(". Together {:.1} s of {} s", ms / 1e3, total.as_secs_f64())) }
                             "."
                         }
                     }

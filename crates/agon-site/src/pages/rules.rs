@@ -7,26 +7,44 @@ use crate::gate::Ask;
 use crate::pages::frame::{self, Here};
 use crate::problem::Problem;
 
-/// The page.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let info = agon_games::find(&ask.settings.game).ok_or_else(Problem::ours)?.info();
+/// What decides results, and cannot be changed while the contest goes on.
+pub fn fixed(ask: &Ask) -> Markup {
     let settings = &ask.settings;
+    let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
     let rules = if settings.rules.is_empty() { "the game's own" } else { &settings.rules };
     let maps = match settings.maps.len() {
         0 => "made from the seed".to_owned(),
         _ => (0..settings.maps.len() as i64).map(|map| settings.map(map)).collect::<Vec<_>>().join(", "),
     };
-    let limit = settings.time_limit.clone().unwrap_or_else(|| "that of the rules".to_owned());
+    let clock = ask.site.server.terms().clock.clock();
+    html! {
+        dl.facts {
+            dt { "Game" } dd { (game) }
+            dt { "Rules" } dd { (rules) }
+            dt { "Maps" } dd { (maps) }
+            dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
+            dt { "Time for an answer" } dd { @match clock.cap {
+                Some(cap) => { "that of the rules, and " (format!("{cap:?}")) " at most" }
+                None => "that of the rules",
+            } }
+            dt { "Time for a match" } dd { @match clock.in_all() {
+                Some(total) => { (format!("{total:?}")) " for all answers of a bot together" }
+                None => "no limit but those of the answers",
+            } }
+        }
+    }
+}
+
+/// The page.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let info = agon_games::find(&ask.settings.game).ok_or_else(Problem::ours)?.info();
+    let settings = &ask.settings;
     let content = html! {
         section.card {
             header { h2 { "In this contest" } }
             div.in {
+                (fixed(&ask))
                 dl.facts {
-                    dt { "Game" } dd { (info.title) }
-                    dt { "Rules" } dd { (rules) }
-                    dt { "Maps" } dd { (maps) }
-                    dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
-                    dt { "Time for an answer" } dd { (limit) }
                     dt { "Rated matches" } dd { "about " (settings.matches) " for each version" }
                     dt { "Team" } dd { @if settings.team_size == 1 { "everybody alone" } @else { "up to " (settings.team_size) " people" } }
                     dt { "Seeds" } dd { "from a secret with the SHA-256 " code { (secret(&ask).await?) } ", which is published at the end" }

@@ -11,7 +11,8 @@ use maud::{Markup, html};
 use crate::gate::{Ask, encoded};
 use crate::pages::draw::{self, Axis, chip, icon};
 use crate::pages::frame::{self, Here};
-use crate::pages::{ladder, matches, words};
+use crate::pages::trial::Trial;
+use crate::pages::{ladder, matches, trial, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
@@ -68,7 +69,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         @if !team.boss {
             div.halves {
                 (head_to_head(team, &rivals))
-                (versions_table(&ask, &shown, team, &versions))
+                (versions_table(&ask, &shown, team, &versions).await?)
             }
         }
         section.card {
@@ -118,7 +119,12 @@ pub fn state_chip(version: &Version) -> Markup {
     }
 }
 
-fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> Markup {
+async fn versions_table(
+    ask: &Ask,
+    shown: &Shown,
+    team: &Entrant,
+    versions: &[&Version],
+) -> Result<Markup, Problem> {
     let is_own = may(&ask.actor, Verb::Look, Object::Team(team.id));
     // That something failed concerns nobody else.
     let told: Vec<&&Version> = versions
@@ -127,14 +133,18 @@ fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version
         .filter(|version| is_own || matches!(version.state, VersionState::Live | VersionState::Former))
         .take(30)
         .collect();
-    html! {
+    let mut rows = Vec::new();
+    for version in &told {
+        rows.push((**version, Trial::of(ask, version.id).await?));
+    }
+    Ok(html! {
         section.card {
             header { h2 { "Versions" } @if !told.is_empty() { span.faint { (words::many(told.len() as i64, "version", "versions")) } } }
             @if told.is_empty() { p.empty { "None yet: the first that passes its check match stands here." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
-                    tbody { @for version in told {
+                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
+                    tbody { @for (version, trial) in &rows {
                         @let place = place_of(shown, version);
                         tr {
                             td { @if is_own { a.link href=(format!("/version/{}", version.id)) { b { "v" (version.n) } } } @else { b { "v" (version.n) } } }
@@ -143,6 +153,7 @@ fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version
                                 Some((elo, ends)) => { b { (words::signed(elo)) } @if let Some((low, high)) = ends { span.faint { " ± " (format!("{:.0}", (high - low) / 2.0)) } } }
                                 None => span.faint { "–" }
                             } }
+                            td { (trial::in_table(trial.as_ref())) }
                             td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
                             td { (state_chip(version)) }
                         }
@@ -150,7 +161,7 @@ fn versions_table(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version
                 }
             }
         }
-    }
+    })
 }
 
 /// A share of points with half of its interval of 95 %, by Wilson, from pairs that are taken as independent.

@@ -78,6 +78,19 @@ impl Trial {
     }
 }
 
+/// The verdict on a version in a table: what it says by its colour, its sign and a word.
+pub fn in_table(trial: Option<&Trial>) -> Markup {
+    let verdict = trial.and_then(|trial| trial.verdict.as_ref()).filter(|verdict| verdict.blocks > 0);
+    let Some(verdict) = verdict else { return html! { span.faint { "–" } } };
+    let figure = figure(verdict);
+    let figure = figure.strip_suffix(" Elo").unwrap_or(&figure);
+    match verdict.says {
+        Says::Better => chip("good", "check", figure),
+        Says::Worse => chip("warn", "warn", &format!("{figure} · worse")),
+        Says::Unknown => chip("", "clock", &format!("{figure} · not known")),
+    }
+}
+
 /// The difference with half of its interval.
 pub fn figure(verdict: &Verdict) -> String {
     match (verdict.elo, verdict.low, verdict.high) {

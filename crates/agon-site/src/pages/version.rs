@@ -318,7 +318,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Res
                 dl.facts {
                     dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.settings.map(played.map)) }
                     @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", step " (steps) } }
-                    @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(limit) = &ask.settings.time_limit { " of " (limit) } } }
+                    @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(cap) = ask.site.server.terms().clock.clock().cap { (format!(" of {cap:?}")) } } }
                     @if let Some(fault) = fault { dt { "Fault" } dd.bad-text { (fault) } }
                 }
                 @if let Some(own) = &own { (own.last_words()) }
@@ -354,7 +354,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
                         }
                         td.number { @match place.and_then(|place| place.elo) { Some(elo) => b { (words::signed(elo)) }, None => span.faint { "–" } } }
                         td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
-                        td.wide { @match trial { Some(trial) => (trial.words().unwrap_or_else(|| "not known".to_owned())), None => span.faint { "–" } } }
+                        td.wide { (trial::in_table(trial.as_ref())) }
                     }
                 } }
             }

@@ -15,9 +15,7 @@ pub const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7014230591)";
 pub fn url(url: &str) -> Result<String, StoreError> {
     match url.split_once("://") {
         Some(("postgres" | "postgresql", rest)) if !rest.is_empty() => Ok(url.to_owned()),
-        _ => {
-            Err(StoreError::Database("a database is named as postgres://USER:PASSWORD@HOST/NAME".to_owned()))
-        }
+        _ => Err(StoreError::Wrong("a database is named as postgres://USER:PASSWORD@HOST/NAME".to_owned())),
     }
 }
 

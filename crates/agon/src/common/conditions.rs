@@ -262,7 +262,7 @@ impl Conditions {
     pub fn clock(&self, typed: &ClockOptions) -> Result<ClockOptions, Failure> {
         if *typed != ClockOptions::default() {
             return Err(Failure::usage(
-                "--as takes the contest's clock: leave out --clock, --ponder, --time-scale, --time-limit and --no-timeouts",
+                "--as takes the contest's clock: leave out --clock, --ponder, --time-scale, --time-limit, --time-total and --no-timeouts",
             ));
         }
         let unknown = || {
@@ -283,6 +283,7 @@ impl Conditions {
             no_timeouts: !clock.limited,
             time_scale: Some(clock.scale).filter(|scale| *scale != 1.0),
             time_limit: clock.cap,
+            time_total: clock.total,
             clock: if clock.tolerant { ClockKind::Site2026 } else { ClockKind::Original },
             ponder,
         })

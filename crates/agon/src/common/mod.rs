@@ -262,6 +262,9 @@ pub struct ClockOptions {
     /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
     #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
     pub time_limit: Option<Duration>,
+    /// A bot may think no longer than this in a match, all its answers together: `60s`
+    #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
+    pub time_total: Option<Duration>,
     /// How limits are applied
     #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
     pub clock: ClockKind,
@@ -294,7 +297,10 @@ pub enum PonderKind {
 impl ClockOptions {
     /// Whether limits are asked for that are not the rulebook's.
     pub fn is_asked_for(&self) -> bool {
-        self.time_scale.is_some() || self.time_limit.is_some() || self.clock != ClockKind::Original
+        self.time_scale.is_some()
+            || self.time_limit.is_some()
+            || self.time_total.is_some()
+            || self.clock != ClockKind::Original
     }
 
     /// The clock.
@@ -309,6 +315,7 @@ impl ClockOptions {
             limited: !self.no_timeouts,
             scale,
             cap: self.time_limit,
+            total: self.time_total,
             tolerant: self.clock == ClockKind::Site2026,
         })
     }

@@ -121,7 +121,11 @@ mod tests {
             [MapSpec::Default, MapSpec::Generated, MapSpec::Named("-m".into()), MapSpec::Named("a b".into())];
         let seeds = [None, Some(0), Some(i64::MIN), Some(i64::MAX)];
         let limited = |scale, cap: Option<u64>, tolerant| {
-            (Clock { limited: true, scale, cap: cap.map(Duration::from_micros), tolerant }, Ponder::Stop)
+            let total = cap.map(|cap| Duration::from_micros(100 * cap));
+            (
+                Clock { limited: true, scale, cap: cap.map(Duration::from_micros), total, tolerant },
+                Ponder::Stop,
+            )
         };
         let clocks = [
             limited(1.0, None, false),

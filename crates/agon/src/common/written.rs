@@ -22,7 +22,17 @@ pub fn clock(file: &ContestFile) -> Result<ClockOptions, Failure> {
         None => PonderKind::default(),
         Some(text) => PonderKind::from_str(text, false).map_err(|_| unknown("ponder", "stop, allow"))?,
     };
-    let time_limit = file.time_limit.as_deref().map(common::time).transpose();
-    let time_limit = time_limit.map_err(|why| wrong("time_limit", &why.to_string()))?;
-    Ok(ClockOptions { no_timeouts: false, time_scale: file.time_scale, time_limit, clock, ponder })
+    let time = |key, text: Option<&str>| {
+        text.map(common::time).transpose().map_err(|why| wrong(key, &why.to_string()))
+    };
+    let time_limit = time("time_limit", file.time_limit.as_deref())?;
+    let time_total = time("time_total", file.time_total.as_deref())?;
+    Ok(ClockOptions {
+        no_timeouts: false,
+        time_scale: file.time_scale,
+        time_limit,
+        time_total,
+        clock,
+        ponder,
+    })
 }

@@ -32,7 +32,7 @@ pub struct Submitted<'a> {
     pub page: String,
 }
 
-/// `try`: the match, and what belongs to one's own seat.
+/// `try` and `challenge`: the match, and what belongs to one's own seat.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Tried<'a> {

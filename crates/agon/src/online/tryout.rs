@@ -69,7 +69,10 @@ pub fn run(options: &TryOptions) -> Done {
     let contest: Contest = online.get("/contest", &[])?;
     let me: Me = online.get("/me", &[])?;
     let mut query = Vec::new();
-    query.extend(against(&online, &me, options.against.as_deref())?);
+    query.extend(against(&online, &me, options.against.as_deref())?.map(|against| match against {
+        Against::Team(name) => ("against", name),
+        Against::Version(id) => ("against_version", id.to_string()),
+    }));
     if let Some(named) = &options.map {
         query.push(("map", ground(&contest, named)?.number.to_string()));
     }
@@ -81,21 +84,42 @@ pub fn run(options: &TryOptions) -> Done {
     }
     query.push(("name", bundle.name.clone()));
     let asked: Asked = online.send("/draft", &query, &bundle.bytes)?;
+    let asked = finish(&online, asked, options.patience, options.quiet)?;
+    let own: Own = online.patiently(&format!("/matches/{}/own", asked.game.id))?;
+    conclude(&online, &contest, &asked, &own, options.seat, options.json)
+}
+
+/// Waits until a match that was asked for is over.
+///
+/// # Errors
+/// When that is not known in time.
+pub fn finish(online: &Online, asked: Asked, patience: Duration, quiet: bool) -> Result<Asked, Failure> {
     let id = asked.game.id;
-    let Some(asked) = follow::asked(&online, asked, options.patience, options.quiet)? else {
-        return Err(Failure::own(format!(
-            "the match is not over after {:?}; it goes on without us: `agon logs --match {id}`",
-            options.patience
-        )));
-    };
-    let own: Own = online.patiently(&format!("/matches/{id}/own"))?;
-    let seat = own.seats.iter().find(|own| own.seat == options.seat);
-    if options.json {
-        common::print_json(&mut io::stdout(), &json::Tried { asked: &asked, own: &own })?;
+    follow::asked(online, asked, patience, quiet)?.ok_or_else(|| {
+        Failure::own(format!(
+            "the match is not over after {patience:?}; it goes on without us: `agon logs --match {id}`"
+        ))
+    })
+}
+
+/// Shows how a match ended that was asked for, with what belongs to the seat of one's own, from 1.
+///
+/// # Errors
+/// When the bot did not play without a fault, or the match came to nothing.
+pub fn conclude(
+    online: &Online,
+    contest: &Contest,
+    asked: &Asked,
+    own: &Own,
+    seat: u32,
+    as_json: bool,
+) -> Done {
+    if as_json {
+        common::print_json(&mut io::stdout(), &json::Tried { asked, own })?;
     } else {
-        report(&online, &contest, &asked, seat, options)?;
+        report(online, contest, asked, own.seats.iter().find(|own| own.seat == seat), seat)?;
     }
-    let broke = asked.game.seats.get(options.seat as usize - 1).is_some_and(|seat| seat.fault.is_some());
+    let broke = asked.game.seats.get(seat as usize - 1).is_some_and(|seat| seat.fault.is_some());
     match (&asked.cause, asked.game.state) {
         (Some(cause), _) if cause.whose == Whose::Yours => Err(Failure::Check),
         (_, MatchState::Dead) => {
@@ -106,25 +130,30 @@ pub fn run(options: &TryOptions) -> Done {
     }
 }
 
-/// Whom it meets.
-fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<(&'static str, String)>, Failure> {
-    let Some(named) = named else { return Ok(None) };
-    match number(named).filter(|_| me.team.is_some() && named.starts_with('v')) {
-        Some(_) => Ok(Some(("against_version", version(online, Some(named))?.id.to_string()))),
-        None => Ok(Some(("against", named.to_owned()))),
-    }
+/// Whom one meets.
+pub enum Against {
+    /// The live bot of the team with this name.
+    Team(String),
+    /// A version of one's own, by the number under which the contest knows it.
+    Version(i64),
 }
 
-fn report(
-    online: &Online,
-    contest: &Contest,
-    asked: &Asked,
-    own: Option<&OwnSeat>,
-    options: &TryOptions,
-) -> Done {
+/// Whom it meets that is named: a version of one's own as `v3`, else a team; none where nobody is named.
+///
+/// # Errors
+/// When there is no such version.
+pub fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<Against>, Failure> {
+    let Some(named) = named else { return Ok(None) };
+    Ok(Some(match number(named).filter(|_| me.team.is_some() && named.starts_with('v')) {
+        Some(_) => Against::Version(version(online, Some(named))?.id),
+        None => Against::Team(named.to_owned()),
+    }))
+}
+
+fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSeat>, seat: u32) -> Done {
     let (screen, game) = (screen::output(), &asked.game);
     let mut out = io::stdout().lock();
-    let place = options.seat as usize - 1;
+    let place = seat as usize - 1;
     let others: Vec<String> = (game.seats.iter().enumerate())
         .filter(|(seat, _)| *seat != place)
         .map(
@@ -145,7 +174,7 @@ fn report(
         .iter()
         .find(|map| map.number == game.map)
         .map_or_else(String::new, |map| shown(&map.name));
-    write!(out, "{how} · map {map} · seed {} · seat {}", shown(&game.seed), options.seat)?;
+    write!(out, "{how} · map {map} · seed {} · seat {seat}", shown(&game.seed))?;
     match (&game.reason, game.steps) {
         (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
         _ => writeln!(out)?,

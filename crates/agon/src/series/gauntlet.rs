@@ -6,6 +6,7 @@ use std::time::Instant;
 use agon_contest::{End, Kind};
 use clap::Args;
 
+use crate::common::conditions::AsOptions;
 use crate::common::here::About;
 use crate::common::screen;
 use crate::common::table::{Cell, Table};
@@ -23,6 +24,7 @@ Examples:
   agon gauntlet                                            this folder against the opponents in its agon.toml
   agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
   agon gauntlet ostibot my/bot.js builtin:looter builtin:fighter --seats 4     a mixed field
+  agon gauntlet cultist-wars . builtin:greedy --as https://cup.example  under the conditions of a contest
   agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
 
 /// Options of `agon gauntlet`.
@@ -40,6 +42,8 @@ pub struct GauntletOptions {
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
     #[command(flatten)]
+    pub there: AsOptions,
+    #[command(flatten)]
     pub series: SeriesOptions,
 }
 
@@ -49,7 +53,12 @@ pub fn run(options: &GauntletOptions) -> Done {
         return Err(Failure::usage("-n 0: there is nothing to play"));
     }
     let began = Instant::now();
-    let (about, series) = who(options)?;
+    let conditions = options.there.find()?;
+    let (about, mut series) = who(options)?;
+    if let Some(conditions) = &conditions {
+        conditions.check_game(&about.game)?;
+        series = series.under(conditions, options.series.rules.as_ref())?;
+    }
     let ready = series::prepare(&Wanted {
         kind: Kind::Gauntlet,
         game: &about.game,

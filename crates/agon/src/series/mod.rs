@@ -37,9 +37,10 @@ use agon_stats::{RulesHash, Sprt};
 use clap::{Args, ValueEnum};
 
 use crate::common::builds;
+use crate::common::conditions::Conditions;
 use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
-use crate::common::sandbox::SandboxOptions;
+use crate::common::sandbox::{self, SandboxOptions};
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
@@ -76,6 +77,26 @@ pub struct SeriesOptions {
     /// The address of the contest whose conditions these are.
     #[arg(skip)]
     pub played_as: Option<String>,
+}
+
+impl SeriesOptions {
+    /// The same under the conditions of a contest. Its rules hold, and `typed` ones are refused.
+    ///
+    /// # Errors
+    /// When conditions were asked for that are not the contest's.
+    pub fn under(self, there: &Conditions, typed: Option<&String>) -> Result<Self, Failure> {
+        let (map, rules) = there.grounds(&self.map, typed, &self.set)?;
+        let clock = there.clock(&self.clock)?;
+        self.run.sandbox.apply();
+        if there.holds_bots() {
+            sandbox::hold_all();
+        }
+        if !self.run.quiet {
+            there.notes().into_iter().chain(there.speed()).for_each(|note| eprintln!("note: {note}"));
+        }
+        let (rules, seats) = (Some(rules), Some(there.contest.seats));
+        Ok(Self { map, rules, seats, clock, played_as: Some(there.address.0.clone()), ..self })
+    }
 }
 
 /// Options of how a series is run; they decide nothing.

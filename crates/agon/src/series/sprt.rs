@@ -8,10 +8,10 @@ use agon_contest::{End, Kind, TestId};
 use agon_stats::{Decision, Model};
 use clap::Args;
 
-use crate::common::conditions::{AsOptions, Conditions};
+use crate::common::conditions::AsOptions;
 use crate::common::here::About;
+use crate::common::screen;
 use crate::common::{Done, Failure};
-use crate::common::{sandbox, screen};
 use crate::series::counts;
 use crate::series::gauntlet::conclude;
 use crate::series::pin;
@@ -122,7 +122,7 @@ pub fn run(options: &SprtOptions) -> Done {
     let (about, mut series) = who(options)?;
     if let Some(conditions) = &conditions {
         conditions.check_game(&about.game)?;
-        series = as_there(options, series, conditions)?;
+        series = series.under(conditions, options.series.rules.as_ref())?;
     }
     let ready = series::prepare(&Wanted {
         kind: Kind::Sprt,
@@ -153,25 +153,6 @@ pub fn run(options: &SprtOptions) -> Done {
         true => Err(Failure::Check),
         false => Ok(()),
     }
-}
-
-/// The same under the conditions of a contest.
-fn as_there(
-    options: &SprtOptions,
-    series: SeriesOptions,
-    conditions: &Conditions,
-) -> Result<SeriesOptions, Failure> {
-    let (map, rules) = conditions.grounds(&series.map, options.series.rules.as_ref(), &series.set)?;
-    let clock = conditions.clock(&series.clock)?;
-    series.run.sandbox.apply();
-    if conditions.holds_bots() {
-        sandbox::hold_all();
-    }
-    if !series.run.quiet {
-        conditions.notes().into_iter().chain(conditions.speed()).for_each(|note| eprintln!("note: {note}"));
-    }
-    let (rules, seats) = (Some(rules), Some(conditions.contest.seats));
-    Ok(SeriesOptions { map, rules, seats, clock, played_as: Some(conditions.address.0.clone()), ..series })
 }
 
 /// Game, NEW, OLD and rules: as typed, else as the `agon.toml` of this folder says.

@@ -55,6 +55,7 @@ rules = \"{rules}\"              # a preset (agon rules {name}), or a file besid
 {maps}
 # seats = {seats}                     # of a match
 # clock = \"original\"            # also: time_limit = \"500ms\", time_scale = 1.0, ponder = \"stop\"
+time_total = \"300s\"           # a bot may think no longer in a match, all its answers together
 
 [site]
 title = {title}

@@ -13,7 +13,7 @@ mod workers;
 use std::path::{Path, PathBuf};
 
 use agon_server::ServerError;
-use agon_store::Time;
+use agon_store::{StoreError, Time};
 use clap::{Args, Subcommand};
 use tokio::runtime::Runtime;
 
@@ -221,6 +221,7 @@ impl From<ServerError> for Failure {
     fn from(error: ServerError) -> Self {
         match error {
             ServerError::Wrong(why) => Self::Usage(why),
+            ServerError::Store(StoreError::Wrong(why)) => Self::Usage(why),
             ServerError::Store(error) => Self::Own(error.to_string()),
         }
     }
