@@ -110,12 +110,18 @@ pub struct Report {
 /// No more than this is told.
 const TOLD: usize = 20;
 
-/// Writes the contest in `folder` into a new file, also while the contest runs. With `reveal` the secret of the seeds is
+/// Writes the contest in `folder` into a new file, also while the contest runs; `seen` hears how many of its replays are in it, and
+/// how many will be. With `reveal` the secret of the seeds is
 /// in it: the contest must be paused then, and should be over.
 ///
 /// # Errors
 /// When there is no contest, it runs and is to be revealed, or the file cannot be written; then there is none.
-pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, ServerError> {
+pub async fn export(
+    folder: &Path,
+    file: &Path,
+    reveal: bool,
+    seen: impl Fn(i64, i64),
+) -> Result<Report, ServerError> {
     let (store, contest) = status::look(folder).await?;
     if reveal && !contest.paused {
         return Err(ServerError::Wrong(format!(
@@ -146,10 +152,12 @@ pub async fn export(folder: &Path, file: &Path, reveal: bool) -> Result<Report, 
             sha = own;
         }
     }
-    for replay in replays {
+    let of = replays.len() as i64;
+    for (done, replay) in (1..).zip(replays) {
         let bytes = objects.get(&replay, worker::LARGEST as u64).map_err(|error| unwritten(folder, error))?;
         archive.begin(format!("replays/{replay}"), Pack::No)?;
         archive.write(&bytes)?;
+        seen(done, of);
     }
     let terms: Terms = crate::terms_of(&contest)?;
     let versions = store.versions(contest.id).await?;

@@ -82,7 +82,7 @@ fn an_export_holds_and_no_change_of_it_does() {
         let out = tempfile::tempdir().expect("a folder");
         let file = out.path().join("cup.agon");
         // While it runs, and without its secret.
-        let written = export(world.folder.path(), &file, false).await.expect("written");
+        let written = export(world.folder.path(), &file, false, |_, _| {}).await.expect("written");
         let rows = played as i64 + 1;
         assert_eq!(written.rows, rows);
         assert!(written.table.places.iter().all(|place| place.version != version.0), "she is out");
@@ -97,9 +97,15 @@ fn an_export_holds_and_no_change_of_it_does() {
         let contest = world.server.store().contests().await.expect("one").remove(0);
         assert!(!text.windows(64).any(|part| part == contest.secret.as_bytes()), "the secret stays one");
         // It is not overwritten, and the same contest is the same file.
-        assert!(export(world.folder.path(), &file, false).await.unwrap_err().to_string().contains("already"));
+        assert!(
+            export(world.folder.path(), &file, false, |_, _| {})
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("already")
+        );
         let again = out.path().join("again.agon");
-        export(world.folder.path(), &again, false).await.expect("written");
+        export(world.folder.path(), &again, false, |_, _| {}).await.expect("written");
         assert_eq!(std::fs::read(&again).expect("the archive"), text);
 
         let changes: [(&str, Change, &str); 8] = [
@@ -170,12 +176,14 @@ fn an_export_holds_and_no_change_of_it_does() {
         }
 
         // When it is over, the seeds are computed too.
-        let error = export(world.folder.path(), &out.path().join("r.agon"), true).await.expect_err("it runs");
+        let error = export(world.folder.path(), &out.path().join("r.agon"), true, |_, _| {})
+            .await
+            .expect_err("it runs");
         assert!(error.to_string().contains("agon serve pause"), "{error}");
         let pause = Pause { contest: contest.id, paused: true, actor: "test".to_owned(), now: world.now };
         assert!(world.server.store().act(pause).await.expect("done"));
         let revealed = out.path().join("revealed.agon");
-        export(world.folder.path(), &revealed, true).await.expect("written");
+        export(world.folder.path(), &revealed, true, |_, _| {}).await.expect("written");
         let found = verify(&revealed, false, |_, _| {}).expect("an archive");
         assert_eq!((found.wrong.len(), found.recomputed), (0, 0));
         assert!(found.seeds.is_some_and(|count| count > 0 && count <= played as u64), "{:?}", found.seeds);

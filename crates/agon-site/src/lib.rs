@@ -21,6 +21,7 @@ pub mod pages;
 pub mod work;
 
 pub mod downloads;
+pub mod exports;
 pub mod limits;
 pub mod passwords;
 pub mod problem;

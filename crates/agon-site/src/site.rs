@@ -11,6 +11,7 @@ use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
 use tokio::sync::{Mutex, watch};
 
+use crate::exports::Exports;
 use crate::limits::Limits;
 use crate::metrics::Requests;
 use crate::passwords::Passwords;
@@ -55,6 +56,8 @@ pub struct Site {
     machine: OnceLock<Machine>,
     /// The hash of the token by which figures are read from elsewhere.
     meter: OnceLock<String>,
+    /// Exports that are made.
+    pub exports: Exports,
 }
 
 /// The ladder with what pages say of it.
@@ -90,6 +93,7 @@ impl Site {
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
         let (machine, meter, requests) = (OnceLock::new(), OnceLock::new(), Requests::default());
+        let exports = Exports::default();
         Ok(Arc::new(Self {
             server,
             way,
@@ -104,6 +108,7 @@ impl Site {
             pulse,
             machine,
             meter,
+            exports,
         }))
     }
 

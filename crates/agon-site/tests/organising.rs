@@ -136,7 +136,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     let now = world.server.board().await.expect("made");
     assert_eq!((again.board, again.upto), (now.lines, now.upto));
     let file = world.folder.path().join("out.agon");
-    agon_server::export::export(world.folder.path(), &file, false).await.expect("written");
+    agon_server::export::export(world.folder.path(), &file, false, |_, _| {}).await.expect("written");
     let report = agon_server::export::verify(&file, true, |_, _| {}).expect("an archive");
     assert_eq!(report.wrong, Vec::<String>::new());
 }
@@ -254,4 +254,69 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
     assert_eq!(world.browser().post("/password", &late).await.status, 410);
     assert_eq!(ann.post("/organise/people", &[("list", "Mallory")]).await.status, 403);
     clean(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    play_some(&world, 6).await;
+    let page = rita.get("/organise/export").await;
+    assert_eq!((page.status, page.heading().as_str()), (200, "Nothing was exported yet"));
+    assert!(!page.text().contains("name=\"reveal\""), "the contest still plays");
+    let mut all = Vec::new();
+    for (number, reveal) in [(1, ""), (2, ""), (3, "yes"), (4, "yes")] {
+        let paused = if reveal.is_empty() { "/organise/resume" } else { "/organise/pause" };
+        assert_eq!(rita.post(paused, &[]).await.status, 303);
+        world.wait(1_000);
+        assert_eq!(rita.post("/organise/export", &[("reveal", reveal)]).await.status, 303);
+        all = exported(&mut rita, number.min(3)).await;
+    }
+    assert_eq!(all.len(), 3, "the last ones are kept");
+    for (place, secret) in [(0, true), (2, false)] {
+        let file = rita.get(&format!("/organise/export/{}", all[place])).await;
+        let name = file.header("content-disposition").expect("it is saved under a name");
+        assert!(name.contains("filename=\"autumn-cup-2026-11-23-"), "{name}");
+        let path = world.folder.path().join(format!("fetched-{place}.agon"));
+        std::fs::write(&path, &file.body).expect("written");
+        let report = agon_server::export::verify(&path, true, |_, _| {}).expect("an archive");
+        assert_eq!((report.rows, report.wrong.as_slice()), (6, &[][..]));
+        assert_eq!(report.seeds.is_some(), secret);
+    }
+    assert_eq!(rita.get("/organise/export/7").await.status, 404);
+    // Who asks for the secret while the contest plays gets a sentence, and no file.
+    assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
+    world.wait(1_000);
+    assert_eq!(rita.post("/organise/export", &[("reveal", "yes")]).await.status, 303);
+    let again = exported(&mut rita, 3).await;
+    assert_eq!(again, all);
+    let page = rita.get("/organise/export").await.text();
+    assert!(page.contains("The last one could not be made: the secret tells the seeds"), "{page}");
+    // What was done is written down, a moment after the page says so.
+    for left in (0..200).rev() {
+        let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
+        if (audit.actor.as_str(), audit.verb.as_str(), audit.object.as_str()) == ("Rita", "export", "failed")
+        {
+            break;
+        }
+        assert!(left > 0, "{audit:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// The numbers of the exports on the page, once none is being made: so many.
+async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
+    for _ in 0..600 {
+        let page = rita.get("/organise/export").await;
+        if page.heading() != "An export is being made" {
+            let text = page.text();
+            let links = text.split("href=\"/organise/export/").skip(1);
+            let all: Vec<String> =
+                links.filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect();
+            assert_eq!(all.len(), count, "{text}");
+            return all;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it never ends");
 }

@@ -42,6 +42,18 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let rows = |page: &str| page.split("<tbody>").nth(1).map_or(0, |table| count(table, "<tr>"));
     assert!(rows(&some) > 0 && rows(&some) <= rows(&all), "{} of {}", rows(&some), rows(&all));
     assert_eq!(rows(&none), 0, "a sign that means anything elsewhere means itself here");
+    // Programs find the same.
+    let mut found = async |query: String| -> Vec<agon_api::Match> {
+        let answer = browser.get(&format!("/api/v1/matches?team={}&{query}", team.id)).await;
+        serde_json::from_slice::<agon_api::Matches>(&answer.body).expect("matches").matches
+    };
+    let met = found(format!("against={}", rival.id)).await;
+    let has_both = |game: &agon_api::Match| game.seats.iter().all(|seat| [name, other].contains(&&seat.name));
+    assert!(!met.is_empty() && met.iter().all(has_both), "{met:?}");
+    let ended = found(format!("reason={reason}")).await;
+    let reasons: Vec<_> = ended.iter().map(|game| game.reason.as_deref()).collect();
+    assert!(!reasons.is_empty() && reasons.iter().all(|own| *own == reasons[0]), "{reasons:?}");
+    assert!(found("reason=%25".to_owned()).await.is_empty());
     // A form in which nothing was filled in shows all.
     let empty = browser.get("/matches?team=&against=&map=").await;
     assert_eq!((empty.status, rows(&empty.text()) > 0), (200, true));

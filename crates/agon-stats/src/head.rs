@@ -154,11 +154,11 @@ mod tests {
     /// play, and the truth is counted beside what the tables say of their heads.
     #[test]
     fn what_is_said_of_heads_is_as_often_right_as_it_says() {
-        for blocks in [12, 40] {
+        // Of few blocks the spread itself is not known well, and an order of several says a little too much.
+        for (blocks, most_off) in [(12, 0.1), (40, 0.05)] {
             let (said, right) = said_and_right(blocks);
             for (said, right) in said.into_iter().zip(right) {
-                println!("{blocks} blocks: said {said:.3}, right {right:.3}");
-                assert!((said - right).abs() < if blocks == 12 { 0.15 } else { 0.05 }, "{blocks} blocks: said {said}, right {right}");
+                assert!((said - right).abs() < most_off, "{blocks} blocks: said {said}, right {right}");
             }
         }
     }

@@ -9,6 +9,20 @@ use std::time::{Duration, Instant};
 use common::{agon, command, err, folder, out};
 use serde_json::Value;
 
+/// A wrong address of a database is wrong use.
+fn moved_nowhere() {
+    let folder = folder();
+    begin(folder.path());
+    for to in ["nonsense", "mysql://db/cup", "postgres://"] {
+        let output = agon(folder.path(), &["serve", "move", "cup", "--to", to]);
+        assert_eq!(output.status.code(), Some(2), "{to}: {}", err(&output));
+        assert!(err(&output).contains("postgres://USER:PASSWORD@HOST/NAME"), "{to}: {}", err(&output));
+    }
+    let back = agon(folder.path(), &["serve", "move", "cup", "--back"]);
+    assert_eq!(back.status.code(), Some(2), "{}", err(&back));
+    assert!(err(&back).contains("is in agon.db already"), "{}", err(&back));
+}
+
 /// A bot in a shell that always waits, as a folder.
 fn waiter(folder: &Path, name: &str) {
     let bot = folder.join(name);
@@ -293,6 +307,7 @@ fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
 
 #[test]
 fn wrong_use_is_said_in_a_sentence() {
+    moved_nowhere();
     let folder = folder();
     let place = folder.path();
     let cases: [(&[&str], &str); 8] = [

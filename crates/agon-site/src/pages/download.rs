@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::downloads::{self, OWN_NAME, Offer};
+use crate::downloads::{self, OWN_NAME};
 use crate::gate::Ask;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
@@ -115,7 +115,7 @@ pub async fn file(ask: Ask, Path(name): Path<String>) -> Result<Response, Proble
     }
     let offers = downloads::offers(ask.site.folder());
     let offer = offers.into_iter().find(|offer| offer.name == name).ok_or_else(Problem::nothing)?;
-    send(offer).await
+    send(&offer.name, offer.path, offer.bytes).await
 }
 
 fn attached(name: &str) -> Result<HeaderValue, Problem> {
@@ -135,15 +135,14 @@ fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
     Ok((headers, archive).into_response())
 }
 
-/// Sends a file piece by piece: it may be large, and the line slow.
-async fn send(offer: Offer) -> Result<Response, Problem> {
+/// Sends so many bytes of a file under a name, piece by piece: it may be large, and the line slow.
+pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Problem> {
     let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Many download at this moment.", 20))?;
     let (pieces, taken) = mpsc::channel::<std::io::Result<Bytes>>(2);
-    let path: PathBuf = offer.path.clone();
     tokio::task::spawn_blocking(move || {
         let _room = room;
         let mut file = match File::open(path) {
-            Ok(file) => file.take(offer.bytes),
+            Ok(file) => file.take(bytes),
             Err(error) => return drop(pieces.blocking_send(Err(error))),
         };
         loop {
@@ -163,8 +162,8 @@ async fn send(offer: Offer) -> Result<Response, Problem> {
     });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
-        (header::CONTENT_LENGTH, offer.bytes.into()),
-        (header::CONTENT_DISPOSITION, attached(&offer.name)?),
+        (header::CONTENT_LENGTH, bytes.into()),
+        (header::CONTENT_DISPOSITION, attached(name)?),
     ];
     Ok((headers, Body::from_stream(ReceiverStream::new(taken))).into_response())
 }

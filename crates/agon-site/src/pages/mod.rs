@@ -2,6 +2,7 @@
 
 pub mod draw;
 pub mod events;
+mod export;
 pub mod frame;
 pub mod words;
 
@@ -108,6 +109,9 @@ pub const ROUTES: &[Route] = &[
     post("/organise/workers", Verb::Organise, Of::Contest, || sent(workers::enrol)),
     post("/organise/workers/again", Verb::Organise, Of::Contest, || sent(workers::again)),
     post("/organise/workers/revoke", Verb::Organise, Of::Contest, || sent(workers::revoke)),
+    get("/organise/export", Verb::Organise, Of::Contest, || asked(export::page)),
+    post("/organise/export", Verb::Organise, Of::Contest, || sent(export::begin)),
+    get("/organise/export/{id}", Verb::Organise, Of::Contest, || asked(export::file)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
     // Files of ours.

@@ -244,6 +244,10 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
                     } }
                 }
                 li { div {
+                    p { "The log, the replays and the table as one file, which anybody can check." }
+                    a.button href="/organise/export" { "Export" }
+                } }
+                li { div {
                     p { "Name, dates, team size, who may sign up." }
                     div.row { a.button href="/organise/settings" { "Settings" } a.button href="/organise/people" { (icon("people")) "People" } }
                 } }

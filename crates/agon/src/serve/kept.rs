@@ -129,7 +129,17 @@ fn places(report: &Report) -> Table {
 
 /// Writes the contest in a folder as one file that anybody can check.
 pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
-    let report = runtime()?.block_on(export::export(dir, file, reveal))?;
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{pos} of {len} replays are in it, {eta} left") {
+        bar.set_style(style);
+    }
+    let seen = |done: i64, of: i64| {
+        bar.set_length(u64::try_from(of).unwrap_or(0));
+        bar.set_position(u64::try_from(done).unwrap_or(0));
+    };
+    let report = runtime()?.block_on(export::export(dir, file, reveal, seen));
+    bar.finish_and_clear();
+    let report = report?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {} results in the log, {}", file.display(), report.rows, size(file))?;
     if !reveal {

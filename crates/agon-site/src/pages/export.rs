@@ -1,0 +1,108 @@
+//! The organiser's page of exports: the contest as one file, made, listed and fetched.
+
+use agon_store::Time;
+use axum::Form;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::exports::{self, KEPT, Made};
+use crate::gate::Ask;
+use crate::pages::draw::icon;
+use crate::pages::frame::{self, Here, token, wrong};
+use crate::pages::{download, words};
+use crate::problem::Problem;
+
+/// The page.
+const BACK: &str = "/organise/export";
+
+/// What the form sends.
+#[derive(Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    reveal: String,
+}
+
+/// The name under which one is saved: the contest's, and when it was begun.
+fn name(ask: &Ask, made: &Made) -> String {
+    let title: String = ask.settings.title.to_lowercase();
+    let words = title.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let title = words.collect::<Vec<_>>().join("-");
+    let title = if title.is_empty() { "contest" } else { &title };
+    format!("{title}-{}.agon", ask.settings.told(made.began, "%Y-%m-%d-%H%M%S"))
+}
+
+/// The page.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let contests = ask.site.store().contests().await?;
+    let paused = contests.iter().any(|one| one.id == ask.site.contest() && one.paused);
+    let (making, failed) = (ask.site.exports.making(), ask.site.exports.failed());
+    let made = exports::made(ask.site.folder());
+    let answer = match (&making, made.first()) {
+        (Some(_), _) => "An export is being made".to_owned(),
+        (None, Some(last)) => format!("The last export is from {} ago", words::ago(last.began, ask.now)),
+        (None, None) => "Nothing was exported yet".to_owned(),
+    };
+    let lead = "One file with the sealed log, the replays and the table. Whoever has it checks all of that on a machine of their own; nothing private is in it.";
+    let list = html! {
+        (wrong(failed.as_deref().map(|why| format!("The last one could not be made: {why}")).as_deref()))
+        @if let Some(making) = &making {
+            @let (done, of) = making.progress();
+            p.note { (icon("clock")) span {
+                @if of == 0 { "The log is written." }
+                @else { (words::count(done)) " of " (words::many(of, "replay is", "replays are")) " in it." }
+                " It goes on when you leave this page."
+            } }
+        }
+        section.card {
+            header { h2 { "Exports" } span.faint { "the last " (KEPT) " are kept, in " code { "exports" } " of the contest's folder" } }
+            @if made.is_empty() { p.empty { "None yet." } }
+            @else {
+                table.dense {
+                    thead { tr { th scope="col" { "Begun" } th.number scope="col" { "Size" } th scope="col" { "" } } }
+                    tbody { @for one in &made { tr {
+                        td { (ask.settings.told(one.began, "%a %-d %b %H:%M:%S")) }
+                        td.number { (words::bytes(one.bytes)) }
+                        td.number { a.link href=(format!("{BACK}/{}", one.began.0)) download=(name(&ask, one)) { "Download" } }
+                    } } }
+                }
+                div.in { p { "Check it with " code { "agon verify " (name(&ask, &made[0])) } "." } }
+            }
+        }
+        @if making.is_none() {
+            form.card.form method="post" action=(BACK) {
+                (token(&ask))
+                @if paused {
+                    label.check {
+                        input type="checkbox" name="reveal" value="yes";
+                        span { "With the secret of the seeds, for when the contest is over: the seeds of all matches to come are known then as well" }
+                    }
+                } @else {
+                    p.faint { "The secret of the seeds is not in it: it would tell the seeds of matches to come. When the contest is over and paused, it can be published here." }
+                }
+                button.main { "Export the contest" }
+            }
+        }
+    };
+    let heading = frame::live("heading", "acts work", 2, html! { h1 { (answer) } p.lead { (lead) } });
+    let content = frame::live("exports", "acts work", 2, list);
+    Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
+}
+
+/// One is made.
+pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+    let actor = ask.whoever()?.name.clone();
+    if !exports::begin(&ask.site, typed.reveal == "yes", actor, ask.now) {
+        let text = "Another export is being made: it is there in a moment.";
+        return Err(Problem::wrong(text).then("Exports", BACK));
+    }
+    Ok(Redirect::to(BACK))
+}
+
+/// One that was made, as a file.
+pub async fn file(ask: Ask) -> Result<Response, Problem> {
+    let made = exports::made(ask.site.folder()).into_iter().find(|one| one.began == Time(ask.id));
+    let made = made.ok_or_else(Problem::nothing)?;
+    let name = name(&ask, &made);
+    Ok(download::send(&name, made.path, made.bytes).await?.into_response())
+}
