@@ -13,7 +13,7 @@ use agon_store::{
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 
 use crate::{Server, ServerError, number};
 
@@ -187,14 +187,14 @@ impl Server {
     /// Those of the store.
     pub async fn built(&self, worker: WorkerId, attempt: Try, log: &[u8]) -> Result<(), ServerError> {
         let log = &log[log.len().saturating_sub(MOST_LOG as usize)..];
-        let log = if log.is_empty() { None } else { Some(self.keep(log)?) };
+        let log = if log.is_empty() { None } else { Some(self.keep(log).await?) };
         self.store.act(Built { worker, attempt: ours(attempt), log }).await?;
         Ok(())
     }
 
     /// Keeps an object.
-    pub(crate) fn keep(&self, bytes: &[u8]) -> Result<Sha, ServerError> {
-        let kept = self.objects.put(bytes);
+    pub(crate) async fn keep(&self, bytes: &[u8]) -> Result<Sha, ServerError> {
+        let kept = self.objects.put(bytes).await;
         Ok(kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?)
     }
 
@@ -221,9 +221,13 @@ impl Server {
         if report.len() > MOST_REPORT {
             return Ok(agon_worker::Posted::Refused);
         }
-        let own = own.iter().map(|own| own.as_ref().map(|own| self.keep(own.as_bytes())).transpose());
-        let own = own.collect::<Result<_, _>>()?;
-        let replay = self.keep(replay)?;
+        let own = own.iter().map(|own| async move {
+            match own {
+                Some(own) => self.keep(own.as_bytes()).await.map(Some),
+                None => Ok(None),
+            }
+        });
+        let (own, replay) = try_join(try_join_all(own), self.keep(replay)).await?;
         let post = Post { worker, attempt: ours(attempt), result: report, replay, own, now };
         Ok(match self.store.act(post).await? {
             PostReply::Kept | PostReply::Same => agon_worker::Posted::Kept,
@@ -282,10 +286,11 @@ impl Server {
     ///
     /// # Errors
     /// When there is no such object.
-    pub fn fetch(&self, sha: &str) -> Result<Vec<u8>, ServerError> {
+    pub async fn fetch(&self, sha: &str) -> Result<Vec<u8>, ServerError> {
         let sha: Sha = sha.parse().map_err(ServerError::Wrong)?;
         self.objects
             .get(&sha, 2 * agon_worker::pack::MOST_PACKED)
+            .await
             .map_err(|error| ServerError::Wrong(error.to_string()))
     }
 
@@ -296,7 +301,7 @@ impl Server {
     pub async fn fetch_for(&self, worker: WorkerId, sha: &str) -> Result<Option<Vec<u8>>, ServerError> {
         let Ok(source) = sha.parse::<Sha>() else { return Ok(None) };
         match self.store.may_fetch(worker, &source).await? {
-            true => self.fetch(sha).map(Some),
+            true => self.fetch(sha).await.map(Some),
             false => Ok(None),
         }
     }

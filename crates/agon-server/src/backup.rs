@@ -51,7 +51,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     let copied = Store::open(at.path()).await?;
     let named = copied.named_objects().await?;
     copied.close().await;
-    let objects = Objects::new(folder);
+    let objects = Objects::open(folder)?;
     let mut kept = Kept::default();
     let names = beside.iter().map(|name| (folder.join(name), name.to_string_lossy().into_owned()));
     for (from, name) in names.chain([(database, DATABASE.to_owned())]) {
@@ -63,6 +63,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     for sha in named {
         let bytes = objects
             .get(&sha, u64::MAX - 1)
+            .await
             .map_err(|error| unwritten(&folder.join(OBJECTS).join(sha.to_string()), error))?;
         archive.begin(format!("{OBJECTS}/{sha}"), Pack::No)?;
         archive.write(&bytes)?;
@@ -89,7 +90,7 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
     let mut builder = tempfile::Builder::new();
     let draft = builder.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o777));
     let draft = draft.tempdir_in(above).map_err(|error| unwritten(above, error))?;
-    let kept = unpack(file, draft.path())?;
+    let kept = unpack(file, draft.path()).await?;
     let (_, found) = status::fsck(draft.path(), false).await?;
     let _ = fs::remove_dir(folder);
     fs::rename(draft.path(), folder).map_err(|error| unwritten(folder, error))?;
@@ -97,7 +98,7 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
     Ok((kept, found))
 }
 
-fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
+async fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
     let no = |why: &dyn std::fmt::Display| {
         ServerError::Wrong(format!("{}: not a backup that `agon serve backup` wrote: {why}", file.display()))
     };
@@ -106,34 +107,41 @@ fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
     if zip.by_name(DATABASE).is_err() {
         return Err(no(&format!("there is no {DATABASE} in it")));
     }
-    let (objects, mut kept) = (Objects::new(into), Kept::default());
+    let (objects, mut kept) = (Objects::open(into)?, Kept::default());
     for index in 0..zip.len() {
-        let mut entry = zip.by_index(index).map_err(|error| no(&error))?;
-        let name = entry.name().map_err(|error| no(&error))?.into_owned();
-        let name = PathBuf::from(name);
-        let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
-        if !plain || !entry.is_file() || entry.is_symlink() {
-            return Err(no(&format!(
-                "`{}` is no file of a contest",
-                name.display().to_string().escape_debug()
-            )));
-        }
-        let object = name.strip_prefix(OBJECTS).ok().and_then(|rest| rest.to_str()?.parse::<Sha>().ok());
-        if let Some(sha) = object {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).map_err(|error| no(&error))?;
-            if Sha::of(&bytes) != sha {
-                return Err(no(&format!("the object {sha} is damaged")));
+        // What is open in the archive is closed before anything is waited for.
+        let object = {
+            let mut entry = zip.by_index(index).map_err(|error| no(&error))?;
+            let name = entry.name().map_err(|error| no(&error))?.into_owned();
+            let name = PathBuf::from(name);
+            let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+            if !plain || !entry.is_file() || entry.is_symlink() {
+                return Err(no(&format!(
+                    "`{}` is no file of a contest",
+                    name.display().to_string().escape_debug()
+                )));
             }
-            objects.put(&bytes).map_err(|error| unwritten(into, error))?;
+            let object = name.strip_prefix(OBJECTS).ok().and_then(|rest| rest.to_str()?.parse::<Sha>().ok());
+            if let Some(sha) = object {
+                let mut bytes = Vec::new();
+                entry.read_to_end(&mut bytes).map_err(|error| no(&error))?;
+                if Sha::of(&bytes) != sha {
+                    return Err(no(&format!("the object {sha} is damaged")));
+                }
+                Some(bytes)
+            } else {
+                let to = into.join(&name);
+                fs::create_dir_all(to.parent().unwrap_or(into)).map_err(|error| unwritten(&to, error))?;
+                let mut written = File::create_new(&to).map_err(|error| unwritten(&to, error))?;
+                kept.bytes += io::copy(&mut entry, &mut written).map_err(|error| no(&error))?;
+                None
+            }
+        };
+        if let Some(bytes) = object {
+            objects.put(&bytes).await.map_err(|error| unwritten(into, error))?;
             kept.objects += 1;
             kept.bytes += bytes.len() as u64;
-            continue;
         }
-        let to = into.join(&name);
-        fs::create_dir_all(to.parent().unwrap_or(into)).map_err(|error| unwritten(&to, error))?;
-        let mut written = File::create_new(&to).map_err(|error| unwritten(&to, error))?;
-        kept.bytes += io::copy(&mut entry, &mut written).map_err(|error| no(&error))?;
     }
     Ok(kept)
 }

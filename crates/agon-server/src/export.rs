@@ -129,7 +129,7 @@ pub async fn export(
             folder.display()
         )));
     }
-    let objects = Objects::new(folder);
+    let objects = Objects::open(folder)?;
     let rows = store.counts(contest.id).await?.sealed;
     let mut archive = Archive::new(file)?;
     let mut facts = Facts::new();
@@ -154,7 +154,8 @@ pub async fn export(
     }
     let of = replays.len() as i64;
     for (done, replay) in (1..).zip(replays) {
-        let bytes = objects.get(&replay, worker::LARGEST as u64).map_err(|error| unwritten(folder, error))?;
+        let bytes =
+            objects.get(&replay, worker::LARGEST as u64).await.map_err(|error| unwritten(folder, error))?;
         archive.begin(format!("replays/{replay}"), Pack::No)?;
         archive.write(&bytes)?;
         seen(done, of);

@@ -75,6 +75,6 @@ impl Hall for Inside<'_> {
     }
 
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
-        self.server.fetch(sha).map_err(away)
+        self.runtime.block_on(self.server.fetch(sha)).map_err(away)
     }
 }

@@ -76,7 +76,7 @@ pub struct Server {
     contest: ContestId,
     policy: Policy,
     terms: Terms,
-    table: Table,
+    table: Arc<Table>,
     key: TableKey,
     learnt: Mutex<Learnt>,
 }
@@ -103,7 +103,7 @@ impl Server {
     /// When its terms are not those that it was begun with, or something cannot be read.
     pub async fn open(folder: &Path, setting: &Setting, now: Time) -> Result<Self, ServerError> {
         let store = Store::open(folder).await?;
-        let objects = Objects::new(folder);
+        let objects = Objects::open(folder)?;
         let terms = json(&setting.terms);
         let contest = match store.contests().await?.into_iter().next() {
             Some(contest) => contest,
@@ -117,7 +117,7 @@ impl Server {
             }
         };
         check_terms(&contest, &setting.terms)?;
-        let table = Table::new(&setting.terms).map_err(ServerError::Wrong)?;
+        let table = Arc::new(Table::new(&setting.terms).map_err(ServerError::Wrong)?);
         let server = Self {
             store,
             objects,
@@ -206,7 +206,7 @@ pub async fn hand_in(
     (actor, now): (&str, Time),
 ) -> Result<Added, ServerError> {
     check_name(entrant).map_err(ServerError::Wrong)?;
-    let source = objects.put(archive).map_err(|error| StoreError::File("objects".to_owned(), error))?;
+    let source = objects.put(archive).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
     let add = Add {
         contest,
         entrant: entrant.to_owned(),

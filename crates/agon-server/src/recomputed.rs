@@ -2,25 +2,53 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
+use agon_store::acts::Judgement;
 use agon_store::{
-    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, Version, VersionId,
+    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::{ServerError, asked, json, read};
 
-/// What the replay of a result says, or why it is not the match.
+/// So many replays are fetched at once: from a bucket each takes a while.
+const AT_ONCE: usize = 16;
+
+/// What the replays of results say, or why they are not their matches.
 ///
 /// # Errors
-/// When a version that sat there is not known.
-pub fn judge(
-    table: &Table,
+/// When a version that sat there is not known, or objects cannot be read for now: that is nobody's lie.
+pub async fn judge(
+    table: &Arc<Table>,
     objects: &Objects,
-    result: &Posted,
-    versions: &BTreeMap<VersionId, Version>,
-) -> Result<Result<Outcome, String>, ServerError> {
-    judge_replay(table, objects.get(&result.replay, verify::LARGEST as u64), result, versions)
+    posted: Vec<Posted>,
+    versions: BTreeMap<VersionId, Version>,
+) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
+    let fetched = posted.into_iter().map(|result| async move {
+        let replay = objects.get(&result.replay, verify::LARGEST as u64).await;
+        match &replay {
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
+                Err(StoreError::File("objects".to_owned(), io::Error::other(error.to_string())))
+            }
+            _ => Ok((result, replay)),
+        }
+    });
+    let fetched: Vec<_> = stream::iter(fetched).buffered(AT_ONCE).try_collect().await?;
+    let table = table.clone();
+    // In one thread beside those that answer: bots may play on the other CPUs.
+    let judged = tokio::task::spawn_blocking(move || {
+        let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {
+            let judgement = match judge_replay(&table, replay, &result, &versions)? {
+                Ok(outcome) => Judgement::Valid(outcome),
+                Err(why) => Judgement::Mismatch(why),
+            };
+            Ok((result.attempt, judgement))
+        };
+        fetched.into_iter().map(judge).collect::<Result<_, ServerError>>()
+    });
+    judged.await.map_err(|error| ServerError::Wrong(format!("computing results again: {error}")))?
 }
 
 fn judge_replay(
@@ -72,7 +100,7 @@ pub async fn log(
         let Some(last) = rows.last().map(|row| row.seq) else { return Ok(wrong) };
         for row in rows {
             let Entry::Result(sealed) = read(&row.body)? else { continue };
-            let replay = objects.get(&sealed.replay, verify::LARGEST as u64);
+            let replay = objects.get(&sealed.replay, verify::LARGEST as u64).await;
             wrong.extend(sealed_row(table, *sealed, replay, &versions)?);
         }
         after = last;

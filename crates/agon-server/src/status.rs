@@ -87,7 +87,7 @@ pub(crate) fn lines(table: &Table, versions: &[Version], out: &BTreeSet<VersionI
 /// When there is no contest, or it cannot be read at all.
 pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>), ServerError> {
     let (store, contest) = look(folder).await?;
-    let objects = Objects::new(folder);
+    let objects = Objects::open(folder)?;
     let found = store.fsck(&objects).await?;
     let mut said: Vec<String> =
         found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();

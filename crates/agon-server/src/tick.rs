@@ -10,6 +10,7 @@ use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
+use futures_util::future::try_join_all;
 
 use crate::{Server, ServerError, causes, json, recomputed};
 
@@ -60,15 +61,14 @@ impl Server {
             return Ok(());
         }
         let versions = self.known().await?;
-        for result in posted {
-            let judgement = match recomputed::judge(&self.table, &self.objects, &result, &versions)? {
-                Ok(outcome) => Judgement::Valid(outcome),
-                Err(why) => Judgement::Mismatch(why),
-            };
+        let judged = recomputed::judge(&self.table, &self.objects, posted, versions).await?;
+        for (_, judgement) in &judged {
             let valid = matches!(judgement, Judgement::Valid(_));
-            self.store.act(Judge { attempt: result.attempt, judgement, now }).await?;
             *(if valid { &mut ticked.valid } else { &mut ticked.mismatches }) += 1;
         }
+        // At once, so that they share a transaction.
+        let acts = judged.into_iter().map(|(attempt, judgement)| Judge { attempt, judgement, now });
+        try_join_all(acts.map(|act| self.store.act(act))).await?;
         Ok(())
     }
 
@@ -105,11 +105,9 @@ impl Server {
     /// Objects that nothing has named for a day go: uploads that were refused in the end, and what a killed process left.
     async fn sweep(&self, now: Time) -> Result<(), ServerError> {
         let named = self.store.named_objects().await?.into_iter().map(|(sha, _)| sha).collect();
-        let objects = self.objects.clone();
         let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - SWEEP_MS).unwrap_or(0));
-        let swept = tokio::task::spawn_blocking(move || objects.sweep(&named, before)).await;
-        let failed = |error| StoreError::File("objects".to_owned(), error);
-        swept.map_err(|error| failed(std::io::Error::other(error)))?.map_err(failed)?;
+        let swept = self.objects.sweep(&named, before).await;
+        swept.map_err(|error| StoreError::File("objects".to_owned(), error))?;
         Ok(())
     }
 
@@ -138,7 +136,7 @@ impl Server {
                 Admission::Failed => match its.last() {
                     Some(last) if last.unfit => causes::unfit(last.why.as_deref().unwrap_or("")),
                     last => causes::broke(
-                        self.told_to_author(last).as_ref(),
+                        self.told_to_author(last).await.as_ref(),
                         last.and_then(|last| last.fault.as_deref()),
                     ),
                 },
@@ -151,8 +149,8 @@ impl Server {
     }
 
     /// What a check match told the author of its version.
-    fn told_to_author(&self, check: Option<&CheckState>) -> Option<Private> {
-        let own = self.objects.get(&check?.own?, MOST_PRIVATE as u64).ok()?;
+    async fn told_to_author(&self, check: Option<&CheckState>) -> Option<Private> {
+        let own = self.objects.get(&check?.own?, MOST_PRIVATE as u64).await.ok()?;
         serde_json::from_slice(&own).ok()
     }
 

@@ -85,12 +85,13 @@ impl Server {
             Err(unfit) => return Ok(Uploaded::Refused(refused(unfit))),
         };
         // Before anything is kept: who may hand nothing in fills no disk. The act asks once more.
-        if !self.objects().has(&Sha::of(&bytes))
+        let there = self.objects.has(&Sha::of(&bytes)).await;
+        if !there.map_err(|error| StoreError::File("objects".to_owned(), error))?
             && let Some(full) = self.full(upload.entrant, bytes.len() as i64, now).await?
         {
             return Ok(Uploaded::Added(Added::TooMany(full)));
         }
-        let source = self.keep(&bytes)?;
+        let source = self.keep(&bytes).await?;
         let add = Add {
             contest: self.contest,
             entrant: upload.entrant.to_owned(),
@@ -149,7 +150,7 @@ impl Server {
             return Ok(Drafted::TooMany(until));
         }
         match received(name, bytes) {
-            Ok(bytes) => Ok(Drafted::Kept(self.keep(&bytes)?)),
+            Ok(bytes) => Ok(Drafted::Kept(self.keep(&bytes).await?)),
             Err(unfit) => Ok(Drafted::Refused(refused(unfit))),
         }
     }
@@ -188,9 +189,9 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn build_log(&self, version: &OwnVersion) -> Result<String, ServerError> {
+    pub async fn build_log(&self, version: &OwnVersion) -> Result<String, ServerError> {
         let Some(sha) = version.log else { return Ok(String::new()) };
-        let log = self.objects.get(&sha, MOST_LOG);
+        let log = self.objects.get(&sha, MOST_LOG).await;
         let log = log.map_err(|error| StoreError::File("objects".to_owned(), error))?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
@@ -206,7 +207,7 @@ impl Server {
     ) -> Result<Vec<(usize, Private)>, ServerError> {
         let mut own = Vec::new();
         for (seat, sha) in self.store.own_of_match(entrant, game).await? {
-            let bytes = self.objects.get(&sha, MOST_PRIVATE as u64);
+            let bytes = self.objects.get(&sha, MOST_PRIVATE as u64).await;
             let bytes = bytes.map_err(|error| StoreError::File("objects".to_owned(), error))?;
             own.push((seat, read(&bytes)?));
         }
@@ -232,15 +233,19 @@ impl Server {
     ///
     /// # Errors
     /// When it is not there.
-    pub fn object(&self, sha: &Sha, most: u64) -> Result<Vec<u8>, ServerError> {
-        Ok(self.objects.get(sha, most).map_err(|error| StoreError::File("objects".to_owned(), error))?)
+    pub async fn object(&self, sha: &Sha, most: u64) -> Result<Vec<u8>, ServerError> {
+        Ok(self
+            .objects
+            .get(sha, most)
+            .await
+            .map_err(|error| StoreError::File("objects".to_owned(), error))?)
     }
 
     /// Drafts are forgotten after a day.
     pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
         let before = Time(now.0 - DRAFTS_MS);
         for sha in self.store.act(ForgetDrafts { contest: self.contest, before }).await? {
-            self.objects.remove(&sha).map_err(|error| StoreError::File("objects".to_owned(), error))?;
+            self.objects.remove(&sha).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
         }
         Ok(())
     }

@@ -174,7 +174,7 @@ fn a_new_version_gets_its_verdict_and_a_worse_one_goes_live_only_when_that_is_wa
         let states: Vec<VersionState> = own.steps.iter().map(|(state, _)| *state).collect();
         use VersionState::{Building, Checking, Live, Received};
         assert_eq!(states, [Received, Building, Checking, Live]);
-        assert_eq!(world.server.build_log(&own).expect("kept"), "built");
+        assert_eq!(world.server.build_log(&own).await.expect("kept"), "built");
         assert!(world.server.verdict(own.version.id).await.expect("read").is_none(), "there was none before");
         // A better one: it is live at once, and the verdict comes.
         let (second, _) = new(&world.upload("Ann", "two", false).await);
@@ -283,7 +283,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         world.now = world.now.plus(86_400_000);
         world.tick().await;
         assert!(world.server.store().asked(ann, game).await.expect("read").is_none());
-        assert!(world.server.object(&draft, 1 << 20).is_err());
+        assert!(world.server.object(&draft, 1 << 20).await.is_err());
         world.play(8).await;
         world.clean().await;
     });
@@ -307,10 +307,10 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         for upload in 2..10 {
             new(&world.upload("Ann", &upload.to_string(), false).await);
         }
-        let kept = || world.server.objects().list().expect("a list").len();
-        let before = kept();
+        let kept = async || world.server.objects().list().await.expect("a list").len();
+        let before = kept().await;
         let full = world.upload("Ann", "10", false).await;
-        assert_eq!(kept(), before, "what is refused fills no disk");
+        assert_eq!(kept().await, before, "what is refused fills no disk");
         let Uploaded::Added(Added::TooMany(Some(until))) = full else { panic!("{full:?}") };
         let ann = world.entrant("Ann").await;
         let quota = world.server.store().quota(ann, world.now).await.expect("read").uploads_an_hour;

@@ -269,14 +269,14 @@ fn what_nothing_names_goes_after_a_day() {
         let mut world = World::new(8).await;
         let worker = world.worker("one").await;
         assert_eq!(world.play_on(worker, 4).await, 4);
-        let refused = world.server.objects().put(b"refused in the end").expect("room");
+        let refused = world.server.objects().put(b"refused in the end").await.expect("room");
         let since = std::time::UNIX_EPOCH.elapsed().expect("a clock").as_millis() as i64;
         world.now = Time(since);
         world.tick().await;
-        assert!(world.server.objects().has(&refused), "it may still be on its way");
+        assert!(world.server.objects().has(&refused).await.expect("looked"), "it may still be on its way");
         world.now = Time(since + 3 * 86_400_000);
         world.tick().await;
-        assert!(!world.server.objects().has(&refused));
+        assert!(!world.server.objects().has(&refused).await.expect("looked"));
         world.clean().await;
     });
 }

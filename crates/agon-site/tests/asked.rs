@@ -64,9 +64,9 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     let game = answer.header("location").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
     assert!(game.starts_with("/match/"), "{game}");
     assert!(ann.get(&game).await.heading().ends_with("is not over yet"));
-    let sources: Vec<_> = world.server.objects().list().expect("read");
+    let sources: Vec<_> = world.server.objects().list().await.expect("read");
     assert_eq!(sources.len(), 1);
-    let kept = world.server.objects().get(&sources[0], 1 << 20).expect("there");
+    let kept = world.server.objects().get(&sources[0], 1 << 20).await.expect("there");
     let kept = String::from_utf8_lossy(&kept).into_owned();
     assert!(kept.contains("print('of my own')\n") && kept.contains("agon.toml") && !kept.contains("\r\n"));
     play(&world, 6).await;

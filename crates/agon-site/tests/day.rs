@@ -186,11 +186,11 @@ async fn who_forgot_the_password_gets_a_link_and_who_leaves_a_number() {
     ann = world.browser();
     ann.post("/sign-in", &[("name", "Ann"), ("password", "another set of words")]).await;
     ann.upload("/upload", &[], "bot.py", b"print('mine')").await;
-    let objects = || world.server.objects().list().expect("read").len();
-    assert_eq!(objects(), 1);
+    let objects = async || world.server.objects().list().await.expect("read").len();
+    assert_eq!(objects().await, 1);
     assert_eq!(ann.post("/account/delete", &[("password", PASSWORD)]).await.status, 422);
     assert_eq!(ann.post("/account/delete", &[("password", "another set of words")]).await.status, 303);
-    assert_eq!((objects(), ann.get("/account").await.status), (0, 303));
+    assert_eq!((objects().await, ann.get("/account").await.status), (0, 303));
     let people = boss.get("/organise/people").await.text();
     let audit = boss.get("/organise").await.text();
     assert!(!people.contains(">Ann<") && !audit.contains(">Ann<"), "{audit}");

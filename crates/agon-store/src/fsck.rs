@@ -210,7 +210,7 @@ impl Store {
             }
         }
         for (sha, what) in self.named_objects().await? {
-            if let Err(error) = objects.get(&sha, u64::MAX - 1) {
+            if let Err(error) = objects.get(&sha, u64::MAX - 1).await {
                 let why = match error.kind() {
                     std::io::ErrorKind::NotFound => format!("{what}: the object {sha} is not there"),
                     _ => format!("{what}: {error}"),

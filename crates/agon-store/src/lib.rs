@@ -21,6 +21,7 @@ pub mod reads;
 
 pub mod objects;
 pub mod seeds;
+pub mod sha;
 
 pub mod fsck;
 pub mod names;
@@ -39,8 +40,9 @@ use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
-pub use objects::{OBJECTS, Objects, Sha};
+pub use objects::{OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects};
 pub use rows::*;
+pub use sha::Sha;
 
 use backend::{Place, Pool};
 

@@ -44,7 +44,7 @@ async fn contest(folder: &std::path::Path) {
     let lease = Lease { contest, worker, request: "1".into(), most: 8, now, until: Time(9) };
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
-    let replay = Objects::new(folder).put(b"replay").expect("room");
+    let replay = Objects::open(folder).expect("a place").put(b"replay").await.expect("room");
     store
         .act(Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now })
         .await
@@ -107,7 +107,8 @@ async fn every_kind_of_damage_is_found_and_named() {
         conn.execute(damage).await.expect("damaged");
         conn.close().await.expect("closed");
         let store = Store::open(folder.path()).await.expect("opens");
-        let found = store.fsck(&Objects::new(folder.path())).await.expect("looked through");
+        let found =
+            store.fsck(&Objects::open(folder.path()).expect("a place")).await.expect("looked through");
         assert!(found.iter().any(|finding| finding.rule.starts_with(rule)), "{damage}: {found:?}");
     }
 }
@@ -116,7 +117,7 @@ async fn every_kind_of_damage_is_found_and_named() {
 async fn an_object_that_is_missing_or_changed_is_found_and_a_whole_contest_is_clean() {
     let folder = common::folder();
     contest(folder.path()).await;
-    let objects = Objects::new(folder.path());
+    let objects = Objects::open(folder.path()).expect("a place");
     let store = Store::open(folder.path()).await.expect("opens");
     assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
     let name = Sha::of(b"replay").to_string();
@@ -148,9 +149,9 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     contest(folder.path()).await;
     let store = Store::open(folder.path()).await.expect("opens");
     let contest = store.contests().await.expect("read")[0].id;
-    let objects = Objects::new(folder.path());
+    let objects = Objects::open(folder.path()).expect("a place");
     let add = async |text: &str, now: i64| {
-        let source = objects.put(text.as_bytes()).expect("kept");
+        let source = objects.put(text.as_bytes()).await.expect("kept");
         let (entrant, actor) = ("ann".to_owned(), "ann".to_owned());
         let add = Add {
             contest,

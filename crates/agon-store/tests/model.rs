@@ -8,8 +8,7 @@ use agon_store::acts::{
     Promote, Reclaim, Seal, Start, Void, VoidReply,
 };
 use agon_store::{
-    Attempt, ContestId, Kind, LeaseId, MatchId, Objects, Outcome, Sealed, Sha, Store, Time, VersionId,
-    WorkerId,
+    Attempt, ContestId, Kind, LeaseId, MatchId, Outcome, Sealed, Sha, Store, Time, VersionId, WorkerId,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -302,7 +301,7 @@ impl World {
             Step::Post { pick, other } => {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
                 let result = format!("{{\"try\":{},\"other\":{other}}}", attempt.n);
-                let replay = self.replay(attempt.game);
+                let replay = self.replay(attempt.game).await;
                 let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
                 let reply = self.store().act(post).await.expect("answered");
                 let game = self.model.games[&attempt.game];
@@ -427,13 +426,13 @@ impl World {
         }
     }
 
-    fn replay(&self, game: MatchId) -> Sha {
-        Objects::new(self.folder.path()).put(format!("replay of {game}").as_bytes()).expect("room")
+    async fn replay(&self, game: MatchId) -> Sha {
+        common::objects(self.folder.path()).put(format!("replay of {game}").as_bytes()).await.expect("room")
     }
 
     async fn check(&mut self) {
         self.step(Step::Seal).await;
-        let findings = self.store().fsck(&Objects::new(self.folder.path())).await.expect("looked through");
+        let findings = self.store().fsck(&common::objects(self.folder.path())).await.expect("looked through");
         assert_eq!(findings, [], "{:#?}", self.model.games);
         let counts = self.store().counts(self.contest).await.expect("counted");
         let of = |is: fn(&Game) -> bool| self.model.games.values().filter(|game| is(game)).count() as i64;

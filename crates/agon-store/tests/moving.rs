@@ -52,7 +52,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
             entrant: name.into(),
             boss: true,
             builtin: None,
-            source: Objects::new(at).put(name.as_bytes()).expect("room"),
+            source: Objects::open(at).expect("a place").put(name.as_bytes()).await.expect("room"),
             received: Time(2),
             only_if_better: true,
             bytes: 7,
@@ -86,7 +86,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
     let again = agon_store::relocate(at, Some(&url)).await;
     assert!(again.is_err_and(|error| error.to_string().contains("on a server already")));
     let store = Store::open(at).await.expect("opens");
-    assert_eq!(store.fsck(&Objects::new(at)).await.expect("looked through"), []);
+    assert_eq!(store.fsck(&Objects::open(at).expect("a place")).await.expect("looked through"), []);
     store.close().await;
     assert_eq!(agon_store::relocate(at, None).await.expect("moved back"), rows);
     assert_eq!(dump(&at.join(agon_store::DATABASE)).await, before, "to the last row and number");

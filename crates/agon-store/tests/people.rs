@@ -75,7 +75,7 @@ impl World {
     }
 
     async fn upload(&self, name: &str, bytes: &[u8]) -> agon_store::VersionId {
-        let source = Objects::new(self.folder.path()).put(bytes).expect("room");
+        let source = Objects::open(self.folder.path()).expect("a place").put(bytes).await.expect("room");
         let add = Add {
             contest: self.contest,
             entrant: name.into(),
@@ -94,7 +94,11 @@ impl World {
     }
 
     async fn clean(&self) {
-        let found = self.store.fsck(&Objects::new(self.folder.path())).await.expect("looked through");
+        let found = self
+            .store
+            .fsck(&Objects::open(self.folder.path()).expect("a place"))
+            .await
+            .expect("looked through");
         assert_eq!(found, []);
     }
 }
@@ -360,7 +364,8 @@ async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_b
                 SignUp { contest, name: "АNN".into(), password: "$".into(), invite: None, now: Time(6) };
             assert!(matches!(store.act(act).await.expect("answered"), SignedUp::Taken(_)));
         }
-        let mut found = store.fsck(&Objects::new(folder.path())).await.expect("looked through");
+        let mut found =
+            store.fsck(&Objects::open(folder.path()).expect("a place")).await.expect("looked through");
         // What was handed in here has no bytes.
         found.retain(|finding| finding.rule != "every object is there and unchanged");
         assert_eq!(found, [], "schema {schema}");

@@ -343,3 +343,44 @@ fn wrong_use_is_said_in_a_sentence() {
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("`seed` is missing"), "{}", err(&output));
 }
+
+#[test]
+fn objects_lie_where_the_organiser_wants_them() {
+    let folder = folder();
+    let place = folder.path();
+    let serve = |more: &[&str]| {
+        agon(place, &[&["serve", "cup", "--matches", "1", "-j", "1", "--no-site", "-q"], more].concat())
+    };
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), "game = 'cultist-wars'\n[sandbox]\ntrust_bots = true\n")
+        .expect("a file");
+    let played = serve(&[]);
+    assert!(played.status.success(), "{}", err(&played));
+    let move_to = |to: &str| agon(place, &["serve", "move", "cup", "--objects", to]);
+    for wrong in ["s3://", "https://bucket/x", "s3://KEY:SECRET@bucket", "cup/objects"] {
+        let refused = move_to(wrong);
+        assert_eq!(refused.status.code(), Some(2), "{wrong}: {}", err(&refused));
+        assert!(!err(&refused).contains("database"), "{}", err(&refused));
+    }
+    let moved = move_to("big disk");
+    assert!(moved.status.success() && out(&moved).contains("are in big disk now"), "{}", err(&moved));
+    std::fs::remove_dir_all(place.join("cup/objects")).expect("not needed any more");
+    let played = serve(&["--log", "json"]);
+    assert!(played.status.success(), "{}", err(&played));
+    for line in err(&played).lines() {
+        let line: Value = serde_json::from_str(line).expect("a line of JSON");
+        assert!(line["level"].is_string() && line["message"].is_string(), "{line}");
+    }
+    assert!(err(&played).contains("\"begins\"") && err(&played).contains("\"ends\""), "{}", err(&played));
+    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
+    assert!(checked.status.success(), "{}", out(&checked));
+    assert!(!place.join("cup/objects").exists(), "nothing is kept in two places");
+    let back = move_to("cup/objects");
+    assert!(back.status.success() && !place.join("cup/objects.url").exists(), "{}", err(&back));
+    // From the first day on.
+    let begun =
+        ["serve", "new", "--new", "cultist-wars", "--objects", "other", "--matches", "1", "--no-site", "-q"];
+    let begun = agon(place, &begun);
+    let is_held = begun.status.success() || err(&begun).contains("cannot hold strangers' bots");
+    assert!(is_held && place.join("new/objects.url").is_file(), "{}", err(&begun));
+}

@@ -54,7 +54,7 @@ pub async fn one(ask: Ask) -> Result<Json<Version>, Problem> {
 /// What its build said.
 pub async fn log(ask: Ask) -> Result<Json<BuildLog>, Problem> {
     let own = found(&ask).await?;
-    Ok(Json(BuildLog { text: ask.site.server.build_log(&own)? }))
+    Ok(Json(BuildLog { text: ask.site.server.build_log(&own).await? }))
 }
 
 /// Goes back to it.

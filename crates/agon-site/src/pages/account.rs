@@ -207,7 +207,7 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
     };
     let act = Withdraw { contest: ask.site.contest(), account: known.id, now: ask.now };
     for sha in ask.site.store().act(act).await? {
-        if let Err(error) = ask.site.server.objects().remove(&sha) {
+        if let Err(error) = ask.site.server.objects().remove(&sha).await {
             tracing::warn!("the upload {sha} of a deleted account is still there: {error}");
         }
     }

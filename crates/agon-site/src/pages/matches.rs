@@ -378,8 +378,9 @@ async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Times>, Problem> {
     let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
         return Ok(Vec::new());
     };
+    let Ok(bytes) = site.server.objects().get(&sha, LARGEST).await else { return Ok(Vec::new()) };
     let read = tokio::task::spawn_blocking(move || {
-        let replay = Replay::read(&site.server.objects().get(&sha, LARGEST).ok()?).ok()?;
+        let replay = Replay::read(&bytes).ok()?;
         Some((0..seats).map(|seat| Times::of(&replay, seat)).collect())
     });
     Ok(read.await.map_err(|_| Problem::ours())?.unwrap_or_default())
@@ -393,8 +394,11 @@ async fn public(ask: &Ask, played: &Played) -> Result<Vec<u8>, Problem> {
             .then("The match", &format!("/match/{}", played.id))
     })?;
     let (site, map, seed) = (ask.site.clone(), played.map, played.seed);
+    let bytes = site.server.objects().get(&sha, LARGEST).await.map_err(|error| {
+        tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
+        Problem::ours()
+    })?;
     let done = tokio::task::spawn_blocking(move || {
-        let bytes = site.server.objects().get(&sha, LARGEST).map_err(|error| error.to_string())?;
         let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
         agon_replay::redact(&bytes, &[], &|order| session.public(order))
             .map(|(public, _)| public)

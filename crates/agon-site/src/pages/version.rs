@@ -45,7 +45,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         None => None,
     };
     let trial = Trial::of(&ask, version.id).await?;
-    let log = ask.site.server.build_log(own)?;
+    let log = ask.site.server.build_log(own).await?;
     let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
     let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
     let (mut answer, mut lead) = answer(&ask, &shown, version, trial.as_ref(), live);
@@ -366,7 +366,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
 pub async fn log(ask: Ask) -> Result<Response, Problem> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
-    let log = ask.site.server.build_log(own)?;
+    let log = ask.site.server.build_log(own).await?;
     let name = format!("attachment; filename=\"build-v{}.log\"", own.version.n);
     let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");

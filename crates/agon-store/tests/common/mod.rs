@@ -21,6 +21,11 @@ pub fn folder() -> TempDir {
     folder
 }
 
+/// The objects of a folder.
+pub fn objects(folder: &Path) -> agon_store::Objects {
+    agon_store::Objects::open(folder).expect("a place")
+}
+
 /// The address of the database of a folder, to look into it behind the store's back.
 pub fn url(folder: &Path) -> String {
     match std::fs::read_to_string(folder.join(agon_store::DATABASE_AT)) {

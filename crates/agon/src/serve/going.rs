@@ -39,6 +39,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         if let Some(url) = &options.database {
             agon_store::place(dir, url).map_err(ServerError::from)?;
         }
+        if let Some(place) = &options.objects {
+            agon_store::place_objects(dir, place).map_err(ServerError::from)?;
+        }
     }
     let setting = founding::read(dir)?;
     let (confined, packages) = match options.jobs {
@@ -50,7 +53,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let stop = common::stop_on_ctrl_c();
     let runtime = runtime()?;
     // Nobody else writes here now: what a process that was killed left is litter.
-    Objects::new(dir).sweep_drafts();
+    Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let worker =
         runtime.block_on(server.meet(inside::NAME, &holding::word(holding::level(confined)), now()))?;

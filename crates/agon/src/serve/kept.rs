@@ -234,3 +234,21 @@ pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     }
     if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
+
+/// Moves bots, replays and logs of a contest to another place, and looks for each of them there.
+pub fn relocate_objects(dir: &Path, place: &str) -> Done {
+    let _held = going::hold(dir)?;
+    let runtime = runtime()?;
+    let copied = runtime.block_on(agon_store::relocate_objects(dir, place)).map_err(ServerError::from)?;
+    let (_, found) = runtime.block_on(status::fsck(dir, false))?;
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{copied} bots, replays and logs are in {} now. Those where they were can go when you have seen it run.",
+        harmless(place)
+    )?;
+    for line in &found {
+        writeln!(out, "  {}", harmless(line))?;
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
+}

@@ -41,6 +41,7 @@ Examples:
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
   agon serve move autumn --to postgres://agon@db/autumn    its database from agon.db to a PostgreSQL server
+  agon serve move autumn --objects s3://cup/autumn         its bots and replays to a bucket
   agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
   agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
 
@@ -57,6 +58,9 @@ pub struct ServeOptions {
     /// With --new: keeps its results in this empty database of a PostgreSQL server (agon docs scaling)
     #[arg(long, value_name = "URL", requires = "new")]
     pub database: Option<String>,
+    /// With --new: keeps bots, replays and logs in this folder, or in s3://BUCKET/PREFIX (agon docs scaling)
+    #[arg(long, value_name = "PLACE", requires = "new")]
+    pub objects: Option<String>,
     /// Matches played at once; 0 for none, as where others play them [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
@@ -168,16 +172,19 @@ pub enum ServeCommand {
         /// The machine's name
         name: String,
     },
-    /// Move the database of a contest that is not running: to a PostgreSQL server, or back into its folder
+    /// Move the database or the objects of a contest that is not running: to a server, or back into its folder
     Move {
         /// The contest's folder.
         dir: PathBuf,
-        /// The server's, which is empty: postgres://USER:PASSWORD@HOST/NAME
-        #[arg(long, value_name = "URL", required_unless_present = "back")]
+        /// The database, to a server's that is empty: postgres://USER:PASSWORD@HOST/NAME
+        #[arg(long, value_name = "URL", required_unless_present_any = ["back", "objects"])]
         to: Option<String>,
-        /// Back into the folder
+        /// The database, back into the folder
         #[arg(long, conflicts_with = "to")]
         back: bool,
+        /// Bots, replays and logs: to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
+        #[arg(long, value_name = "PLACE", conflicts_with_all = ["to", "back"])]
+        objects: Option<String>,
     },
     /// Play nothing until it is resumed; nothing is lost
     Pause {
@@ -202,6 +209,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, Some(dir)) => going::run(dir, options),
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
+        (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
         (Some(ServeCommand::Move { dir, to, .. }), _) => kept::relocate(dir, to.as_deref()),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
