@@ -144,6 +144,23 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "analysis",
+        about: "in 17 of 20 matches an order that costs 20 points is among the three marks that cost most; 20 others have few false marks; \
+                3 minutes",
+        command: &[
+            "--config",
+            "env.AGON_POSITIONS='20'",
+            "test",
+            "-p",
+            "agon-view",
+            "--test",
+            "analysis",
+            "--",
+            "--nocapture",
+            "--test-threads=1",
+        ],
+    },
+    Proof {
         name: "decisions",
         about: "sequential tests are wrong as rarely as they say and intervals hold, 20,000 runs for each kind of results; half an hour",
         command: &[
