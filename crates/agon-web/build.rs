@@ -22,10 +22,11 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that is never there: look again next time, Node may have come.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["app.js", "app.css", "page.js", "page.css", "editor.js"] {
+        for file in ["app.js", "app.css", "folder.js", "folder.css", "page.js", "page.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }
+    list_parts(&out);
     fs::write(out.join("missing.txt"), missing).expect("cargo's own folder can be written");
 }
 
@@ -58,6 +59,18 @@ fn watch(root: &Path) {
     println!("cargo:rerun-if-env-changed=AGON_WITHOUT_WEB");
 }
 
+/// Lists the parts of the app for `app.rs`: their names are vite's.
+fn list_parts(out: &Path) {
+    let parts = fs::read_dir(out.join("parts")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = parts.map(|part| part.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let lines = names.iter().map(|name| {
+        format!("    Part::new({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/web/parts/{name}\"))),\n")
+    });
+    let list = format!("static PARTS: [Part; {}] = [\n{}];\n", names.len(), lines.collect::<String>());
+    fs::write(out.join("parts.rs"), list).expect("cargo's own folder can be written");
+}
+
 /// Builds the app into `out`; a sentence when that cannot be done here.
 fn build(web: &Path, out: &Path) -> Result<(), String> {
     if env::var_os("AGON_WITHOUT_WEB").is_some() {
@@ -84,9 +97,10 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     let out = out.display().to_string();
     // Sources that do not build are a mistake in them, not a missing tool.
     let vite = "node_modules/vite/bin/vite.js";
-    // What a page of one match holds is the app without what needs a server or engines. The editor is a script of its own,
-    // loaded when somebody wants to write one.
-    for more in [&[][..], &["--mode", "page"], &["--config", "vite.editor.config.ts"]] {
+    // The app in three forms (`vite.config.ts` says why). The editor is a script of its own, loaded when somebody wants to
+    // write one.
+    for more in [&[][..], &["--mode", "folder"], &["--mode", "page"], &["--config", "vite.editor.config.ts"]]
+    {
         let arguments = [&[vite, "build", "--outDir", &out, "--logLevel", "error"], more].concat();
         run(web, "node", &arguments).unwrap_or_else(|error| panic!("`vite build` failed:\n{error}"));
     }

@@ -8,15 +8,22 @@ import { close, GAMES, serious, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 let address
+/** An answer that begins as JSON. */
+const BROKEN = '{"actions": [], oops}'
 before(async () => {
   for (const game of Object.keys(GAMES)) stage.play(game)
   stage.agon('play', 'cultist-wars', 'builtin:hunter?nodes=300', 'builtin:greedy', '--seed', '1', '-q', '--replay', 'other.replay')
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '--seed', '2', '-q', '--replay', 'seed.replay')
   stage.agon('play', 'ostibot', ...Array(9).fill('builtin:looter'), '--seed', '1', '-q', '--replay', 'nine.replay')
+  stage.write('broken.js', `process.stdin.on('data', (data) => String(data).split('\\n').slice(1).forEach(() => console.log('${BROKEN}')))`)
+  stage.agon('play', 'ostibot', 'cmd:node broken.js', 'builtin:looter', '--seed', '1', '-q', '--no-timeouts', '--replay', 'broken.replay')
+  const starter = readFileSync(new URL('../../games/ostibot/bots/javascript/bot.js', import.meta.url), 'utf8')
+  stage.write('talking.js', starter.replace('direction: step.direction }', "direction: step.direction, reason: 'to the gold' }"))
+  stage.agon('play', 'ostibot', './talking.js', 'builtin:looter', '--seed', '1', '-q', '--no-timeouts', '--replay', 'talking.replay')
   const bytes = readFileSync(stage.path('terminal.replay'))
   stage.write('endless.replay', bytes.subarray(0, bytes.length - 10))
   stage.write('half.replay', bytes.subarray(0, Math.floor(bytes.length * 0.8)))
-  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless', 'nine'].map((name) => `${name}.replay`))
+  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless', 'nine', 'broken', 'talking'].map((name) => `${name}.replay`))
 })
 
 after(() => stage.end())
@@ -58,6 +65,44 @@ test('an order that the rules refused says why, and its rule leads to its words'
   const words = await page.locator('.rejected .words').textContent()
   assert.ok(words.length > 20, words)
   assert.ok(readFileSync(new URL('../../games/deerhunt/RULES.md', import.meta.url), 'utf8').includes(rule))
+  await close(page)
+})
+
+test('the place at which a malformed answer breaks is marked in it', async () => {
+  const page = await open('replay=broken.replay&turn=1')
+  const broken = page.locator('.broken').first()
+  await broken.waitFor()
+  const [line, mark] = (await broken.textContent()).split('\n')
+  assert.equal(line, BROKEN)
+  // JSON ends at the word that is none.
+  assert.equal(mark.indexOf('^'), BROKEN.indexOf('oops'))
+  assert.match(await page.locator('.turn').textContent(), /Malformed: .* line 1 column \d+/)
+  await close(page)
+})
+
+test('what an adventurer gives as its reason stands in a bubble at its side', async () => {
+  const page = await stage.browse()
+  // What is written on the board, and where.
+  await page.addInitScript(() => {
+    window.written = []
+    const write = CanvasRenderingContext2D.prototype.fillText
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+      window.written.push(text)
+      return write.call(this, text, ...more)
+    }
+  })
+  await page.goto(`${address}/#replay=talking.replay`)
+  await whole(page)
+  const { steps } = JSON.parse(stage.agon('replay', 'export', 'talking.replay', '--format', 'json'))
+  const at = steps.findIndex(({ events }) => events.some(({ event }) => event === 'said'))
+  assert.ok(at >= 0, 'somebody gives a reason')
+  await page.evaluate((step) => window.agon.players[0].goToStep(step), at + 1)
+  await page.waitForFunction(() => window.written.join(' ').includes('to the gold'))
+  assert.match(await page.locator('.turn').textContent(), /“to the gold”/)
+  // A step on nobody says it.
+  await page.evaluate(() => ((window.written = []), window.agon.players[0].goToStep(0)))
+  await page.waitForFunction(() => window.written.length > 0)
+  assert.doesNotMatch(await page.evaluate(() => window.written.join(' ')), /to the gold/)
   await close(page)
 })
 
@@ -171,7 +216,24 @@ test('a replay that was cut off shows what it has, and says so', async () => {
   }
 })
 
-test('sharing: a link to the turn, the command for one page, a picture with the scores, a film of a stretch', async () => {
+test('a replay of another version of the rules says so, and shows what it has', async () => {
+  const page = await stage.browse()
+  const says = 'This replay was recorded under version 1 of the rules of Cultist Wars; this program has version 2.'
+  await page.route('**/*.wasm', (route) => route.abort())
+  await page.route('**/api/view?*', async (route) => {
+    const answer = await route.fetch()
+    const { id, head } = await answer.json()
+    const end = { ...head.end, end: 'cut', why: 'from here on the rules of this program make another match of it' }
+    await route.fulfill({ response: answer, json: { id, head: { ...head, otherRules: says, steps: 30, end } } })
+  })
+  await page.goto(`${address}/#replay=cultist-wars.replay&turn=12`)
+  await whole(page)
+  assert.equal(await page.getByRole('alert').textContent(), `${says} from here on the rules of this program make another match of it.`)
+  assert.deepEqual([(await standing(page)).step, await page.evaluate(() => window.agon.players[0].stream.total)], [12, 30])
+  await close(page)
+})
+
+test('sharing: a link to the turn, one page with everything in it, a picture with the scores, a film of a stretch', async () => {
   const page = await open('replay=cultist-wars.replay&turn=20', { acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] })
   const share = async () => {
     await page.getByRole('button', { name: 'Share' }).click()
@@ -181,9 +243,21 @@ test('sharing: a link to the turn, the command for one page, a picture with the 
   assert.deepEqual(await serious(page), [])
   await dialog.getByRole('button', { name: 'Copy the link' }).click()
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /#replay=cultist-wars\.replay&turn=20$/)
-  assert.match(await dialog.locator('code').textContent(), /^agon replay export cultist-wars\.replay --format html -o match\.html$/)
+  await dialog.getByRole('button', { name: 'Copy as command' }).click()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'agon replay export cultist-wars.replay --format html -o match.html')
 
   let saving = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Save as HTML' }).click()
+  const given = await saving
+  assert.equal(given.suggestedFilename(), 'cultist-wars-1.html')
+  stage.agon('replay', 'export', 'cultist-wars.replay', '--format', 'html', '-o', 'same.html')
+  assert.equal(readFileSync(await given.path(), 'utf8'), readFileSync(stage.path('same.html'), 'utf8'))
+  const alone = await stage.browse({ offline: true })
+  await alone.goto(`file://${stage.path('same.html')}`)
+  await whole(alone)
+  await close(alone)
+
+  saving = page.waitForEvent('download')
   await dialog.getByRole('button', { name: 'Save as PNG' }).click()
   const picture = await saving
   assert.equal(picture.suggestedFilename(), 'cultist-wars-1-turn-20.png')

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -132,6 +133,82 @@ engines('a dropped file opens without the server, ours and a record of an origin
   await close(page)
 })
 
+/** What the analysis tells of the turn that is looked at. */
+const outlook = (page) => page.evaluate(() => window.agon.players[0].analyst?.outlook)
+
+engines('analysis: the match is played on from the turn while one looks, is stopped, and tries another order', async () => {
+  const page = await watched()
+  await page.goto(`${address}/#replay=cultist-wars-1.replay&turn=20`)
+  await whole(page)
+  await page.getByRole('tab', { name: 'analysis' }).click()
+  // More and more becomes known, and the error smaller.
+  await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0]?.gain.count >= 40)
+  const early = await outlook(page)
+  assert.ok(Math.abs(early.chances.reduce((sum, { mean }) => sum + mean, 0) - 1) < 1e-9)
+  await page.waitForFunction((pairs) => !window.agon.players[0].analyst.outlook.more || window.agon.players[0].analyst.outlook.pairs > 2 * pairs, early.pairs)
+  const late = await outlook(page)
+  assert.ok(!early.more || late.chances[0].error < early.chances[0].error)
+  const panel = page.locator('.analysis')
+  assert.match(await panel.textContent(), /Played on by greedy, \d+ pairs of futures/)
+  assert.match(await panel.textContent(), /\d+ ± \d+ %/)
+  // Meanwhile the page answers: a step needs no more than a moment's wait for the other worker.
+  await page.evaluate(() => window.agon.players[0].turn(1))
+  await page.waitForFunction(() => window.agon.players[0].analyst.step === 21 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
+  await page.evaluate(() => window.agon.players[0].turn(-1))
+  await page.waitForFunction(() => window.agon.players[0].analyst.step === 20 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
+
+  // All turns take long; it stops, and stays stopped.
+  await panel.getByLabel('Look at all turns').check()
+  await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.seen[0] > 2)
+  await panel.getByRole('button', { name: 'Stop' }).click()
+  await panel.getByRole('button', { name: 'Go on' }).waitFor()
+  const stopped = (await outlook(page)).pairs
+  await page.waitForTimeout(400)
+  assert.equal((await outlook(page)).pairs, stopped)
+
+  // What is no order is told in a sentence; so is what the rules refuse.
+  await panel.getByRole('textbox').fill('0 FLY 3')
+  await panel.getByRole('button', { name: 'See the chance change' }).click()
+  await panel.getByRole('alert').getByText('FLY').waitFor()
+  await panel.getByRole('textbox').fill('WAIT')
+  await panel.getByRole('button', { name: 'See the chance change' }).click()
+  await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 40)
+  assert.match(await panel.textContent(), /points of chance by this order, from \d+ ± \d+ %/)
+  // The order as it was changes nothing, to the last future.
+  const own = await page.evaluate(() => window.agon.players[0].analyst.written(window.agon.players[0].step.answers[0].seat))
+  await panel.getByRole('textbox').fill(own)
+  await panel.getByRole('button', { name: 'See the chance change' }).click()
+  await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 10)
+  assert.equal((await outlook(page)).wish.gain.mean, 0)
+
+  // What is beyond noise in any turn is listed, and leads there.
+  await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.marks.length > 0, undefined, { timeout: 60_000 })
+  const listed = panel.locator('ol button').first()
+  assert.match(await listed.textContent(), /greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/)
+  await listed.click()
+  // The list goes on changing meanwhile; what is marked stays so.
+  await page.waitForFunction(() => window.agon.players[0].analyst.step === window.agon.players[0].stepNumber && window.agon.players[0].analyst.outlook)
+  const step = await page.evaluate(() => window.agon.players[0].stepNumber)
+  assert.ok((await outlook(page)).marks.some((mark) => mark.step === step))
+  await page.locator('.turn .verdict').waitFor()
+
+  // Who leaves it leaves no work behind.
+  await page.getByRole('tab', { name: 'why' }).click()
+  await page.waitForFunction(() => !window.agon.players[0].analyst.running)
+  await close(page)
+})
+
+for (const game of Object.keys(GAMES)) {
+  engines(`${game}: a turn is played on from`, async () => {
+    const page = await watched()
+    await page.goto(`${address}/#replay=${game}-1.replay&turn=3`)
+    await whole(page)
+    await page.getByRole('tab', { name: 'analysis' }).click()
+    await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0]?.gain.count > 0)
+    await close(page)
+  })
+}
+
 engines('a folder of pages opens from a disk, with engines of its own, and asks nobody', async () => {
   stage.agon('rate', 'series/journal.jsonl', '--html', 'site')
   const files = readdirSync(stage.path('site')).sort()
@@ -152,6 +229,34 @@ engines('a folder of pages opens from a disk, with engines of its own, and asks 
   const elsewhere = page.asked.filter((url) => !url.startsWith(`${pathToFileURL(stage.path('site'))}`) && !url.startsWith('blob:'))
   assert.deepEqual(elsewhere, [])
   await close(page)
+})
+
+test('a match is seen after scripts and style sheets of no more than 100 kB together', async () => {
+  const page = await stage.browse()
+  const files = new Set()
+  page.on('request', (request) => ['script', 'stylesheet'].includes(request.resourceType()) && request.url().startsWith('http:') && files.add(request.url()))
+  await page.goto(`${address}/#replay=cultist-wars-1.replay`)
+  await whole(page)
+  assert.ok([...files].some((url) => url.endsWith('/app.js')) && files.size > 1, [...files].join(' '))
+  // As they travel: packed.
+  const sizes = await Promise.all([...files].map((url) => new Promise((done) => get(url, (answer) => {
+    assert.equal(answer.headers['content-encoding'], 'gzip')
+    let size = 0
+    answer.on('data', (piece) => (size += piece.length)).on('end', () => done(size))
+  }))))
+  const sum = sizes.reduce((sum, size) => sum + size, 0)
+  assert.ok(sum <= 100_000, `${sum} bytes`)
+  // What is wanted later comes then; what cannot come says so.
+  await page.route('**/parts/*', (route) => route.abort())
+  await page.getByRole('button', { name: 'Share' }).click()
+  await page.getByRole('alert').getByText('cannot be loaded').waitFor()
+  await close(page)
+  const again = await stage.browse()
+  await again.goto(`${address}/#replay=cultist-wars-1.replay`)
+  await whole(again)
+  await again.getByRole('button', { name: 'Share' }).click()
+  await again.getByRole('dialog', { name: 'Share' }).waitFor()
+  await close(again)
 })
 
 test('the one-file page of each game opens from a disk and asks nobody', async () => {

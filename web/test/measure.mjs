@@ -97,6 +97,46 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
   await page.context().close()
 }
 
+// The same match while it plays, four times as fast as it does by itself: faster than a screen shows pictures. What is
+// counted are the frames that the browser shows, and how long drawing and all else of the page's work take in one.
+{
+  const viewer = new URL(await stage.watch('turns.replay')).origin
+  for (const [name, options] of [['1440 x 900', {}], ['1920 x 1080', { viewport: { width: 1920, height: 1080 } }]]) {
+    const page = await stage.browse({ reducedMotion: 'no-preference', ...options })
+    await page.goto(`${viewer}/#replay=turns.replay`)
+    await whole(page)
+    const { gaps, draws, work, pictures } = await page.evaluate(async () => {
+      const [player] = window.agon.players
+      player.go(0)
+      player.speed *= 2
+      const [gaps, work] = [[], []]
+      // What a frame costs beside drawing: from its beginning until the browser is free again.
+      const channel = new MessageChannel()
+      const before = window.agon.drawTimes.length
+      player.play()
+      await new Promise((done) => {
+        let last = performance.now()
+        const end = last + 12_000
+        const frame = (now) => {
+          gaps.push(now - last)
+          last = now
+          channel.port1.onmessage = () => work.push(performance.now() - now)
+          channel.port2.postMessage(0)
+          if (now < end && player.playing) requestAnimationFrame(frame)
+          else done()
+        }
+        requestAnimationFrame(frame)
+      })
+      player.stop()
+      return { gaps: gaps.slice(5), work, draws: window.agon.drawTimes.slice(Math.min(before, window.agon.drawTimes.length - 100)), pictures: player.at }
+    })
+    const late = gaps.filter((gap) => gap > 1000 / 60 + 4).length
+    const rate = round((1000 * gaps.length) / gaps.reduce((sum, gap) => sum + gap, 0))
+    console.log(`Terminal at four times its pace, ${name}: ${rate} frames a second, ${round((100 * late) / gaps.length)} % of ${gaps.length} late; between two ${at(gaps, 0.5)} ms median, ${at(gaps, 0.95)} at the 95th percentile, ${at(gaps, 1)} at most; drawing ${at(draws, 0.5)} ms median, ${at(draws, 0.95)} at the 95th; all work of a frame ${at(work, 0.5)} ms, ${at(work, 0.95)}; ${pictures} pictures passed`)
+    await page.context().close()
+  }
+}
+
 // Pages of one file: of the same match, and of 150 turns of Cultist Wars.
 stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter', '--seed', '1', '-q', '--replay', 'cultists.replay')
 for (const name of ['turns', 'cultists']) {
@@ -113,7 +153,9 @@ const build = resolve(dirname(AGON), 'build')
 const built = readdirSync(build).map((name) => join(build, name, 'out/web/app.js')).filter((path) => statSync(path, { throwIfNoEntry: false }))
 const newest = built.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0]
 if (newest) {
-  const sizes = ['app.js', 'app.css', 'editor.js'].map((name) => gzipSync(readFileSync(join(dirname(newest), name)), { level: 9 }).length / 1000)
-  console.log(`initial download: ${round(sizes[0] + sizes[1])} kB compressed; the editor, when it is wanted: ${round(sizes[2])} kB`)
+  const size = (name) => gzipSync(readFileSync(join(dirname(newest), name)), { level: 9 }).length / 1000
+  const parts = readdirSync(join(dirname(newest), 'parts')).map((name) => `${name.replace(/-[^-]*(?=\.)/, '')} ${round(size(`parts/${name}`))}`)
+  console.log(`initial download: ${round(size('app.js') + size('app.css'))} kB compressed; the editor, when it is wanted: ${round(size('editor.js'))} kB; other parts: ${parts.join(', ')} kB`)
+  console.log(`the app of a folder of pages: ${round(size('folder.js') + size('folder.css'))} kB; within an exported page: ${round(size('page.js') + size('page.css'))} kB`)
 }
 await stage.end()

@@ -136,8 +136,13 @@ export class Stage {
     if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && window === top && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
     if (APP) {
-      for (const [file, contentType] of [['app.js', 'text/javascript'], ['app.css', 'text/css']]) {
-        await page.route(`**/${file}`, (route) => route.fulfill({ body: readFileSync(join(APP, file)), contentType }))
+      for (const pattern of ['**/app.js', '**/app.css', '**/parts/*']) {
+        await page.route(pattern, (route) => {
+          const file = join(APP, new URL(route.request().url()).pathname)
+          // The page of the program names parts of the app that it was built with.
+          if (!existsSync(file)) return route.fulfill({ status: 404 })
+          return route.fulfill({ body: readFileSync(file), contentType: file.endsWith('.css') ? 'text/css' : 'text/javascript' })
+        })
       }
     }
     page.wrong = []

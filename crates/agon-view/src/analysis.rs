@@ -6,7 +6,7 @@
 //!
 //! Pure, and without a clock: whoever asks refines for as long as it likes ([`Analysis::refine`]).
 
-use agon_game::{PackedAnswer, Position, Seat, Session};
+use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Session};
 use agon_replay::Replay;
 
 use crate::future::{First, play_on};
@@ -76,12 +76,34 @@ pub struct Mark {
     pub gain: Mean,
 }
 
+/// An order that somebody would have given instead of the recorded one.
+struct Wish {
+    spot: usize,
+    seat: Seat,
+    /// All answers of the step, this one among them.
+    answers: Vec<(Seat, PackedAnswer)>,
+    /// The chance of each seat after it.
+    chances: Vec<Mean>,
+    /// What the chance of the seat gains by it over the recorded order.
+    gain: Mean,
+}
+
+/// What is known of an order that was wished for ([`Analysis::wish`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Wished<'a> {
+    /// Whose order, and what its chance gains by it over the recorded one.
+    pub order: Mark,
+    /// The chance of each seat after it.
+    pub chances: &'a [Mean],
+}
+
 /// A match that is analysed.
 pub struct Analysis {
     session: Box<dyn Session>,
     spots: Vec<Spot>,
     /// Orders in the order in which they are looked at first, as spot and answer: spread over the match.
     orders: Vec<(usize, usize)>,
+    wish: Option<Wish>,
     seed: u64,
 }
 
@@ -100,11 +122,11 @@ pub enum Unanalysable {
 }
 
 impl Analysis {
-    /// Opens a match: plays it through once. `only` is the one step, from 1, to look at; none for all.
+    /// Opens a match: plays it through once.
     ///
     /// # Errors
     /// When the match cannot be computed again, or is too long.
-    pub fn open(replay: &Replay, only: Option<u32>) -> Result<Self, Unanalysable> {
+    pub fn open(replay: &Replay) -> Result<Self, Unanalysable> {
         if replay.steps.len() > MOST_STEPS {
             return Err(Unanalysable::TooLong(replay.steps.len()));
         }
@@ -122,14 +144,15 @@ impl Analysis {
             });
             replay.play_step(number, session.as_mut()).map_err(Unanalysable::Damaged)?;
         }
-        let wanted = |step: usize| only.is_none_or(|only| only as usize == step + 1);
-        let mut orders: Vec<(usize, usize)> = Vec::new();
-        for (step, spot) in spots.iter().enumerate().filter(|(step, _)| wanted(*step)) {
-            orders.extend((0..spot.answers.len()).map(|answer| (step, answer)));
-        }
         // By the digits of their numbers, turned round: whoever looks early has seen something of every part.
-        orders.sort_by_key(|&(step, answer)| ((step as u32).reverse_bits(), answer));
-        Ok(Self { session, spots, orders, seed: 0 })
+        let digits = (usize::BITS - spots.len().leading_zeros()).max(1);
+        let mut orders: Vec<(usize, usize)> = Vec::new();
+        for number in 0..1_usize << digits {
+            let step = number.reverse_bits() >> (usize::BITS - digits);
+            let answers = spots.get(step).map_or(0, |spot| spot.answers.len());
+            orders.extend((0..answers).map(|answer| (step, answer)));
+        }
+        Ok(Self { session, spots, orders, wish: None, seed: 0 })
     }
 
     /// What plays on.
@@ -142,30 +165,109 @@ impl Analysis {
         self.seed
     }
 
-    /// Plays one more pair of futures, where it tells most; false when enough is known of everything.
+    /// Plays one more pair of futures, where it tells most; false when enough is known of everything. `only` is the one
+    /// step, from 1, to look at; none for all. What is wished for in that step gets every second pair.
     ///
     /// # Errors
     /// When an answer of the match is not what its step takes.
-    pub fn refine(&mut self) -> Result<bool, String> {
+    pub fn refine(&mut self, only: Option<u32>) -> Result<bool, String> {
+        let wanted = |spot: usize| only.is_none_or(|only| only as usize == spot + 1);
+        let orders = || self.orders.iter().filter(|(spot, _)| wanted(*spot));
         let open = |&&(spot, answer): &&(usize, usize)| self.spots[spot].gains[answer].count < MOST;
-        let fresh = self.orders.iter().min_by_key(|&&(spot, answer)| self.spots[spot].gains[answer].count);
+        let fresh = orders().min_by_key(|&&(spot, answer)| self.spots[spot].gains[answer].count);
         let fresh = fresh.filter(|&&(spot, answer)| self.spots[spot].gains[answer].count < EACH);
         let worth = |&(spot, answer): &(usize, usize)| {
             let gain = &self.spots[spot].gains[answer];
             gain.mean().abs() + 1.5 * gain.error()
         };
-        let chosen = fresh
-            .or_else(|| self.orders.iter().filter(open).max_by(|one, two| worth(one).total_cmp(&worth(two))));
-        let Some(&(at, answer)) = chosen else { return Ok(false) };
+        let chosen =
+            fresh.or_else(|| orders().filter(open).max_by(|one, two| worth(one).total_cmp(&worth(two))));
+        let chosen = chosen.copied();
         self.seed += 1;
-        let spot = &mut self.spots[at];
-        let seat = spot.answers[answer].0;
-        let session = self.session.as_mut();
-        let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
-        let other = play_on(session, &spot.before, First::Instead(&spot.answers, seat), self.seed)?;
-        spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
-        spot.gains[answer].add(other[seat.index()] - own[seat.index()]);
+        let wish = self.wish.as_mut().filter(|wish| wanted(wish.spot) && wish.gain.count < MOST);
+        match (chosen, wish) {
+            (None, None) => {
+                self.seed -= 1;
+                return Ok(false);
+            }
+            (chosen, Some(wish)) if chosen.is_none() || self.seed.is_multiple_of(2) => {
+                let spot = &self.spots[wish.spot];
+                let session = self.session.as_mut();
+                let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
+                let other = play_on(session, &spot.before, First::Recorded(&wish.answers), self.seed)?;
+                wish.chances.iter_mut().zip(&other).for_each(|(mean, share)| mean.add(*share));
+                wish.gain.add(other[wish.seat.index()] - own[wish.seat.index()]);
+            }
+            (Some((at, answer)), _) => {
+                let spot = &mut self.spots[at];
+                let seat = spot.answers[answer].0;
+                let session = self.session.as_mut();
+                let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
+                let other = play_on(session, &spot.before, First::Instead(&spot.answers, seat), self.seed)?;
+                spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
+                spot.gains[answer].add(other[seat.index()] - own[seat.index()]);
+            }
+            (None, Some(_)) => {}
+        }
         Ok(true)
+    }
+
+    /// The recorded order of `seat` at a step, from 1, as a bot of the game writes it there, one message a line; empty where
+    /// none was given.
+    ///
+    /// # Errors
+    /// When the match has no such step.
+    pub fn written(&mut self, step: u32, seat: Seat) -> Result<String, String> {
+        let spot = (step as usize).checked_sub(1).and_then(|index| self.spots.get(index));
+        let spot = spot.ok_or_else(|| format!("this match has no step {step}"))?;
+        let mut text = Vec::new();
+        if let Some((_, Answer::Given { order, .. })) = spot.answers.iter().find(|(other, _)| *other == seat)
+        {
+            self.session.go_to(&spot.before);
+            // What is written may name the question.
+            self.session.ask(seat, &mut Vec::new());
+            self.session.say(seat, order, &mut text);
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Looks from now on at what would come of another order of `seat` at a step, from 1, instead of what was wished for
+    /// before. `text` is the order as a bot of the game writes it, one message a line.
+    ///
+    /// # Errors
+    /// A sentence: when nobody was asked there, or the text is no order.
+    pub fn wish(&mut self, step: u32, seat: Seat, text: &str) -> Result<(), String> {
+        self.wish = None;
+        let index = (step as usize).wrapping_sub(1);
+        let spot = self.spots.get(index).ok_or_else(|| format!("this match has no step {step}"))?;
+        if !self.session.go_to(&spot.before) {
+            return Err("this position is not one of this match".to_owned());
+        }
+        let mut answers = spot.answers.clone();
+        let own = answers.iter_mut().find(|(other, _)| *other == seat);
+        let own = own.ok_or_else(|| format!("seat {seat} gave no order there"))?;
+        own.1 = Answer::Given { order: order_in(self.session.as_mut(), seat, text)?, think_ms: 0 };
+        // What the rules cannot take is said now, and not when it is played on.
+        self.session.play(&answers)?;
+        let refused = |one: &&Rejection| one.seat == seat && !one.harmless;
+        if let Some(Rejection { index, why, rule, .. }) = self.session.rejections().iter().find(refused) {
+            return Err(format!("order {}: {why} ({rule})", index + 1));
+        }
+        let chances = vec![Mean::default(); spot.chances.len()];
+        self.wish = Some(Wish { spot: index, seat, answers, chances, gain: Mean::default() });
+        Ok(())
+    }
+
+    /// What is known of what was wished for; none where nothing was.
+    pub fn wished(&self) -> Option<Wished<'_>> {
+        let Wish { spot, seat, chances, gain, .. } = self.wish.as_ref()?;
+        Some(Wished { order: Mark { step: *spot as u32 + 1, seat: *seat, gain: *gain }, chances })
+    }
+
+    /// How many orders there are, and of how many something is known.
+    pub fn seen(&self) -> [u32; 2] {
+        let seen = self.orders.iter().filter(|&&(spot, answer)| self.spots[spot].gains[answer].count >= EACH);
+        [seen.count() as u32, self.orders.len() as u32]
     }
 
     /// Where in the match a step, from 1, is, in the game's words.
@@ -185,16 +287,40 @@ impl Analysis {
         known.map(|((seat, _), gain)| Mark { step, seat: *seat, gain: *gain }).collect()
     }
 
-    /// The orders whose effect is beyond noise, the largest first.
-    pub fn marks(&self) -> Vec<Mark> {
+    /// The orders whose effect is beyond noise, in order of play.
+    pub fn sure(&self) -> impl Iterator<Item = Mark> + '_ {
         let all = (1..=self.spots.len() as u32).flat_map(|step| self.orders(step));
-        let mut marks: Vec<Mark> = all.filter(|mark| is_sure(&mark.gain)).collect();
+        all.filter(|mark| is_sure(&mark.gain))
+    }
+
+    /// The same, the largest effect first.
+    pub fn marks(&self) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = self.sure().collect();
         marks.sort_by(|one, two| two.gain.mean().abs().total_cmp(&one.gain.mean().abs()));
         marks
     }
 }
 
-fn is_sure(gain: &Mean) -> bool {
+/// The order that a bot gives with these messages, one a line.
+fn order_in(session: &mut dyn Session, seat: Seat, text: &str) -> Result<Vec<u8>, String> {
+    // A dialect may count its questions.
+    session.ask(seat, &mut Vec::new());
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match session.hear(seat, line.as_bytes()) {
+            Heard::Answer(order) => return Ok(order),
+            Heard::More | Heard::Ignore(None) => {}
+            Heard::Malformed(why)
+            | Heard::Failed { why, .. }
+            | Heard::Close(why)
+            | Heard::Ignore(Some(why)) => {
+                return Err(why);
+            }
+        }
+    }
+    Err("this is not the whole of an answer".to_owned())
+}
+
+pub(crate) fn is_sure(gain: &Mean) -> bool {
     gain.count >= FEWEST && gain.mean().abs() - SURE * gain.error() > SMALLEST
 }
 

@@ -13,6 +13,7 @@
 mod line;
 
 mod maker;
+mod outlook;
 mod view;
 
 pub mod analysis;
@@ -25,5 +26,6 @@ pub mod record;
 pub use course::Course;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, OtherRules, Privacy, Unshowable};
+pub use outlook::{Estimate, Outlook, Worth};
 pub use play::{Play, Sitter, Turn, Wanted};
 pub use view::{View, message, section};

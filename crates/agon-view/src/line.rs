@@ -250,6 +250,7 @@ mod tests {
     use agon_testkit::generated;
 
     use super::*;
+    use crate::outlook::{Estimate, Outlook, Worth};
     use crate::play::{Begun, PlayAsk, Sitter, Turn, Wanted};
 
     #[test]
@@ -258,6 +259,8 @@ mod tests {
             generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord]
                 .to_vec();
         types.extend(generated![Sitter, Wanted, Turn, PlayAsk, Begun<'static>]);
-        generated::check("web/src/lib/generated/view.ts", "crates/agon-view/src/line.rs and play.rs", &types);
+        types.extend(generated![Outlook, Estimate, Worth]);
+        let sources = "crates/agon-view/src/line.rs, play.rs and outlook.rs";
+        generated::check("web/src/lib/generated/view.ts", sources, &types);
     }
 }

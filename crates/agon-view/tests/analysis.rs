@@ -152,8 +152,8 @@ fn written(plan: usize, seed: i64, steps: Vec<Answers>) -> Replay {
 }
 
 fn analysed(plan: usize, replay: &Replay) -> (Analysis, Vec<Mark>) {
-    let mut analysis = Analysis::open(replay, None).expect("it can be analysed");
-    while analysis.pairs() < PLANS[plan].3 && analysis.refine().expect("its answers are its own") {}
+    let mut analysis = Analysis::open(replay).expect("it can be analysed");
+    while analysis.pairs() < PLANS[plan].3 && analysis.refine(None).expect("its answers are its own") {}
     let marks = analysis.marks();
     (analysis, marks)
 }

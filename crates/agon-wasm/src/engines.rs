@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use agon_game::conform::Report;
 use agon_game::{Seat, Setup};
 use agon_replay::{Replay, ReplayError};
+use agon_view::analysis::Analysis;
 use agon_view::play::{Begun, PlayAsk};
-use agon_view::{Head, Play, Privacy, Turn, View, record};
+use agon_view::{Head, Outlook, Play, Privacy, Turn, View, record};
 use serde::Serialize;
 
 /// So many matches by hand can be open at a time; of more the one begun first is put away.
@@ -47,6 +48,7 @@ struct Opened<'a> {
 pub struct Engines {
     views: BTreeMap<u32, View>,
     plays: BTreeMap<u32, Play>,
+    analysis: Option<Analysis>,
     last: u32,
 }
 
@@ -181,6 +183,51 @@ impl Engines {
         Ok(bytes)
     }
 
+    /// Begins to analyse a replay, and puts the analysis of another one away.
+    ///
+    /// # Errors
+    /// When the replay has been put away, or cannot be analysed.
+    pub fn analyse(&mut self, id: u32) -> Result<(), Refusal> {
+        let view = self.views.get(&id).ok_or_else(gone)?;
+        self.analysis = Some(Analysis::open(view.replay()).map_err(Refusal::new)?);
+        Ok(())
+    }
+
+    /// Plays up to `pairs` pairs of futures; gives an [`Outlook`] on `step`, from 1. They are of that step, or with `all`
+    /// of any, where they tell most.
+    ///
+    /// # Errors
+    /// When nothing is analysed, or an answer of the match is not what its step takes.
+    pub fn refine(&mut self, pairs: u32, step: u32, all: bool) -> Result<Vec<u8>, Refusal> {
+        let analysis = self.analysis.as_mut().ok_or_else(gone)?;
+        let mut more = true;
+        for _ in 0..pairs {
+            more = analysis.refine((!all).then_some(step)).map_err(Refusal::new)?;
+            if !more {
+                break;
+            }
+        }
+        json(&Outlook::of(analysis, step, more)).map_err(Refusal::new)
+    }
+
+    /// Looks at another order of `seat`, from 1, at `step`, from 1, as a bot would write it ([`Analysis::wish`]).
+    ///
+    /// # Errors
+    /// When nothing is analysed, or it is no order there.
+    pub fn wish(&mut self, step: u32, seat: u32, text: &str) -> Result<(), Refusal> {
+        let analysis = self.analysis.as_mut().ok_or_else(gone)?;
+        analysis.wish(step, seat_of(seat)?, text).map_err(Refusal::new)
+    }
+
+    /// The recorded order of `seat`, from 1, at `step`, from 1, as a bot writes it there ([`Analysis::written`]).
+    ///
+    /// # Errors
+    /// When nothing is analysed, or the match has no such step.
+    pub fn written(&mut self, step: u32, seat: u32) -> Result<Vec<u8>, Refusal> {
+        let analysis = self.analysis.as_mut().ok_or_else(gone)?;
+        analysis.written(step, seat_of(seat)?).map(String::into_bytes).map_err(Refusal::new)
+    }
+
     /// Puts a replay away.
     pub fn close(&mut self, id: u32) {
         self.views.remove(&id);
@@ -222,6 +269,11 @@ fn answer(play: &mut Play, ask: &PlayAsk) -> Result<Vec<u8>, String> {
         PlayAsk::Replay { .. } => play.replay(),
         PlayAsk::Begin { .. } | PlayAsk::Resume { .. } | PlayAsk::Leave { .. } => Ok(Vec::new()),
     }
+}
+
+fn seat_of(number: u32) -> Result<Seat, Refusal> {
+    let seat = u8::try_from(number).ok().filter(|seat| (1..=Seat::MAX).contains(seat));
+    seat.map(|seat| Seat::new(seat - 1)).ok_or_else(|| Refusal::new(format!("no match has a seat {number}")))
 }
 
 fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {

@@ -99,6 +99,30 @@ extern "C" fn agon_play() -> u32 {
     answer(|engines| engines.play(&taken()))
 }
 
+/// [`Engines::analyse`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_analyse(id: u32) -> u32 {
+    answer(|engines| engines.analyse(id).map(|()| None))
+}
+
+/// [`Engines::refine`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_refine(pairs: u32, step: u32, all: u32) -> u32 {
+    answer(|engines| engines.refine(pairs, step, all != 0).map(Some))
+}
+
+/// [`Engines::wish`] with the order that went in.
+#[unsafe(no_mangle)]
+extern "C" fn agon_wish(step: u32, seat: u32) -> u32 {
+    answer(|engines| engines.wish(step, seat, &String::from_utf8_lossy(&taken())).map(|()| None))
+}
+
+/// [`Engines::written`].
+#[unsafe(no_mangle)]
+extern "C" fn agon_written(step: u32, seat: u32) -> u32 {
+    answer(|engines| engines.written(step, seat).map(Some))
+}
+
 /// [`Engines::playout`] of the game whose name went in; gives the number of steps as text.
 #[unsafe(no_mangle)]
 extern "C" fn agon_playout(steps: u32) -> u32 {

@@ -35,6 +35,49 @@ fn lines_are_those_of_the_view_in_any_order() {
 }
 
 #[test]
+fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
+    for game in agon_games::ALL {
+        let name = game.info().name;
+        let bytes = played(name, 3);
+        let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
+        let mut engines = Engines::default();
+        let id = id(&engines.open(&bytes, Privacy::Private).unwrap());
+        assert!(engines.wish(1, 1, "").unwrap_err().gone, "nothing is analysed yet");
+        engines.analyse(id).unwrap();
+        // Near the end, where futures are short; an order that the rules took as it is.
+        let mut steps = (1..=view.steps()).rev().map(|step| view.line(step).unwrap());
+        let line = steps.find(|line| line.rejected.is_empty() && line.answers[0].text.is_some()).unwrap();
+        let (step, seat) = (line.step, u32::from(line.answers[0].seat));
+        let text = String::from_utf8(engines.written(step, seat).unwrap()).unwrap();
+        engines.wish(step, seat, &text).unwrap();
+        let outlook: Value = serde_json::from_slice(&engines.refine(6, step, false).unwrap()).unwrap();
+        // It is the order of the match, so nothing changes by it, to the last future.
+        assert_eq!(outlook["wish"]["gain"]["mean"], 0.0, "{name}: {outlook}");
+        assert_eq!(outlook["wish"]["gain"]["count"], 3, "{name}");
+        let sum: f64 =
+            outlook["chances"].as_array().unwrap().iter().map(|it| it["mean"].as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{name}: {outlook}");
+        // What was looked at before is kept; of another step nothing is known yet.
+        let outlook: Value = serde_json::from_slice(&engines.refine(0, 1, false).unwrap()).unwrap();
+        assert_eq!(
+            (&outlook["pairs"], &outlook["orders"][0]["gain"]["count"]),
+            (&6.into(), &0.into()),
+            "{name}"
+        );
+        for (step, seat, text) in [
+            (step, seat, "no order at all"),
+            (step, 0, ""),
+            (step, 77, ""),
+            (0, seat, ""),
+            (u32::MAX, seat, ""),
+        ] {
+            let refused = engines.wish(step, seat, text).expect_err("it is no order there");
+            assert!(!refused.error.is_empty() && !refused.gone, "{name}: {refused:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_opened_is_refused_in_a_sentence() {
     let good = played("cultist-wars", 1);
     let mut engines = Engines::default();

@@ -1,18 +1,24 @@
-//! The web app inside the program: five files that `build.rs` made from `web/`, or a page that
-//! says why they are not there; and the engines for it.
+//! The web app inside the program: the files that `build.rs` made from `web/`, or a page that says why they are not
+//! there; and the engines for it.
 
 use std::io::Write as _;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The app's script; empty when it was not built.
-pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
+/// The app's script, a module; empty when it was not built.
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
 /// The app's style sheet.
-pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
+const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
+// What stands beside the app's script: `PARTS`.
+include!(concat!(env!("OUT_DIR"), "/web/parts.rs"));
+/// The app as one plain script, without what needs a server, for pages that share it; empty when it was not built.
+pub const FOLDER_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folder.js"));
+/// Its style sheet.
+pub const FOLDER_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folder.css"));
 /// The app without what needs a server or engines, for a page of one match; empty when it was not built.
 const SINGLE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.js"));
 /// Its style sheet.
@@ -33,6 +39,10 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
         true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
+    // What the script needs at once is asked for with it, and not after it.
+    let parts = PARTS.iter().filter(|part| SCRIPT.contains(&format!("from\"./parts/{}\"", part.name)));
+    let ahead: String =
+        parts.map(|part| format!("<link rel=\"modulepreload\" href=\"/parts/{}\">\n", part.name)).collect();
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -43,7 +53,7 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
 <title>Agon</title>
 {engine}<link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/app.css">
-<script defer src="/app.js"></script>
+{ahead}<script type="module" src="/app.js"></script>
 </head>
 <body><noscript>The viewer needs JavaScript.</noscript></body>
 </html>
@@ -71,10 +81,43 @@ impl Packed {
     }
 }
 
-/// [`SCRIPT`], packed with gzip.
+/// A part of the app beside its first script: a script or a style sheet.
+pub struct Part {
+    name: &'static str,
+    text: &'static str,
+    packed: OnceLock<Vec<u8>>,
+}
+
+impl Part {
+    const fn new(name: &'static str, text: &'static str) -> Self {
+        Self { name, text, packed: OnceLock::new() }
+    }
+
+    /// The part of a name; none when there is none, as for a page of another agon.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PARTS.iter().find(|part| part.name == name)
+    }
+
+    /// Whether it is a style sheet, and no script.
+    pub fn is_style(&self) -> bool {
+        self.name.ends_with(".css")
+    }
+
+    /// The part, packed with gzip.
+    pub fn bytes(&'static self) -> &'static [u8] {
+        self.packed.get_or_init(|| gzip(self.text.as_bytes()))
+    }
+}
+
+/// The app's script, packed with gzip.
 pub static PACKED_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SCRIPT.as_bytes())));
-/// [`STYLE`], packed with gzip.
+/// The app's style sheet, packed with gzip.
 pub static PACKED_STYLE: Packed = Packed(LazyLock::new(|| gzip(STYLE.as_bytes())));
+
+/// [`FOLDER_SCRIPT`], packed with gzip.
+pub static PACKED_FOLDER_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(FOLDER_SCRIPT.as_bytes())));
+/// [`FOLDER_STYLE`], packed with gzip.
+pub static PACKED_FOLDER_STYLE: Packed = Packed(LazyLock::new(|| gzip(FOLDER_STYLE.as_bytes())));
 
 /// The script of a page of one match.
 pub static PACKED_SINGLE_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SINGLE_SCRIPT.as_bytes())));

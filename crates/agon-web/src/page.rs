@@ -76,7 +76,8 @@ const ENGINE: &str = "engine.js";
 
 /// The files that the pages of a folder share, by their names.
 pub fn shared() -> Vec<(&'static str, String)> {
-    let mut files = vec![("app.js", app::SCRIPT.to_owned()), ("app.css", app::STYLE.to_owned())];
+    let mut files =
+        vec![("app.js", app::FOLDER_SCRIPT.to_owned()), ("app.css", app::FOLDER_STYLE.to_owned())];
     if agon_module::is_built() {
         files.push((ENGINE, app::engine_script()));
     }

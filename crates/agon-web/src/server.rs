@@ -4,7 +4,9 @@
 //! has its key ([`gate`]); a foreign `Host` is refused, so that no name can be pointed here.
 
 mod answers;
+mod files;
 mod gate;
+mod given;
 mod rulebook;
 mod socket;
 mod workshop;

@@ -95,6 +95,7 @@ fn only_who_has_the_key_gets_in() {
         "/api/start",
         "/api/journal?journal=x",
         "/api/message?step=0&seat=1&replay=x",
+        "/api/page?replay=x",
         view,
         "/api/steps?id=x&from=1&to=2",
         "/api/live?name=x",

@@ -1,6 +1,6 @@
 // Begins matches that are played by hand.
 
-import { handOf } from './games'
+import { handOf } from './hands'
 import type { Begun, Sitter, Turn, Wanted } from './generated/view'
 import type { Prospect } from './hand'
 import { bytesOf, enginesHere, type Source } from './load'

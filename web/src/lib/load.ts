@@ -154,6 +154,15 @@ function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
   return problem
 }
 
+/** Whether this page is one of a folder, whose files it needs. */
+export const isOfFolder = () => linked() !== undefined
+
+/** The match as one page with everything in it, which the server writes; what belongs to one bot alone is left out. */
+export async function pageOf(source: Source): Promise<Blob> {
+  const answer = source.kind === 'file' ? await reach('api/page', { method: 'POST', body: source.bytes }) : await reach(`api/page?${query(source)}`)
+  return answer.blob()
+}
+
 /** A match, computed in this page where that works, else by the server. */
 async function opened(source: Source): Promise<{ head: Head; steps: StepSource }> {
   if (engines) {

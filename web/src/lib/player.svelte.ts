@@ -1,6 +1,7 @@
 // The state of one opened match: where it is, whether it plays, what is selected and switched on.
 
 import { untrack } from 'svelte'
+import type { Analyst } from './analyst.svelte'
 import type { Card, Shot } from './drawing'
 import type { MatchStream } from './stream'
 import { chances, curves, turningPoints, type TurningPoint } from './turning'
@@ -26,6 +27,8 @@ export class Player {
   problem = $state<string | null>(null)
   /** Grows with the match. */
   version = $state(0)
+  /** What plays the match on from its turns, once somebody wanted to know. */
+  analyst = $state.raw<Analyst | undefined>(undefined)
   /** How far the movement to the picture is gone; set by the clock below. */
   t = 1
   /** Whether movements are animated. */

@@ -2,7 +2,8 @@
 
 import type { Drawing, Head, Step } from './drawing'
 import { MatchStream } from './stream'
-import { drawingOf, handOf } from './games'
+import { drawingOf } from './games'
+import { handOf } from './hands'
 import type { Begun, PlayAsk, Sitter, Turn, Wanted } from './generated/view'
 import type { Actor, Hand, HandView, Prospect, Refused } from './hand'
 import { Player } from './player.svelte'

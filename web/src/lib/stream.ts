@@ -19,6 +19,8 @@ export interface StepSource {
   message?(step: number, seat: Seat): Promise<string | undefined>
   /** A step, from 1, as a section of a spec file about a rule; about that of its first rejected order when none is named. */
   section?(step: number, rule: string): Promise<string>
+  /** The replay itself, where the page computes its steps. */
+  readonly replay?: Blob
   /** Nobody looks at it any more. */
   close?(): void
 }

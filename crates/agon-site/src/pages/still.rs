@@ -45,12 +45,12 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
 
 /// The viewer's script.
 pub async fn viewer_script() -> Response {
-    packed("text/javascript; charset=utf-8", agon_web::app::PACKED_SCRIPT.bytes())
+    packed("text/javascript; charset=utf-8", agon_web::app::PACKED_FOLDER_SCRIPT.bytes())
 }
 
 /// The viewer's style sheet.
 pub async fn viewer_style() -> Response {
-    packed("text/css; charset=utf-8", agon_web::app::PACKED_STYLE.bytes())
+    packed("text/css; charset=utf-8", agon_web::app::PACKED_FOLDER_STYLE.bytes())
 }
 
 /// The engines, as the viewer's pages find them; nothing where the program has none.

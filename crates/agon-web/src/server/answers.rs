@@ -11,7 +11,7 @@ use agon_view::{Head, Privacy, View};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -21,9 +21,8 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, gate, rulebook, workshop};
+use super::{AppState, files, gate, given, rulebook, workshop};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
-use crate::app;
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
@@ -39,6 +38,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/journal", get(journal))
         .route("/message", get(message_of_name).post(message_of_bytes))
         .route("/section", get(section_of_name).post(section_of_bytes))
+        .route("/page", get(given::of_name).post(given::of_bytes))
         .route("/rule", get(rulebook::rule))
         .route("/play", post(play))
         .route("/script", get(workshop::script).post(workshop::save))
@@ -53,66 +53,17 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .layer(DefaultBodyLimit::max(LARGEST_CHOICE))
         .layer(middleware::from_fn_with_state(app.clone(), gate::seated));
     Router::new()
-        .route("/", get(page))
         .route("/start", get(gate::start))
-        .route(
-            "/app.js",
-            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_SCRIPT.bytes()) }),
-        )
-        .route("/app.css", get(|| async { packed("text/css; charset=utf-8", app::PACKED_STYLE.bytes()) }))
-        .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
-        .route(
-            "/editor.js",
-            get(|| async { packed("text/javascript; charset=utf-8", app::PACKED_EDITOR.bytes()) }),
-        )
         .route("/box.html", get(workshop::script_box))
-        .route(&format!("/{}", agon_module::NAME), get(engine))
+        .merge(files::routes())
         .nest("/api", private)
         .nest("/seat", seat)
         .layer(middleware::from_fn_with_state(app.clone(), gate::all))
         .with_state(app)
 }
 
-async fn page() -> Response {
-    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    if app::is_built() {
-        return (html, app::PAGE.as_str()).into_response();
-    }
-    let text = format!(
-        "This agon was built without its web app: {} Everything else works; `agon replay show FILE` draws \
-         a match in the terminal.",
-        app::MISSING.trim()
-    );
-    (html, app::notice("The viewer is not in this program", &text)).into_response()
-}
-
-fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
-    ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
-}
-
-/// The engines, in the form that the browser takes. Their name changes with them, so that it may keep them.
-async fn engine(headers: HeaderMap) -> Response {
-    if !agon_module::is_built() {
-        return StatusCode::NOT_FOUND.into_response();
-    }
-    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let takes_brotli = accepted.flat_map(|list| list.split(',')).any(|one| {
-        let mut parts = one.split(';').map(str::trim);
-        parts.next() == Some("br") && !parts.any(|part| part.trim_end_matches(['0', '.']) == "q=")
-    });
-    let (bytes, encoding) =
-        if takes_brotli { (agon_module::BROTLI, "br") } else { (agon_module::GZIP, "gzip") };
-    let headers = [
-        (header::CONTENT_TYPE, "application/wasm"),
-        (header::CONTENT_ENCODING, encoding),
-        (header::VARY, "accept-encoding"),
-        (header::CACHE_CONTROL, "private, max-age=31536000, immutable"),
-    ];
-    (headers, bytes).into_response()
-}
-
 /// A refusal as the app reads it.
-pub fn problem(code: StatusCode, why: &str) -> Response {
+pub(super) fn problem(code: StatusCode, why: &str) -> Response {
     (code, Json(Refused { error: why.to_owned(), foreign: false })).into_response()
 }
 
@@ -148,7 +99,7 @@ fn describe(info: &agon_game::GameInfo) -> Game {
 
 /// Which replay: one on the shelf, or a match of a journal.
 #[derive(Deserialize)]
-struct Which {
+pub(super) struct Which {
     replay: Option<String>,
     journal: Option<String>,
     block: Option<u64>,
@@ -156,7 +107,7 @@ struct Which {
 }
 
 impl Which {
-    fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
+    pub(super) fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
         match (&self.journal, self.block, self.game) {
             (Some(journal), Some(block), Some(game)) => shelf.match_of(journal, block, game),
             _ => shelf.read(self.replay.as_deref().unwrap_or_default()),

@@ -76,12 +76,12 @@ pub fn run(options: &AnalyseOptions) -> Done {
     }
     let only = options.turn.map(|turn| turn + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
-    let mut analysis = Analysis::open(&replay, only).map_err(|why| unusable(why.to_string()))?;
+    let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
     let stop = common::stop_on_ctrl_c();
     let began = Instant::now();
     let mut more = true;
     while more && began.elapsed() < options.budget && !stop.load(Ordering::SeqCst) {
-        more = analysis.refine().map_err(&unusable)?;
+        more = analysis.refine(only).map_err(&unusable)?;
     }
     let mut texts = Texts::open(replay).map_err(&unusable)?;
     if options.json {

@@ -11,6 +11,10 @@ export type Asked =
   | { ask: 'section'; id: number; step: number; rule: string }
   | { ask: 'import'; bytes: ArrayBuffer }
   | { ask: 'play'; bytes: ArrayBuffer }
+  | { ask: 'analyse'; id: number }
+  | { ask: 'refine'; pairs: number; step: number; all: boolean }
+  | { ask: 'wish'; step: number; seat: number; text: string }
+  | { ask: 'written'; step: number; seat: number }
   | { ask: 'close'; id: number }
 
 export type Answered =

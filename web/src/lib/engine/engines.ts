@@ -65,6 +65,16 @@ export class Engines {
     return this.ask({ ask: 'play', bytes }, [bytes])
   }
 
+  /** The same engines once more, in a worker of their own: what takes long there holds nothing up here. */
+  another(): Engines {
+    return new Engines(this.lying)
+  }
+
+  /** Ends the worker. Whoever waits is told; the next question makes another. */
+  end(): void {
+    this.lose({ stopped: 'It was ended.' })
+  }
+
   async ask(asked: Asked, transfer: Transferable[] = []): Promise<ArrayBuffer | undefined> {
     await this.ready()
     const answered = await this.post(asked, transfer)

@@ -13,6 +13,10 @@ interface Exports {
   agon_section(id: number, step: number): number
   agon_import(): number
   agon_play(): number
+  agon_analyse(id: number): number
+  agon_refine(pairs: number, step: number, all: number): number
+  agon_wish(step: number, seat: number): number
+  agon_written(step: number, seat: number): number
   agon_close(id: number): void
   agon_playout(steps: number): number
 }
@@ -72,6 +76,27 @@ export class Engine {
   import(record: Uint8Array): Uint8Array {
     this.give(record)
     return this.call(() => this.exports.agon_import())!
+  }
+
+  /** Begins to analyse an open replay. */
+  analyse(id: number): void {
+    this.call(() => this.exports.agon_analyse(id))
+  }
+
+  /** Plays up to so many pairs of futures; gives an `Outlook` on a step (from 1) as JSON. With `all` they are of any step. */
+  refine(pairs: number, step: number, all: boolean): Uint8Array {
+    return this.call(() => this.exports.agon_refine(pairs, step, all ? 1 : 0))!
+  }
+
+  /** Looks at another order of a seat (from 1) at a step (from 1), as a bot would write it. */
+  wish(step: number, seat: number, text: string): void {
+    this.give(new TextEncoder().encode(text))
+    this.call(() => this.exports.agon_wish(step, seat))
+  }
+
+  /** The recorded order of a seat (from 1) at a step (from 1), as a bot writes it there. */
+  written(step: number, seat: number): Uint8Array {
+    return this.call(() => this.exports.agon_written(step, seat))!
   }
 
   close(id: number): void {

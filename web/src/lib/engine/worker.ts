@@ -28,6 +28,14 @@ function ask(engine: Engine, asked: Exclude<Asked, { ask: 'load' }>): Uint8Array
       return engine.import(new Uint8Array(asked.bytes))
     case 'play':
       return engine.play(new Uint8Array(asked.bytes))
+    case 'analyse':
+      return engine.analyse(asked.id), undefined
+    case 'refine':
+      return engine.refine(asked.pairs, asked.step, asked.all)
+    case 'wish':
+      return engine.wish(asked.step, asked.seat, asked.text), undefined
+    case 'written':
+      return engine.written(asked.step, asked.seat)
     case 'close':
       return engine.close(asked.id), undefined
   }

@@ -1,4 +1,4 @@
-// Made from the types of crates/agon-view/src/line.rs and play.rs by its test; UPDATE_TYPES=1 makes it anew.
+// Made from the types of crates/agon-view/src/line.rs, play.rs and outlook.rs by its test; UPDATE_TYPES=1 makes it anew.
 
 /** The match itself. */
 export type Head = {
@@ -255,4 +255,46 @@ export type Begun = {
   head: Head,
   /** What happened so far. */
   turn: Turn,
+};
+
+/** What is known. */
+export type Outlook = {
+  /** The bot that plays on. */
+  policy: string,
+  /** How many pairs of futures were played in all. */
+  pairs: number,
+  /** Whether more of them would tell more. */
+  more: boolean,
+  /** Of how many orders something is known, and how many there are. */
+  seen: [number, number],
+  /** The chance of each seat to finish first, after the step. */
+  chances: Array<Estimate>,
+  /** The orders of the step. */
+  orders: Array<Worth>,
+  /** What was wished for instead of one of them. */
+  wish: Worth | null,
+  /** Orders of any step whose effect is beyond noise, in order of play. */
+  marks: Array<Worth>,
+};
+
+/** A chance, or a difference of chances, from 0 to 1. */
+export type Estimate = {
+  /** The mean. */
+  mean: number,
+  /** Its standard error. */
+  error: number,
+  /** Of how many futures. */
+  count: number,
+};
+
+/** What an order is worth. */
+export type Worth = {
+  /** The step, from 1. */
+  step: number,
+  /** Whose order, from 1. */
+  seat: number,
+  /** What the chance of the seat gains by the policy's order in its place; of what was wished for, what it gains by that over the recorded order. */
+  gain: Estimate,
+  /** Whether that is beyond noise. */
+  sure: boolean,
 };

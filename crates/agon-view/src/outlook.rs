@@ -1,0 +1,87 @@
+//! What an analysis knows so far of the step that is looked at, as a page shows it.
+
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+use crate::analysis::{Analysis, Mark, Mean, is_sure};
+
+/// What is known.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Outlook {
+    /// The bot that plays on.
+    pub policy: &'static str,
+    /// How many pairs of futures were played in all.
+    pub pairs: u32,
+    /// Whether more of them would tell more.
+    pub more: bool,
+    /// Of how many orders something is known, and how many there are.
+    pub seen: [u32; 2],
+    /// The chance of each seat to finish first, after the step.
+    pub chances: Vec<Estimate>,
+    /// The orders of the step.
+    pub orders: Vec<Worth>,
+    /// What was wished for instead of one of them.
+    pub wish: Option<Worth>,
+    /// Orders of any step whose effect is beyond noise, in order of play.
+    pub marks: Vec<Worth>,
+}
+
+/// A chance, or a difference of chances, from 0 to 1.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Of how many futures.
+    pub count: u32,
+}
+
+/// What an order is worth.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Worth {
+    /// The step, from 1.
+    pub step: u32,
+    /// Whose order, from 1.
+    pub seat: u8,
+    /// What the chance of the seat gains by the policy's order in its place; of what was wished for, what it gains by that
+    /// over the recorded order.
+    pub gain: Estimate,
+    /// Whether that is beyond noise.
+    pub sure: bool,
+}
+
+impl From<&Mean> for Estimate {
+    fn from(mean: &Mean) -> Self {
+        Self { mean: mean.mean(), error: mean.error(), count: mean.count }
+    }
+}
+
+impl From<Mark> for Worth {
+    fn from(Mark { step, seat, gain }: Mark) -> Self {
+        Self { step, seat: seat.number(), gain: Estimate::from(&gain), sure: is_sure(&gain) }
+    }
+}
+
+impl Outlook {
+    /// What `analysis` knows of a step, from 1; of none in particular with 0.
+    pub fn of(analysis: &Analysis, step: u32, more: bool) -> Self {
+        Self {
+            policy: analysis.policy(),
+            pairs: analysis.pairs() as u32,
+            more,
+            seen: analysis.seen(),
+            chances: analysis.chances(step).iter().map(Estimate::from).collect(),
+            orders: analysis.orders(step).into_iter().map(Worth::from).collect(),
+            wish: analysis
+                .wished()
+                .filter(|wished| wished.order.step == step)
+                .map(|wished| wished.order.into()),
+            marks: analysis.sure().map(Worth::from).collect(),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The app itself: its page, its scripts and style sheets, and the engines. Nothing in them is private.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use super::AppState;
+use crate::app;
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+/// For what changes its name when it changes.
+const KEPT: &str = "private, max-age=31536000, immutable";
+
+/// Where they are asked for.
+pub(super) fn routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/", get(page))
+        .route("/app.js", get(|| async { packed(SCRIPT, app::PACKED_SCRIPT.bytes()) }))
+        .route("/app.css", get(|| async { packed(STYLE, app::PACKED_STYLE.bytes()) }))
+        .route("/parts/{name}", get(part))
+        .route("/editor.js", get(|| async { packed(SCRIPT, app::PACKED_EDITOR.bytes()) }))
+        .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
+        .route(&format!("/{}", agon_module::NAME), get(engine))
+}
+
+async fn page() -> Response {
+    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+    if app::is_built() {
+        return (html, app::PAGE.as_str()).into_response();
+    }
+    let text = format!(
+        "This agon was built without its web app: {} Everything else works; `agon replay show FILE` draws \
+         a match in the terminal.",
+        app::MISSING.trim()
+    );
+    (html, app::notice("The viewer is not in this program", &text)).into_response()
+}
+
+fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
+    ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
+}
+
+/// A part of the app. Its name changes with it, so that the browser may keep it.
+async fn part(Path(name): Path<String>) -> Response {
+    let Some(part) = app::Part::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    let kind = if part.is_style() { STYLE } else { SCRIPT };
+    ([(header::CACHE_CONTROL, KEPT)], packed(kind, part.bytes())).into_response()
+}
+
+/// The engines, in the form that the browser takes. Their name changes with them, so that it may keep them.
+async fn engine(headers: HeaderMap) -> Response {
+    if !agon_module::is_built() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let takes_brotli = accepted.flat_map(|list| list.split(',')).any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        parts.next() == Some("br") && !parts.any(|part| part.trim_end_matches(['0', '.']) == "q=")
+    });
+    let (bytes, encoding) =
+        if takes_brotli { (agon_module::BROTLI, "br") } else { (agon_module::GZIP, "gzip") };
+    let headers = [
+        (header::CONTENT_TYPE, "application/wasm"),
+        (header::CONTENT_ENCODING, encoding),
+        (header::VARY, "accept-encoding"),
+        (header::CACHE_CONTROL, KEPT),
+    ];
+    (headers, bytes).into_response()
+}

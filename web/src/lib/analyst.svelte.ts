@@ -1,0 +1,120 @@
+// Analysis while one looks: a match is played on from its turns again and again, in a worker of its own.
+
+import type { Engines } from './engine/engines'
+import type { Outlook } from './generated/view'
+
+/** So long a piece of work takes, in milliseconds: what is known is shown that often, and a wish waits no longer. */
+const PIECE = 120
+/** No piece has more pairs of futures. */
+const MOST_PAIRS = 5_000
+
+export class Analyst {
+  /** What is known of the turn that is looked at; none before the first piece is done. */
+  outlook = $state.raw<Outlook | null>(null)
+  /** Whether it is to go on. It rests when enough is known, until another turn is looked at. */
+  running = $state(false)
+  /** Whether futures are played from all turns, and not from the one that is looked at alone. */
+  all = $state(false)
+  problem = $state('')
+  /** Why what was wished for cannot be played. */
+  refused = $state('')
+  private engines: Engines | undefined
+  private opened: Promise<void> | undefined
+  /** The step that is looked at. */
+  step = $state(0)
+  private round = 0
+  private pairs = 1
+
+  constructor(
+    private readonly here: Engines,
+    private readonly replay: Blob,
+  ) {}
+
+  /** Looks at a step, from 1; what is known of others is kept. */
+  look(step: number): void {
+    if (step === this.step) return
+    this.step = step
+    this.outlook = null
+    this.refused = ''
+    if (this.running) this.start()
+  }
+
+  /** Looks at all turns, or at the one alone. */
+  widen(all: boolean): void {
+    this.all = all
+    if (this.running) this.start()
+  }
+
+  start(): void {
+    this.problem = ''
+    this.running = true
+    void this.work(++this.round)
+  }
+
+  stop(): void {
+    this.round++
+    this.running = false
+  }
+
+  /** Ends it: what was found is gone. */
+  close(): void {
+    this.stop()
+    this.engines?.end()
+    this.engines = this.opened = undefined
+  }
+
+  /** The recorded order of a seat at this step, as a bot of the game writes it there. */
+  async written(seat: number): Promise<string> {
+    await this.open()
+    return new TextDecoder().decode(await this.engines!.ask({ ask: 'written', step: this.step, seat }))
+  }
+
+  /** Looks at another order of a seat at this step from now on, as a bot of the game writes it. */
+  async wish(seat: number, text: string): Promise<void> {
+    this.refused = ''
+    // What was tried before is not taken for this, nor what is on its way.
+    this.round++
+    if (this.outlook) this.outlook = { ...this.outlook, wish: null }
+    try {
+      await this.open()
+      await this.engines!.ask({ ask: 'wish', step: this.step, seat, text })
+      this.start()
+    } catch (error) {
+      this.refused = sentence(error)
+      if (this.running) this.start()
+    }
+  }
+
+  private open(): Promise<void> {
+    this.engines ??= this.here.another()
+    const { engines } = this
+    return (this.opened ??= engines.opened(this.replay, false).then(async ({ id }) => void (await engines.ask({ ask: 'analyse', id }))))
+  }
+
+  private async work(round: number): Promise<void> {
+    try {
+      await this.open()
+      while (round === this.round && this.step > 0) {
+        const { step, pairs } = this
+        const began = performance.now()
+        const bytes = await this.engines!.ask({ ask: 'refine', pairs, step, all: this.all })
+        // As many as fill a piece: matches of one game take a hundred times as long as those of another.
+        const share = PIECE / Math.max(performance.now() - began, 1)
+        this.pairs = Math.max(1, Math.min(Math.round(pairs * Math.min(share, 2)), MOST_PAIRS))
+        if (round !== this.round) return
+        const outlook = JSON.parse(new TextDecoder().decode(bytes)) as Outlook
+        outlook.marks.sort((a, b) => Math.abs(b.gain.mean) - Math.abs(a.gain.mean))
+        this.outlook = outlook
+        if (!this.outlook.more) break
+      }
+    } catch (error) {
+      if (round !== this.round) return
+      this.problem = sentence(error)
+      this.engines?.end()
+      this.engines = this.opened = undefined
+      this.running = false
+    }
+  }
+}
+
+const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error))

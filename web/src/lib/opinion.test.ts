@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { opinion, percent, points } from './opinion'
+
+test('an estimate is told with twice its error', () => {
+  expect(percent({ mean: 0.634, error: 0.0151, count: 300 })).toBe('63 ± 3 %')
+  expect(points({ mean: 0.18, error: 0.02, count: 300 })).toBe('+18 ± 4 points')
+  expect(points({ mean: -0.18, error: 0.02, count: 300 })).toBe('−18 ± 4 points')
+  expect(points({ mean: -0.001, error: 0.02, count: 300 })).toBe('0 ± 4 points')
+})
+
+test('what may be noise is never told as certain', () => {
+  const of = (mean: number, error: number, sure: boolean) => opinion('greedy', { mean, error, count: 400 }, sure)
+  expect(of(0.18, 0.02, true)).toBe('greedy would not: +18 ± 4 points of chance')
+  expect(of(-0.18, 0.02, true)).toBe('greedy would do worse: −18 ± 4 points of chance')
+  expect(of(0.03, 0.02, false)).toBe('greedy would do about as well: +3 ± 4 points')
+  expect(of(0.05, 0.02, false)).toBe('greedy might do better: +5 ± 4 points')
+  expect(opinion('greedy', { mean: 0, error: 0.5, count: 0 }, false)).toBe('what greedy would make of it is not known yet')
+})
