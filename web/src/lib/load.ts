@@ -7,6 +7,7 @@ import { ForeignError, type Drawing, type End, type Head, type Line, type Mended
 import { drawingOf, foreignStream } from './games'
 import type { Refused } from './generated/server'
 import { key } from './key.svelte'
+import type { Place } from './place'
 
 /** Where a match comes from, so that its messages can be asked for later. */
 export type Source =
@@ -113,6 +114,11 @@ let engines = Engines.ofPage()
 
 /** The engines, for whoever plays by hand. */
 export const enginesHere = () => engines
+
+/** Has the engines loaded before anything is drawn, where a match is to be computed here; what is wrong is told when they are asked. */
+export function prepare(place: Place): void {
+  if (place.replay !== '' || place.match !== '' || linked() !== undefined) void engines?.ready().catch(() => {})
+}
 
 /** The bytes of a replay, or of what is taken for one. */
 export async function bytesOf(source: Source): Promise<Blob> {
