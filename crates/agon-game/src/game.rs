@@ -165,6 +165,12 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
+    /// How many frames the step had that led to `state`, known also when nobody listened to it; 0 in games whose steps have
+    /// none.
+    fn frame_count(&self, _state: &Self::State) -> u32 {
+        0
+    }
+
     /// A frame within a step for the viewer, told by what changed since `before`, the frame before it in the same step
     /// (none: all of it). None for events that are no frames, and in games whose steps have none.
     fn frame_change<'a>(

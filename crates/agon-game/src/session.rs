@@ -171,7 +171,7 @@ pub trait Session: Send {
     fn events_json(&self) -> Box<RawValue>;
     /// The frames of the last step as a list in JSON ([`Game::frame_change`]); none where it has no frames.
     fn frames_json(&self) -> Option<Box<RawValue>>;
-    /// How many frames the last step had.
+    /// How many frames the last step had, whether events were kept or not.
     fn frame_count(&self) -> u32;
     /// The match as somebody plays it choice by choice.
     fn by_hand(&self) -> &dyn ByHand;
@@ -655,7 +655,7 @@ impl<G: Game> Session for Table<G> {
     }
 
     fn frame_count(&self) -> u32 {
-        self.log.events.iter().filter(|event| self.game.frame_change(event, None).is_some()).count() as u32
+        self.game.frame_count(&self.state)
     }
 
     fn by_hand(&self) -> &dyn ByHand {

@@ -258,7 +258,7 @@ pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
 }
 
 /// The game of a header, in whatever version.
-fn game_named(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
+pub fn game_named(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
     agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agon_game::{Position, Seat};
+use agon_game::{Position, Seat, Session};
 use agon_replay::Replay;
 use agon_replay::asked::Asked;
 use agon_replay::data::note;
@@ -10,7 +10,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::line::{FaultLine, Head, Line};
-use crate::maker::{Ending, Maker, Notes, Privacy, Unshowable, game_of};
+use crate::maker::{Ending, Maker, Notes, Privacy, Unshowable, game_named, game_of};
 
 /// The position is kept every so many steps, or less often:
 const STRIDE: usize = 16;
@@ -23,6 +23,8 @@ pub struct View {
     replay: Replay,
     head: Head,
     stride: usize,
+    /// The match again, for going to a step: nothing of what happens on the way is told, which makes it quick.
+    scout: Box<dyn Session>,
     /// The position before the first step and after every `stride` steps.
     kept: Vec<Position>,
     faults: BTreeMap<u32, Vec<FaultLine>>,
@@ -38,17 +40,18 @@ impl View {
     pub fn open(replay: Replay, privacy: Privacy) -> Result<Self, Unshowable> {
         let registered = replay.end.as_ref().map_or(&Value::Null, |end| &end.facts["registered"]);
         let (mut maker, mut head) = Maker::begin(&replay.header, registered, privacy)?;
+        let mut scout = game_named(&replay.header)?.open(&replay.header.recipe.setup())?;
         let stride = STRIDE.max(replay.steps.len() / MOST_KEPT);
-        let mut kept = vec![maker.session.position()];
+        let mut kept = vec![scout.position()];
         let mut wrong = None;
         for number in 0..replay.steps.len() {
-            if let Err(why) = replay.play_step(number, maker.session.as_mut()) {
+            if let Err(why) = replay.play_step(number, scout.as_mut()) {
                 wrong = Some(why);
                 break;
             }
-            head.frames.push(maker.session.frame_count());
+            head.frames.push(scout.frame_count());
             if (number + 1) % stride == 0 {
-                kept.push(maker.session.position());
+                kept.push(scout.position());
             }
         }
         head.steps = Some(head.frames.len() as u32);
@@ -63,10 +66,11 @@ impl View {
                 replay.steps.len() - head.steps.unwrap_or(0) as usize
             )),
             Some(why) => Ending::Altered(why),
-            None => ending(&mut maker, &replay),
+            None => ending(scout.as_mut(), &replay),
         };
         let recorded = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
-        head.end = Some(maker.end(maker.session.outcome().or(recorded), ending));
+        maker.session.go_to(&scout.position());
+        head.end = Some(maker.end(scout.outcome().or(recorded), ending));
         let faults = faults(&replay);
         let mut notes: HashMap<(u32, Seat), Vec<usize>> = HashMap::new();
         for (seat, own) in &replay.notes {
@@ -74,7 +78,7 @@ impl View {
                 notes.entry((one.step, *seat)).or_default().push(place);
             }
         }
-        Ok(Self { maker, replay, head, stride, kept, faults, notes })
+        Ok(Self { maker, replay, head, stride, scout, kept, faults, notes })
     }
 
     /// What the match is.
@@ -100,11 +104,14 @@ impl View {
         let index = step as usize - 1;
         if self.maker.session.steps() != step - 1 {
             let nearest = (index / self.stride).min(self.kept.len() - 1);
-            if !self.maker.session.go_to(&self.kept[nearest]) {
+            if !self.scout.go_to(&self.kept[nearest]) {
                 return None;
             }
             for before in nearest * self.stride..index {
-                self.maker.session.play(&self.replay.steps[before].answers).ok()?;
+                self.scout.play(&self.replay.steps[before].answers).ok()?;
+            }
+            if !self.maker.session.go_to(&self.scout.position()) {
+                return None;
             }
         }
         let (replay, notes) = (&self.replay, &self.notes);
@@ -126,16 +133,16 @@ impl View {
     }
 }
 
-fn ending(maker: &mut Maker, replay: &Replay) -> Ending {
+fn ending(session: &mut dyn Session, replay: &Replay) -> Ending {
     let Some(end) = &replay.end else {
-        let moment = maker.session.moment();
+        let moment = session.moment();
         return Ending::Cut(format!("the file breaks off at {moment}, after {} steps", replay.steps.len()));
     };
     if let Some(why) = end.facts["void"].as_str() {
         return Ending::Void(why.to_owned());
     }
-    let state = maker.session.hash();
-    match replay.wrong_end(state, maker.session.outcome()) {
+    let state = session.hash();
+    match replay.wrong_end(state, session.outcome()) {
         None => Ending::Whole,
         Some(wrong) => Ending::Altered(wrong.to_owned()),
     }

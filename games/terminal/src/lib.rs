@@ -299,6 +299,10 @@ impl Game for Terminal {
         }
     }
 
+    fn frame_count(&self, state: &State) -> u32 {
+        state.last_frames.into()
+    }
+
     fn frame_change<'a>(
         &'a self,
         event: &'a Event,
