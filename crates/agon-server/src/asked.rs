@@ -246,7 +246,25 @@ impl Server {
         over: &[(Try, Over<'_>)],
         now: Time,
     ) -> Result<Vec<agon_worker::Posted>, ServerError> {
-        try_join_all(over.iter().map(|(attempt, over)| self.post(worker, *attempt, *over, now))).await
+        // Of two that are of one try, and differ, the first counts: they go one after the other.
+        let mut lines: Vec<Vec<usize>> = Vec::new();
+        for (place, (attempt, _)) in over.iter().enumerate() {
+            match lines.iter_mut().find(|line| over[line[0]].0 == *attempt) {
+                Some(line) => line.push(place),
+                None => lines.push(vec![place]),
+            }
+        }
+        let posted = try_join_all(lines.iter().map(|line| async move {
+            let mut posted = Vec::new();
+            for &place in line {
+                let (attempt, over) = over[place];
+                posted.push((place, self.post(worker, attempt, over, now).await?));
+            }
+            Ok::<_, ServerError>(posted)
+        }));
+        let mut posted: Vec<_> = posted.await?.into_iter().flatten().collect();
+        posted.sort_unstable_by_key(|(place, _)| *place);
+        Ok(posted.into_iter().map(|(_, posted)| posted).collect())
     }
 
     /// A match came to nothing.

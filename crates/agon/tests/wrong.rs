@@ -17,7 +17,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("list", &["'list'", "did you mean `agon games`?"]),
     ("help", &["'help'", "did you mean `agon --help`?"]),
     ("version", &["'version'", "did you mean `agon --version`?"]),
-    ("test cultist-wars bot.py", &["'test'", "did you mean `agon check`?"]),
+    ("test cultist-wars bot.py", &["./tests: there are no tests", "agon replay keep"]),
     ("compile bot.c", &["'compile'", "did you mean `agon build`?"]),
     ("verify x.replay", &["x.replay", "agon replay verify"]),
     ("elo", &["'elo'", "did you mean `agon rate`?"]),
