@@ -111,7 +111,7 @@ pub fn begin(site: &Arc<Site>, reveal: bool, actor: String, now: Time) -> bool {
         *site.exports.state() = State { making: None, failed: made.err() };
         let tell = Tell { contest: site.contest(), actor, verb, object, detail, now: site.now() };
         if let Err(error) = runtime.block_on(site.store().act(tell)) {
-            eprintln!("note: an export was made, and that could not be written down: {error}");
+            tracing::warn!("an export was made, and that could not be written down: {error}");
         }
     });
     true
