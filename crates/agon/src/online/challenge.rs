@@ -1,17 +1,16 @@
 //! `agon challenge`: one match of a version that was handed in. `agon back`: an earlier version stands for the team again.
 
 use std::io::{self, Write as _};
-use std::time::Duration;
 
 use agon_api::version::{State, Version};
-use agon_api::{Asked, Challenge, Contest, Me, Own};
+use agon_api::{Asked, Challenge, Contest, Me};
 use clap::Args;
 
 use crate::common::conditions::ground;
 use crate::common::online::OnlineOptions;
 use crate::common::screen;
-use crate::common::{self, Done, Failure, time};
-use crate::online::tryout::{Against, against, conclude, finish};
+use crate::common::{self, Done, Failure};
+use crate::online::tryout::{Against, MatchOptions, against, follow_to_the_end};
 use crate::online::{number, shown, version};
 
 /// Examples for the help of `agon challenge`.
@@ -33,53 +32,31 @@ pub struct ChallengeOptions {
     /// The version that plays, as v3 [default: the live one]
     #[arg(value_name = "VERSION")]
     pub own: Option<String>,
-    /// A team on the ladder, or a version of one's own as v3 [default: the one next above]
-    #[arg(long, value_name = "NAME|vN")]
-    pub against: Option<String>,
-    /// One of the contest's maps, by its name or its number from 1 [default: the first]
-    #[arg(long, value_name = "MAP")]
-    pub map: Option<String>,
-    /// The seed [default: a fresh one, which is printed]
-    #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true)]
-    pub seed: Option<i64>,
-    /// The seat that it takes, from 1
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
-    pub seat: u32,
-    /// Waits no longer than this; the match goes on
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "900s")]
-    pub patience: Duration,
     #[command(flatten)]
-    pub online: OnlineOptions,
-    /// Prints match and notes as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Says nothing while it goes on
-    #[arg(long, short)]
-    pub quiet: bool,
+    pub wanted: MatchOptions,
 }
 
 /// Runs `agon challenge`.
 pub fn run(options: &ChallengeOptions) -> Done {
-    let online = options.online.connect()?;
+    let wanted = &options.wanted;
+    let online = wanted.online.connect()?;
     let contest: Contest = online.get("/contest", &[])?;
     let me: Me = online.get("/me", &[])?;
-    let (name, number) = match against(&online, &me, options.against.as_deref())? {
+    let (name, number) = match against(&online, &me, wanted.against.as_deref())? {
         None => (None, None),
         Some(Against::Team(name)) => (Some(name), None),
         Some(Against::Version(id)) => (None, Some(id)),
     };
-    let wanted = Challenge {
+    let challenge = Challenge {
         version: options.own.as_deref().map(|own| version(&online, Some(own))).transpose()?.map(|own| own.id),
         against: name,
         against_version: number,
-        map: options.map.as_deref().map(|map| ground(&contest, map)).transpose()?.map(|map| map.number),
-        seed: options.seed.map(|seed| seed.to_string()),
-        seat: Some(options.seat),
+        map: wanted.map.as_deref().map(|map| ground(&contest, map)).transpose()?.map(|map| map.number),
+        seed: wanted.seed.map(|seed| seed.to_string()),
+        seat: Some(wanted.seat),
     };
-    let asked: Asked = online.tell("/challenge", &[], &wanted)?;
-    let asked = finish(&online, asked, options.patience, options.quiet)?;
-    let own: Own = online.patiently(&format!("/matches/{}/own", asked.game.id))?;
-    conclude(&online, &contest, &asked, &own, options.seat, options.json)
+    let asked: Asked = online.tell("/challenge", &[], &challenge)?;
+    follow_to_the_end(&online, &contest, asked, wanted)
 }
 
 /// Examples for the help of `agon back`.

@@ -32,12 +32,9 @@ Examples:
 /// So many of the last lines that it wrote are shown.
 const SHOWN: usize = 20;
 
-/// Options of `agon try`.
+/// One match that is asked for: whom it is against, where it is played, and how it is followed.
 #[derive(Args, Debug)]
-pub struct TryOptions {
-    /// The bot: a folder, a file, an archive, or `git:REV[:PATH]`
-    #[arg(value_name = "PATH", default_value = ".")]
-    pub bot: String,
+pub struct MatchOptions {
     /// A team on the ladder, or a version of one's own as v3 [default: the one next above]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,
@@ -63,61 +60,58 @@ pub struct TryOptions {
     pub quiet: bool,
 }
 
+/// Options of `agon try`.
+#[derive(Args, Debug)]
+pub struct TryOptions {
+    /// The bot: a folder, a file, an archive, or `git:REV[:PATH]`
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub bot: String,
+    #[command(flatten)]
+    pub wanted: MatchOptions,
+}
+
 /// Runs `agon try`.
 pub fn run(options: &TryOptions) -> Done {
-    let online = options.online.connect()?;
+    let wanted = &options.wanted;
+    let online = wanted.online.connect()?;
     let contest: Contest = online.get("/contest", &[])?;
     let me: Me = online.get("/me", &[])?;
     let mut query = Vec::new();
-    query.extend(against(&online, &me, options.against.as_deref())?.map(|against| match against {
+    query.extend(against(&online, &me, wanted.against.as_deref())?.map(|against| match against {
         Against::Team(name) => ("against", name),
         Against::Version(id) => ("against_version", id.to_string()),
     }));
-    if let Some(named) = &options.map {
+    if let Some(named) = &wanted.map {
         query.push(("map", ground(&contest, named)?.number.to_string()));
     }
-    query.extend(options.seed.map(|seed| ("seed", seed.to_string())));
-    query.push(("seat", options.seat.to_string()));
+    query.extend(wanted.seed.map(|seed| ("seed", seed.to_string())));
+    query.push(("seat", wanted.seat.to_string()));
     let bundle = Bundle::of(&options.bot, &contest.game)?;
-    if !options.quiet {
+    if !wanted.quiet {
         bundle.tell();
     }
     query.push(("name", bundle.name.clone()));
     let asked: Asked = online.send("/draft", &query, &bundle.bytes)?;
-    let asked = finish(&online, asked, options.patience, options.quiet)?;
-    let own: Own = online.patiently(&format!("/matches/{}/own", asked.game.id))?;
-    conclude(&online, &contest, &asked, &own, options.seat, options.json)
+    follow_to_the_end(&online, &contest, asked, wanted)
 }
 
-/// Waits until a match that was asked for is over.
+/// Waits until a match that was asked for is over, and shows how it ended, with what belongs to the seat of one's own.
 ///
 /// # Errors
-/// When that is not known in time.
-pub fn finish(online: &Online, asked: Asked, patience: Duration, quiet: bool) -> Result<Asked, Failure> {
-    let id = asked.game.id;
-    follow::asked(online, asked, patience, quiet)?.ok_or_else(|| {
+/// When that is not known in time, the bot did not play without a fault, or the match came to nothing.
+pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wanted: &MatchOptions) -> Done {
+    let (id, seat) = (asked.game.id, wanted.seat);
+    let asked = follow::asked(online, asked, wanted.patience, wanted.quiet)?.ok_or_else(|| {
         Failure::own(format!(
-            "the match is not over after {patience:?}; it goes on without us: `agon logs --match {id}`"
+            "the match is not over after {:?}; it goes on without us: `agon logs --match {id}`",
+            wanted.patience
         ))
-    })
-}
-
-/// Shows how a match ended that was asked for, with what belongs to the seat of one's own, from 1.
-///
-/// # Errors
-/// When the bot did not play without a fault, or the match came to nothing.
-pub fn conclude(
-    online: &Online,
-    contest: &Contest,
-    asked: &Asked,
-    own: &Own,
-    seat: u32,
-    as_json: bool,
-) -> Done {
-    if as_json {
-        common::print_json(&mut io::stdout(), &json::Tried { asked, own })?;
+    })?;
+    let own: Own = online.patiently(&format!("/matches/{id}/own"))?;
+    if wanted.json {
+        common::print_json(&mut io::stdout(), &json::Tried { asked: &asked, own: &own })?;
     } else {
-        report(online, contest, asked, own.seats.iter().find(|own| own.seat == seat), seat)?;
+        report(online, contest, &asked, own.seats.iter().find(|own| own.seat == seat), seat)?;
     }
     let broke = asked.game.seats.get(seat as usize - 1).is_some_and(|seat| seat.fault.is_some());
     match (&asked.cause, asked.game.state) {
