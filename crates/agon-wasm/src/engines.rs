@@ -216,7 +216,8 @@ impl Engines {
     /// When nothing is analysed, or it is no order there.
     pub fn wish(&mut self, step: u32, seat: u32, text: &str) -> Result<(), Refusal> {
         let analysis = self.analysis.as_mut().ok_or_else(gone)?;
-        analysis.wish(step, seat_of(seat)?, text).map_err(Refusal::new)
+        let seat = seat_of(seat).map_err(Refusal::new)?;
+        analysis.wish(step, seat, text).map_err(Refusal::new)
     }
 
     /// The recorded order of `seat`, from 1, at `step`, from 1, as a bot writes it there ([`Analysis::written`]).
@@ -225,7 +226,8 @@ impl Engines {
     /// When nothing is analysed, or the match has no such step.
     pub fn written(&mut self, step: u32, seat: u32) -> Result<Vec<u8>, Refusal> {
         let analysis = self.analysis.as_mut().ok_or_else(gone)?;
-        analysis.written(step, seat_of(seat)?).map(String::into_bytes).map_err(Refusal::new)
+        let seat = seat_of(seat).map_err(Refusal::new)?;
+        analysis.written(step, seat).map(String::into_bytes).map_err(Refusal::new)
     }
 
     /// Puts a replay away.
@@ -253,10 +255,7 @@ impl Engines {
 }
 
 fn answer(play: &mut Play, ask: &PlayAsk) -> Result<Vec<u8>, String> {
-    let of = |number: u8| match number {
-        1..=Seat::MAX => Ok(Seat::new(number - 1)),
-        _ => Err(format!("no match has a seat {number}")),
-    };
+    let of = |number: u8| seat_of(number.into());
     match ask {
         PlayAsk::Prospect { seat, chosen, .. } => json(&play.prospect(of(*seat)?, chosen)?),
         PlayAsk::Answer { seat, chosen, .. } => json(&play.answer(of(*seat)?, chosen)?),
@@ -271,9 +270,12 @@ fn answer(play: &mut Play, ask: &PlayAsk) -> Result<Vec<u8>, String> {
     }
 }
 
-fn seat_of(number: u32) -> Result<Seat, Refusal> {
-    let seat = u8::try_from(number).ok().filter(|seat| (1..=Seat::MAX).contains(seat));
-    seat.map(|seat| Seat::new(seat - 1)).ok_or_else(|| Refusal::new(format!("no match has a seat {number}")))
+/// The seat with this number, from 1.
+fn seat_of(number: u32) -> Result<Seat, String> {
+    match u8::try_from(number) {
+        Ok(seat @ 1..=Seat::MAX) => Ok(Seat::new(seat - 1)),
+        _ => Err(format!("no match has a seat {number}")),
+    }
 }
 
 fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {
