@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
@@ -181,6 +181,24 @@ const MOST_THREADS: usize = 256;
 /// More processes of a bot than this are not looked at.
 const MOST_PROCESSES: usize = 2_000;
 
+/// What a file of `/proc` says; nothing when what it speaks of is gone.
+///
+/// Such files have no size, for which [`std::fs::read`] begins with 32 bytes and asks again and again.
+fn proc_file(path: &str) -> Vec<u8> {
+    let mut text = Vec::with_capacity(4096);
+    let Ok(mut file) = File::open(path) else { return text };
+    let mut piece = [0; 4096];
+    while let Ok(length @ 1..) = file.read(&mut piece) {
+        text.extend_from_slice(&piece[..length]);
+    }
+    text
+}
+
+/// The words of a file of `/proc`.
+fn words(text: &[u8]) -> std::str::SplitAsciiWhitespace<'_> {
+    std::str::from_utf8(text).unwrap_or_default().split_ascii_whitespace()
+}
+
 /// The threads of a process.
 pub fn threads(pid: Pid) -> Vec<Pid> {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())) else {
@@ -196,13 +214,8 @@ fn number(name: &OsStr) -> Option<Pid> {
 /// The children of one thread of a process.
 fn children_of(process: Pid, thread: Pid) -> Vec<Pid> {
     let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
-    let list = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/children")).unwrap_or_default();
-    list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
-}
-
-/// The children of a process.
-pub fn children(pid: Pid) -> Vec<Pid> {
-    threads(pid).into_iter().flat_map(|thread| children_of(pid, thread)).collect()
+    let list = proc_file(&format!("/proc/{process}/task/{thread}/children"));
+    words(&list).filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
 /// Orphans that were given to this process (they go to its main thread), and what that thread
@@ -214,16 +227,20 @@ pub fn own_children() -> Vec<Pid> {
 
 /// All processes below `pid`, itself first.
 pub fn tree(pid: Pid) -> Vec<Pid> {
-    tree_without(pid, |_| false)
+    tree_without(pid, |_| false).into_iter().map(|(process, _)| process).collect()
 }
 
-/// The same without looking below those that are known to be `barren`.
-pub fn tree_without(pid: Pid, barren: impl Fn(Pid) -> bool) -> Vec<Pid> {
-    let mut found = vec![pid];
+/// The same with their threads, without looking into those that are known to be `barren`.
+pub fn tree_without(pid: Pid, barren: impl Fn(Pid) -> bool) -> Vec<(Pid, Vec<Pid>)> {
+    let mut found = vec![(pid, Vec::new())];
     let (mut next, mut looked_at) = (0, 0);
     while next < found.len() && looked_at < MOST_PROCESSES {
-        if !barren(found[next]) {
-            found.extend(children(found[next]));
+        let process = found[next].0;
+        if !barren(process) {
+            let threads = threads(process);
+            let children = threads.iter().flat_map(|thread| children_of(process, *thread));
+            found.extend(children.map(|child| (child, Vec::new())));
+            found[next].1 = threads;
             looked_at += 1;
         }
         next += 1;
@@ -245,7 +262,7 @@ pub struct Stat {
 /// Whether a thread runs, or waits for a CPU to run on.
 pub fn is_runnable(process: Pid, thread: Pid) -> bool {
     let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
-    let text = std::fs::read(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
+    let text = proc_file(&format!("/proc/{process}/task/{thread}/stat"));
     behind_name(&text).is_some_and(|mut words| words.next() == Some("R"))
 }
 
@@ -284,7 +301,7 @@ fn behind_name(text: &[u8]) -> Option<std::str::SplitAsciiWhitespace<'_>> {
 
 /// The state of a process; none when it is gone.
 pub fn stat(pid: Pid) -> Option<Stat> {
-    let text = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let text = proc_file(&format!("/proc/{}/stat", pid.as_raw_nonzero()));
     let mut words = behind_name(&text)?;
     let state = *words.next()?.as_bytes().first()?;
     let session = words.nth(2)?.parse().ok()?;
@@ -298,8 +315,8 @@ pub fn stat(pid: Pid) -> Option<Stat> {
 
 /// The memory a process occupies and shares with no file, in bytes; 0 when it is gone.
 pub fn memory(pid: Pid) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_nonzero())).unwrap_or_default();
-    let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<u64>().unwrap_or(0)).skip(1);
+    let text = proc_file(&format!("/proc/{}/statm", pid.as_raw_nonzero()));
+    let mut numbers = words(&text).map(|word| word.parse::<u64>().unwrap_or(0)).skip(1);
     let (resident, shared) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     resident.saturating_sub(shared) * rustix::param::page_size() as u64
 }
@@ -336,9 +353,9 @@ pub fn wait(pid: Pid, patience: Duration) -> bool {
 /// The most memory a process has occupied so far, in bytes; none when it is gone.
 pub fn peak_memory(pid: Pid) -> Option<u64> {
     // Not `ru_maxrss`, which begins with what we occupied when we started it.
-    let text = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
+    let text = proc_file(&format!("/proc/{}/status", pid.as_raw_nonzero()));
+    let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"VmHWM:"))?;
+    words(line).next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 /// Forgets a child that has ended, and gives the CPU time of it and all it waited for; none while it lives.

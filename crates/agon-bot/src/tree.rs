@@ -7,7 +7,7 @@
 //! and is known by the mark in its environment or by its session. What bears neither is nobody's, and is ended
 //! when it is seen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, RwLock};
@@ -231,32 +231,26 @@ impl ProcessTree {
         if self.ended.is_some() {
             return;
         }
-        if self.cage.is_none() {
-            end_hidden();
-        }
+        let left = if self.cage.is_some() { Vec::new() } else { orphans_of_bots() };
         let zombies = std::mem::take(&mut self.zombies);
         // They have no children, and one look at each is enough.
         let tree = |root| sys::tree_without(root, |pid| zombies.contains(&pid));
         let mut found = match self.cage.as_ref().and_then(|cage| cage.init()) {
             // All that is below the trusted process is the bot's.
-            Some(init) => {
-                let mut found = tree(init).split_off(1);
-                let before = found.len();
-                found.retain(|pid| *pid != self.root);
-                self.root_gone |= found.len() == before;
-                found
-            }
-            None => tree(self.root).split_off(1),
+            Some(init) => tree(init).split_off(1),
+            None => tree(self.root),
         };
-        let left = if self.cage.is_some() { Vec::new() } else { orphans() };
+        self.root_gone |= !found.iter().any(|(pid, _)| *pid == self.root);
         for (orphan, stat) in left {
             if self.has(orphan, &stat) {
                 found.extend(tree(orphan));
             }
         }
+        let threads: HashMap<Pid, Vec<Pid>> = found.into_iter().collect();
         let is_zombie =
             |pid: &Pid| zombies.contains(pid) || sys::stat(*pid).is_some_and(|stat| stat.state == b'Z');
-        let (ended, mut live): (HashSet<Pid>, HashSet<Pid>) = found.into_iter().partition(is_zombie);
+        let others = threads.keys().copied().filter(|pid| *pid != self.root);
+        let (ended, mut live): (HashSet<Pid>, HashSet<Pid>) = others.partition(is_zombie);
         self.zombies = ended;
         self.others.retain_mut(|other| {
             let stays = live.remove(&other.pid);
@@ -271,10 +265,12 @@ impl ProcessTree {
             let cpu = sys::cpu_time(pid).unwrap_or_default();
             self.others.push(Other { pid, before: cpu, cpu });
         }
-        self.threads = self
-            .all()
-            .flat_map(|process| sys::threads(process).into_iter().map(move |thread| (process, thread)))
-            .collect();
+        let of = |process| threads.get(&process).into_iter().flatten().map(move |thread| (process, *thread));
+        let now: Vec<(Pid, Pid)> = self.all().flat_map(of).collect();
+        let before = std::mem::replace(&mut self.threads, now);
+        if self.threads.len() == 1 && self.threads == before && self.busiest.is_some() {
+            return;
+        }
         let busiest = self
             .threads
             .iter()
@@ -485,11 +481,11 @@ impl ProcessTree {
             for process in &below {
                 let _ = rustix::process::kill_process(*process, Signal::KILL);
             }
+            sys::wait(self.root, Duration::from_millis(20));
             if let Some(cpu) = sys::reap(self.root) {
                 used.cpu = cpu;
                 break;
             }
-            sys::wait(self.root, Duration::from_millis(20));
             if Instant::now() > until {
                 // Stuck in the kernel; whoever ends a bot after this reaps it.
                 break;
@@ -552,17 +548,19 @@ fn orphans() -> Vec<(Pid, sys::Stat)> {
     stats.filter(|(_, stat)| stat.session != own).collect()
 }
 
-/// Ends orphans that hide from the bot they belong to, since nobody can be charged for what they use.
-fn end_hidden() {
-    let hidden = || {
-        let orphans = orphans().into_iter().filter(|(_, stat)| stat.state != b'Z');
-        orphans.filter(|(orphan, stat)| is_nobodys(*orphan, stat)).map(|(orphan, _)| orphan)
-    };
-    if hidden().next().is_some() {
+/// Orphans that a bot which still plays has left behind. Those that hide from the bot they belong to are ended, since
+/// nobody can be charged for what they use.
+fn orphans_of_bots() -> Vec<(Pid, sys::Stat)> {
+    let is_hidden = |(orphan, stat): &(Pid, sys::Stat)| stat.state != b'Z' && is_nobodys(*orphan, stat);
+    let mut found = orphans();
+    if found.iter().any(is_hidden) {
         // Nothing is just being started, which would look the same.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
-        hidden().for_each(sys::kill_group);
+        let (hidden, others) = orphans().into_iter().partition(is_hidden);
+        found = others;
+        hidden.into_iter().for_each(|(orphan, _)| sys::kill_group(orphan));
     }
+    found
 }
 
 /// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
