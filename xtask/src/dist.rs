@@ -40,7 +40,7 @@ pub fn run(root: &Path) -> Result<bool> {
         );
     }
     // With the C library inside it runs on every Linux, and it starts in two thirds of the time.
-    let built = Command::new("cargo")
+    let built = crate::cargo()
         .args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"])
         .args(["--", "-C", "target-feature=+crt-static"])
         .env("AGON_WASM", "require")

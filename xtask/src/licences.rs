@@ -155,7 +155,7 @@ struct Kind {
 
 /// The crates that `agon` is made of; what only builds or tests it is not in it.
 fn crates(root: &Path) -> Result<Vec<Package>> {
-    let mut command = Command::new("cargo");
+    let mut command = crate::cargo();
     command.args([
         "metadata",
         "--format-version",

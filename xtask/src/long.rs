@@ -261,7 +261,7 @@ pub fn run(root: &Path, name: Option<&str>, rest: &[String]) -> Result<bool> {
         return Ok(true);
     }
     let began = Instant::now();
-    let good = Command::new("cargo")
+    let good = crate::cargo()
         .args(proof.command)
         .args(rest)
         .current_dir(root)

@@ -150,10 +150,20 @@ fn test(arguments: &[String]) -> Result<bool> {
     Ok(counts.failed == 0)
 }
 
+/// Cargo as a person starts it. What `cargo run` tells this program of its own package is left out: build scripts look for
+/// such variables, and when they come and go, much is built again.
+fn cargo() -> Command {
+    let mut command = Command::new("cargo");
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let own = names.filter(|name| name.starts_with("CARGO_PKG") || name.starts_with("CARGO_MANIFEST"));
+    own.for_each(|name| drop(command.env_remove(name)));
+    command
+}
+
 /// A check that is one command of cargo.
 fn plain(counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
     let began = Instant::now();
-    let mut command = Command::new("cargo");
+    let mut command = cargo();
     command.args(arguments).env(
         "RUSTDOCFLAGS",
         "-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::redundant_explicit_links",
@@ -217,11 +227,11 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     };
     // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
     // after them nothing is built again.
-    let mut build = Command::new("cargo");
+    let mut build = cargo();
     build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "cli"]);
     count(counts, build.envs(engines.map(|value| ("AGON_WASM", value))))?;
     if let Some(engines) = engines {
-        let mut agree = Command::new("cargo");
+        let mut agree = cargo();
         agree.args(["test", "--quiet", "--workspace", "--test", "agree"]);
         count(counts, agree.env("AGON_WASM", engines))?;
     }

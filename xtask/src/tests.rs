@@ -126,7 +126,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
         }
     }
     if !options.quick {
-        let mut examples = Command::new("cargo");
+        let mut examples = crate::cargo();
         crate::count(
             counts,
             examples.args(["test", "--quiet", "--workspace", "--doc"]).stdout(Stdio::null()),
@@ -243,7 +243,7 @@ struct Profile {
 
 /// All test programs, in order; none when they cannot be built.
 fn build(options: &Options) -> Result<Option<Vec<Program>>> {
-    let mut command = Command::new("cargo");
+    let mut command = crate::cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     if options.quick {
         command.args(["--lib", "--bins"]);

@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -81,20 +82,24 @@ impl Drop for Ours {
 fn build(workspace: &Path) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of builds");
     let _ours = Ours::put_aside(workspace);
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "--profile", "test", "-p", "agon", "--bin", "agon"])
-        .args(["--config", "profile.test.opt-level=0", "--message-format", "json"])
-        .current_dir(workspace)
-        .env("CARGO_TARGET_DIR", target)
-        .env("AGON_WITHOUT_WEB", "1")
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo");
+    let mut command = Command::new(env!("CARGO"));
+    // With the features that everything together has, or half of it would be built again. The test is not run.
+    command.args(["test", "--quiet", "--offline", "--workspace", "--no-run", "--test", "cli"]);
+    command.args(["--config", "profile.test.opt-level=0", "--message-format", "json"]);
+    command.env("CARGO_TARGET_DIR", target).env("AGON_WITHOUT_WEB", "1").current_dir(workspace);
+    // What cargo tells a test of its package: build scripts look for it, and would run again.
+    let own = std::env::vars_os().map(|(name, _)| name);
+    let own = own.filter(|name| {
+        name.as_bytes().starts_with(b"CARGO_PKG") || name.as_bytes().starts_with(b"CARGO_MANIFEST")
+    });
+    own.for_each(|name| drop(command.env_remove(name)));
+    let built = command.stderr(Stdio::inherit()).output().expect("cargo");
     assert!(built.status.success());
     let messages = String::from_utf8_lossy(&built.stdout).into_owned();
-    let program = messages.lines().rev().find_map(|line| {
+    let program = messages.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some(PathBuf::from(message["executable"].as_str()?))
+        let is_it = message["target"]["name"] == "agon" && message["target"]["kind"][0] == "bin";
+        Some(PathBuf::from(message["executable"].as_str().filter(|_| is_it)?))
     });
     let kept = workspace.join("agon");
     fs::copy(program.expect("a program"), &kept).expect("a copy");
