@@ -301,6 +301,22 @@ test('the presenter: a splash before and after, a scoreboard and a line of news,
     return { all: frames.reduce((sum, { step }) => sum + weigh(step), 0), now: weigh(player.stepNumber), delay: player.delay }
   })
   assert.ok(Math.abs(sum.delay - (30_000 * sum.now) / sum.all) < 1e-6)
+  // The timeline tells who was ahead up to now, and nothing of what is to come: no chances, no marks.
+  await page.evaluate(() => window.agon.players[0].goToStep(75))
+  const drawn = await page.waitForFunction(() => {
+    const canvas = document.querySelector('.timeline canvas')
+    const { at, count } = window.agon.players[0]
+    const scale = canvas.width / canvas.clientWidth
+    const now = 8 + ((canvas.clientWidth - 16) * at) / (count - 1)
+    const inked = (from, to, top, bottom) => {
+      const { data } = canvas.getContext('2d').getImageData(from * scale, top * scale, (to - from) * scale, (bottom - top) * scale)
+      return data.some((value, at) => at % 4 === 3 && value > 0)
+    }
+    const right = canvas.clientWidth
+    // The line at its foot goes all the way.
+    return canvas.clientHeight > 60 && { past: inked(8, now - 4, 0, 56), coming: inked(now + 4, right, 0, canvas.clientHeight - 4) }
+  })
+  assert.deepEqual(await drawn.jsonValue(), { past: true, coming: false })
   await page.evaluate(() => window.agon.players[0].seek(window.agon.players[0].count - 1))
   await page.locator('.splash').getByRole('heading', { name: 'hunter?nodes=300 wins' }).waitFor()
   assert.notEqual(await page.locator('.ticker').textContent(), '')

@@ -6,7 +6,7 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { close, engines as withEngines, GAMES, KEY, Stage, whole } from './stage.mjs'
+import { close, engines as withEngines, GAMES, KEY, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 /** So many matches of each game are compared. */
@@ -192,9 +192,28 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   assert.ok((await outlook(page)).marks.some((mark) => mark.step === step))
   await page.locator('.turn .verdict').waitFor()
 
-  // Who leaves it leaves no work behind.
+  // Who leaves it leaves no work behind, and what was marked stays on the timeline: it says there what it is, and leads there.
   await page.getByRole('tab', { name: 'why' }).click()
   await page.waitForFunction(() => !window.agon.players[0].analyst.running)
+  const strip = page.locator('.timeline canvas')
+  const place = (width) =>
+    page.evaluate((width) => {
+      const { analyst, stream, count } = window.agon.players[0]
+      const { step } = analyst.marks[0]
+      return { step, x: 8 + ((width - 16) * stream.lastOf(step)) / (count - 1) }
+    }, width)
+  const marked = await place((await strip.boundingBox()).width)
+  // The row of diamonds lies below the picture of the chances.
+  await strip.hover({ position: { x: marked.x, y: 63 } })
+  await page.locator('.timeline .say').getByText(/greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/).waitFor()
+  const colours = await strip.evaluate((canvas, x) => {
+    const scale = window.devicePixelRatio
+    const [red, green, blue, alpha] = canvas.getContext('2d').getImageData(Math.round(x * scale), Math.round(63 * scale), 1, 1).data
+    return { red, green, blue, alpha }
+  }, marked.x)
+  assert.ok(colours.alpha > 200, JSON.stringify(colours))
+  await strip.click({ position: { x: marked.x, y: 63 } })
+  assert.equal((await standing(page)).step, marked.step)
   await close(page)
 })
 

@@ -153,6 +153,16 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
   const page = await begin('terminal', '&seats=human,builtin:rush')
   const tool = (name) => page.locator('.tool', { hasText: name })
   const row = (y) => 27 - y
+  // Each tool has its picture, and they stand in the corner of the diamond that is free: on no tile, and within the stage.
+  assert.equal(await page.locator('.palette .tool svg').count(), 8)
+  const corner = await page.locator('.palette').boundingBox()
+  const board = await page.locator('.board canvas').boundingBox()
+  assert.ok(corner.y + corner.height <= board.y + board.height && corner.x + corner.width <= board.x + board.width)
+  for (const y of [0, 4, 8, 12]) {
+    // The last tile of a row of the lower half, counted from below.
+    const edge = await page.evaluate(([x, y]) => window.agon.placeOf(x, y), [15 + y, row(y)])
+    assert.ok(board.y + edge.y < corner.y || board.x + edge.x <= corner.x, `row ${y}`)
+  }
   let turns = 0
   for (; await ready(page); turns++) {
     if (turns < 6) {

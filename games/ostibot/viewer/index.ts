@@ -70,6 +70,9 @@ export const drawing: Drawing<Scene> = {
     for (const who of shot.scene.adventurers) figure(pen, shot, who)
     effects(pen, shot)
     if (shot.layers.has('said')) sayings(pen, shot)
+  },
+
+  over(pen, shot) {
     if (shot.scene.phase === 'shop') banner(pen, shot.scene, `Shop before round ${shot.scene.round}`)
     else if (shot.step?.events.some(({ event }) => event === 'roundEnded')) banner(pen, shot.scene, `Round ${shot.scene.round} is over`)
   },

@@ -46,9 +46,9 @@ function coveredBy(scene: Scene | Frame, head: Head): Set<string>[] {
   return known
 }
 
-/** What turrets reach, faintly. */
-export function covered(pen: Pen, { scene, head }: Shot<Scene | Frame, Frame>): void {
-  const sides = coveredBy(scene, head)
+/** What turrets reach, faintly; to who plays, those of the enemy. */
+export function covered(pen: Pen, { scene, head, hand }: Shot<Scene | Frame, Frame>): void {
+  const sides = coveredBy(scene, head).filter((_, at) => at + 1 !== hand?.seat)
   const shade = pen.ink.bad + (pen.ink.dark ? '2a' : '1c')
   for (const key of new Set(sides.flatMap((side) => [...side]))) {
     const [x, y] = key.split(',').map(Number) as Tile
@@ -105,7 +105,8 @@ export function ranges(pen: Pen, { scene, selected, head }: Shot<Scene | Frame, 
   }
 }
 
-const FIGURES = [
+/** The picture of each kind, on a grid of 24. */
+export const FIGURES = [
   'M2 3.500h9.300v5H2zM12.700 3.500H22v5h-9.300zM2 9.800h4.500v4.600H2zM7.900 9.800h8.200v4.600H7.900zM17.500 9.800H22v4.600h-4.500zM2 15.700h9.300v5H2zM12.700 15.700H22v5h-9.300z',
   'M12 1a5.500 5.500 0 0 1 3.300 9.900L20.500 23h-17L8.700 10.900A5.500 5.500 0 0 1 12 1zM12 4.200a2.300 2.300 0 1 0 0 4.600 2.300 2.300 0 0 0 0-4.600z',
   'M3 2h4.500v3h2.600V2h3.800v3h2.600V2H21v7.500l-3 2.300v6.400l3 2V23H3v-2.800l3-2v-6.400L3 9.500z',
@@ -141,7 +142,7 @@ export function structures(pen: Pen, shot: Shot<Scene | Frame, Frame>, lists: Li
 }
 
 /** The sign of what is upgraded. */
-function chevron(pen: Pen, x: number, y: number): void {
+export function chevron(pen: Pen, x: number, y: number): void {
   const points: Tile[] = [[x - 0.3, y + 0.1], [x, y - 0.1], [x + 0.3, y + 0.1]]
   pen.line(points, pen.ink.ground, 0.22)
   pen.line(points, pen.ink.text, 0.11)
@@ -174,12 +175,15 @@ export function mobiles(pen: Pen, shot: Shot<Scene | Frame, Frame>): void {
     pen.plate(player, x, y, player === 2 ? 0.9 : 0.98, FIGURES[kind])
     if (health > full + 0.01) pen.disc(x, y, 0.6, undefined, pen.ink.gold, 0.08)
     if (health < full - 0.01) pen.health(x, y + 0.46, 0.8, 0.12, health / full)
-    if (units.length > 1) {
-      pen.disc(x + 0.46, y - 0.44, 0.36, pen.ink.text, pen.ink.ground, pen.px(1.5))
-      pen.text(`${units.length}`, x + 0.46, y - 0.42, { size: 0.46, weight: 700, colour: pen.ink.ground })
-    }
+    if (units.length > 1) number(pen, x, y, units.length)
     if (units.some(({ id }) => shot.selected === `unit ${id}`)) pen.corners(x, y, 1.3)
   }
+}
+
+/** How many of a kind stand on a tile. */
+export function number(pen: Pen, x: number, y: number, count: number): void {
+  pen.disc(x + 0.46, y - 0.44, 0.36, pen.ink.text, pen.ink.ground, pen.px(1.5))
+  pen.text(`${count}`, x + 0.46, y - 0.42, { size: 0.46, weight: 700, colour: pen.ink.ground })
 }
 
 export function shield(pen: Pen, from: Tile, to: Tile, amount: number, t: number): void {
@@ -210,20 +214,20 @@ export function breach(pen: Pen, at: Tile, damage: number, player: number, t: nu
   pen.text(`−${+damage.toFixed(1)}`, x, y - 0.9 * t, { size: 0.9, weight: 700, colour: pen.ink.bad, halo: pen.ink.ground })
 }
 
-/** Where units got through and where they fell, in words, on the board at the end of a turn. */
-export function captions(pen: Pen, { step, scene }: Shot<Scene | Frame, Frame>): void {
-  if (!step || isFrame(scene)) return
+/** Where units got through and where they fell, in words, on the board at the end of a turn; those of one side, or of both. */
+export function captions(pen: Pen, frames: readonly Frame[], side?: number): void {
   const { ink } = pen
   const size = Math.max(0.5, pen.px(12))
   const through = new Map<string, { at: Tile; count: number; damage: number; player: number }>()
   const fallen = new Map<string, { at: Tile; count: number; kind: string; player: number }>()
-  for (const { events } of step.parts) {
+  for (const { events } of frames) {
     for (const { at, damage, unit } of events.breach) {
+      if (side !== undefined && unit.player !== side) continue
       const one = through.get(`${at}`) ?? { at, count: 0, damage: 0, player: unit.player }
       through.set(`${at}`, { ...one, count: one.count + 1, damage: one.damage + damage })
     }
     for (const { at, unit, removed } of events.death) {
-      if (removed || KINDS.indexOf(unit.kind) < 3) continue
+      if (removed || KINDS.indexOf(unit.kind) < 3 || (side !== undefined && unit.player !== side)) continue
       const one = fallen.get(`${at}`) ?? { at, count: 0, kind: unit.kind.toLowerCase(), player: unit.player }
       fallen.set(`${at}`, { ...one, count: one.count + 1 })
     }

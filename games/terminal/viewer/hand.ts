@@ -1,9 +1,10 @@
 // Terminal by hand: take a tool, click tiles; what is planned is drawn, and the way its units will go.
 
 import type { Actor, Hand, Pen } from 'agon-viewer'
+import { FIGURES, captions, chevron, number } from './board'
 import { KINDS } from './frames'
 import type { Scene, Tile } from './generated'
-import type { Frame } from './scenes'
+import { type Frame, formOf } from './scenes'
 
 type Kind = 'wall' | 'support' | 'turret' | 'scout' | 'demolisher' | 'interceptor'
 /** As `Choice` in `src/hand.rs`. */
@@ -19,6 +20,8 @@ const TOOLS: [string, string, string][] = [
   ['upgrade', 'Upgrade', 'u'],
   ['remove', 'Remove', 'x'],
 ]
+/** The pictures of the tools: those of the units, an arrow that leads up, and a cross. */
+const ICONS = [...FIGURES, 'M12 3l8 9h-5v9H9v-9H4z', 'M5.500 3L12 9.500 18.500 3 21 5.500 14.500 12 21 18.500 18.500 21 12 14.500 5.500 21 3 18.500 9.500 12 3 5.500z']
 const ROWS = 28
 
 /** A tile on the screen, whose rows count from above. */
@@ -43,12 +46,13 @@ const toolOf = (choice: Choice) => (choice.do === 'place' ? choice.kind : choice
 export const hand: Hand<Scene, Choice, Frame> = {
   game: 'terminal',
   adviser: 'planner',
+  corner: true,
   opponent: 'fortress',
 
   actors: ({ head }) =>
     TOOLS.map(([id, name, key], kind): Actor => {
       const [cost, of] = price(head, kind)
-      return { id, name, key, note: kind < 6 ? `${points(cost)} ${of}` : '' }
+      return { id, name, key, icon: ICONS[kind]!, plate: kind >= 3 && kind < 6, note: kind < 6 ? `${points(cost)} ${of}` : '' }
     }),
 
   actor: toolOf,
@@ -80,7 +84,8 @@ export const hand: Hand<Scene, Choice, Frame> = {
     return `SP ${points(after.sp)} of ${points(before.sp)} left · MP ${points(after.mp)} of ${points(before.mp)} left${mobile > 0 ? ` · ${mobile} to deploy` : ''}`
   },
 
-  paint(pen, { chosen, step, seat }) {
+  paint(pen, { chosen, step, seat, head, selected, over }) {
+    const { ink } = pen
     const counts = new Map<string, { choice: Choice; count: number }>()
     for (const choice of chosen) {
       const key = `${toolOf(choice)} ${choice.x} ${choice.y}`
@@ -88,15 +93,32 @@ export const hand: Hand<Scene, Choice, Frame> = {
     }
     way(pen, step.parts, seat)
     for (const { choice, count } of counts.values()) {
-      const [x, y] = shown(choice)
-      const mark = { wall: 'W', support: 'S', turret: 'T', scout: '▲', demolisher: '◆', interceptor: '●', upgrade: '↑', remove: '×' }[toolOf(choice)]
-      pen.rect(x + 0.1, y + 0.1, 0.8, 0.8, pen.ink.ground, 0.15)
-      pen.text(mark, x + 0.5, y + 0.54, { size: 0.6, colour: pen.seat(seat), weight: 800 })
-      if (count > 1) {
-        pen.disc(x + 0.86, y + 0.14, 0.3, pen.ink.text)
-        pen.text(`${count}`, x + 0.86, y + 0.17, { size: 0.4, colour: pen.ink.ground, weight: 800 })
-      }
+      const [x, y] = middle([choice.x, choice.y])
+      const kind = TOOLS.findIndex(([id]) => id === toolOf(choice))
+      if (choice.do === 'upgrade') chevron(pen, x, y - 0.5)
+      else if (choice.do === 'remove') pen.line([[x - 0.38, y - 0.38], [x + 0.38, y + 0.38]], ink.bad, 0.1)
+      else if (kind >= 3) pen.plate(seat, x, y, 0.9, FIGURES[kind])
+      // What is to be built is paler than what stands.
+      else pen.faded(0.6, () => pen.figure(FIGURES[kind]!, x, y, 0.8, pen.seat(seat), ink.ground, pen.px(2)))
+      if (choice.do !== 'place' || kind < 3) pen.frame(x - 0.46, y - 0.46, 0.92, 0.92, ink.link, pen.px(1.5))
+      if (count > 1) number(pen, x, y, count)
     }
+    // How far that reaches which would be placed next, and that which was placed last.
+    const last = chosen.at(-1)
+    const tool = TOOLS.findIndex(([id]) => id === selected[0])
+    const near: [number, [number, number] | undefined][] = [
+      [last?.do === 'place' ? TOOLS.findIndex(([id]) => id === last.kind) : -1, last && middle([last.x, last.y])],
+      [tool, over ? [over[0] + 0.5, over[1] + 0.5] : undefined],
+    ]
+    for (const [kind, at] of near) {
+      const form = at && (kind === 1 || kind === 2) ? formOf(head, kind, false) : undefined
+      const reach = kind === 1 ? form?.shieldRange : form?.attackRange
+      if (!at || !reach) continue
+      pen.ctx.setLineDash([pen.px(5), pen.px(4)])
+      pen.disc(at[0], at[1], reach, undefined, ink.link, pen.px(1.5))
+      pen.ctx.setLineDash([])
+    }
+    captions(pen, step.parts, seat)
   },
 
   foresee({ step, seat, scene, prospect }) {
@@ -134,10 +156,9 @@ export const hand: Hand<Scene, Choice, Frame> = {
   },
 }
 
-/** The ways of one's own mobile units, where they fall and where they breach. */
+/** The ways of one's own mobile units. */
 function way(pen: Pen, frames: Frame[], seat: number): void {
   const steps = new Set<string>()
-  const through = new Set(frames.flatMap(({ events }) => events.breach.map(({ unit }) => unit.id)))
   for (const { events } of frames) {
     for (const { from, to, unit } of events.moves) {
       const key = `${from} ${to}`
@@ -145,15 +166,6 @@ function way(pen: Pen, frames: Frame[], seat: number): void {
       steps.add(key)
       pen.line([middle(from), middle(to)], pen.ink.ground, pen.px(6))
       pen.line([middle(from), middle(to)], pen.seat(seat), pen.px(3), [pen.px(1), pen.px(6)])
-    }
-  }
-  for (const { events } of frames) {
-    for (const { at, unit } of events.breach) if (unit.player === seat) pen.disc(...middle(at), 0.42, undefined, pen.seat(seat), pen.px(3))
-    for (const { at, unit, removed } of events.death) {
-      if (removed || unit.player !== seat || KINDS.indexOf(unit.kind) < 3) continue
-      const [x, y] = middle(at)
-      if (through.has(unit.id)) continue
-      for (const turn of [1, -1]) pen.line([[x - 0.25, y - 0.25 * turn], [x + 0.25, y + 0.25 * turn]], pen.ink.bad, pen.px(3))
     }
   }
 }

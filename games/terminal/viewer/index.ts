@@ -6,7 +6,7 @@ import type { Card, Drawing, Gauge, Head, Moment, Order, Told } from 'agon-viewe
 import { framesOf, KINDS } from './frames'
 import { arena, beam, blast, breach, captions, corners, covered, gone, heat, mobiles, ranges, shield, structures, ways } from './board'
 import type { Scene, Tile } from './generated'
-import { type Found, type Frame, SIZE, cell, everyone, eventsOf, formOf, listsOf, statsOf, upgradedIn, within, inArena } from './scenes'
+import { type Found, type Frame, SIZE, cell, everyone, eventsOf, formOf, listsOf, statsOf, upgradedIn, within, inArena, isFrame } from './scenes'
 import { original } from './original'
 
 export const drawing: Drawing<Scene | Frame, Frame> = {
@@ -70,8 +70,10 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
     arena(pen)
     const events = eventsOf(shot)
     if (shot.layers.has('ranges')) covered(pen, shot)
-    if (shot.layers.has('heat')) heat(pen, shot)
-    if (shot.layers.has('paths')) ways(pen, shot)
+    // A turn in the making is not to be taken for the one before.
+    const told = !shot.hand?.planning
+    if (told && shot.layers.has('heat')) heat(pen, shot)
+    if (told && shot.layers.has('paths')) ways(pen, shot)
     ranges(pen, shot)
     listsOf(shot.scene).forEach((lists, side) => structures(pen, shot, lists, side + 1))
     for (const { from, to, amount } of events.shield) shield(pen, from, to, amount, shot.t)
@@ -82,7 +84,7 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
       if (!removed) gone(pen, at, unit.player, shot.t)
     }
     for (const { at, damage, unit } of events.breach) breach(pen, at, damage, unit.player, shot.t)
-    if (shot.layers.has('captions')) captions(pen, shot)
+    if (told && shot.layers.has('captions') && shot.step && !isFrame(shot.scene)) captions(pen, shot.step.parts)
     corners(pen, shot)
   },
 

@@ -11,6 +11,10 @@ const MOST_PAIRS = 5_000
 export class Analyst {
   /** What is known of the turn that is looked at; none before the first piece is done. */
   outlook = $state.raw<Outlook | null>(null)
+  /** The orders whose effect is beyond noise, of all turns that were looked at so far: the largest effect first. */
+  marks = $state.raw<Outlook['marks']>([])
+  /** Whose opinion that is. */
+  policy = ''
   /** Whether it is to go on. It rests when enough is known, until another turn is looked at. */
   running = $state(false)
   /** Whether futures are played from all turns, and not from the one that is looked at alone. */
@@ -105,6 +109,8 @@ export class Analyst {
         const outlook = JSON.parse(new TextDecoder().decode(bytes)) as Outlook
         outlook.marks.sort((a, b) => Math.abs(b.gain.mean) - Math.abs(a.gain.mean))
         this.outlook = outlook
+        this.policy = outlook.policy
+        this.marks = outlook.marks
         if (!this.outlook.more) break
       }
     } catch (error) {

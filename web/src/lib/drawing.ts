@@ -74,6 +74,8 @@ export interface Shot<S = unknown, P = unknown> {
   layers: ReadonlySet<string>
   /** Whose eyes; none for all. */
   eyes: Seat | null
+  /** Who plays by hand, and whether a turn is in the making; none where the match is watched. */
+  hand: { seat: Seat; planning: boolean } | null
   /** The id of the selected thing. */
   selected: string | null
 }
@@ -190,6 +192,8 @@ export interface Drawing<S = unknown, P = unknown> {
   scenes?(shot: Shot<S, P>): [number, number][]
   /** Draws the board in cells: (0, 0) is the upper left corner of the first. */
   draw(pen: Pen, shot: Shot<S, P>): void
+  /** Draws what stays readable over the parts of the board that nobody sees. */
+  over?(pen: Pen, shot: Shot<S, P>): void
   /** The game's own score of each seat. */
   score(scene: S, head: Head): number[]
   /** What the score counts. */

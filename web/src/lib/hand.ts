@@ -14,6 +14,9 @@ export interface Actor {
   note?: string
   /** The key that takes it. */
   key?: string
+  /** Its picture, as a path on a grid of 24; on the plate of the seat where units of its kind stand on one. */
+  icon?: string
+  plate?: boolean
 }
 
 /** A choice that the rules refuse. */
@@ -72,6 +75,8 @@ export interface Hand<S = unknown, C = unknown, P = unknown> {
   adviser: string
   /** The built-in bot to begin with. */
   opponent: string
+  /** Whether the lower right corner of the board is free: the tools stand there where the window is large enough. */
+  corner?: boolean
   /** Who can act; what stands on the board first. */
   actors(view: HandView<S, C, P>): Actor[]
   /** Who acts in a choice. */

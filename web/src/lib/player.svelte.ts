@@ -115,7 +115,7 @@ export class Player {
     const step = stream.stepAt(at)
     const before = at === 0 ? stream.start : stream.sceneAt(at - 1)
     const scene = (step && stream.drawing.lastBoard?.(step)) ?? stream.sceneAt(at)
-    return { head: stream.head, scene, before, step, part: stream.frames[at]?.part ?? 0, t: 1, layers, eyes, selected }
+    return { head: stream.head, scene, before, step, part: stream.frames[at]?.part ?? 0, t: 1, layers, eyes, hand: null, selected }
   }
 
   /** Milliseconds from one picture to the next while playing. */

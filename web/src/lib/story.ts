@@ -4,9 +4,11 @@ import { seatColour, type Ink } from './colour'
 
 /** How high it is drawn. */
 export const STORY = 56
+/** How high the row is that holds what an analysis marked. */
+export const OPINIONS = 14
 
 export interface Story {
-  /** The chance of each seat after each step, the start first. */
+  /** The chance of each seat after each step, the start first; as far as it is told. */
   chances: number[][]
   /** The scores, likewise. */
   scores: number[][]
@@ -98,6 +100,29 @@ export function drawStory(ctx: CanvasRenderingContext2D, ink: Ink, { chances, sc
   }
 
   ctx.restore()
+}
+
+/** What an analysis marked: an order of a seat, and by how much of the chance another would have been better, or worse. */
+export interface Opinion {
+  step: number
+  seat: number
+  gain: number
+}
+
+/** The row of such marks: a diamond for an order that cost its seat something, an empty one for one that won it something. */
+export function drawOpinions(ctx: CanvasRenderingContext2D, ink: Ink, opinions: Opinion[], x: (step: number) => number): void {
+  const [middle, size] = [OPINIONS / 2, 5]
+  ctx.lineWidth = 1.5
+  for (const { step, seat, gain } of opinions) {
+    const at = x(step)
+    ctx.beginPath()
+    for (const [right, down] of [[0, -size], [size, 0], [0, size], [-size, 0]] as const) ctx.lineTo(at + right, middle + down)
+    ctx.closePath()
+    ctx.strokeStyle = gain > 0 ? ink.text : seatColour(ink, seat)
+    ctx.fillStyle = gain > 0 ? seatColour(ink, seat) : ink.ground
+    ctx.fill()
+    ctx.stroke()
+  }
 }
 
 /** Of marks in order of their places those that have room: the heavier one stays where two are nearer than `room`. */
