@@ -61,8 +61,26 @@ struct Spot {
     answers: Vec<(Seat, PackedAnswer)>,
     /// The chance of each seat after it.
     chances: Vec<Mean>,
-    /// For each answer, in order: what the chance of its seat would gain if the policy played in its place.
-    gains: Vec<Mean>,
+    /// What else could have been played: for each answer, in order, what the policy would in its place; and last what was
+    /// wished for, where something was.
+    trials: Vec<Trial>,
+}
+
+/// Something else that a seat could have played, and what comes of it.
+struct Trial {
+    seat: Seat,
+    /// All answers of the step, the other one among them; none where the policy decides.
+    answers: Option<Vec<(Seat, PackedAnswer)>>,
+    /// The chance of each seat after it.
+    chances: Vec<Mean>,
+    /// What the chance of the seat gains by it over the recorded order.
+    gain: Mean,
+}
+
+impl Trial {
+    fn new(seat: Seat, seats: usize, answers: Option<Vec<(Seat, PackedAnswer)>>) -> Self {
+        Self { seat, answers, chances: vec![Mean::default(); seats], gain: Mean::default() }
+    }
 }
 
 /// An order whose effect is beyond noise.
@@ -74,18 +92,6 @@ pub struct Mark {
     pub seat: Seat,
     /// What the chance of the seat would gain by the policy's order; less than 0 where the policy does worse.
     pub gain: Mean,
-}
-
-/// An order that somebody would have given instead of the recorded one.
-struct Wish {
-    spot: usize,
-    seat: Seat,
-    /// All answers of the step, this one among them.
-    answers: Vec<(Seat, PackedAnswer)>,
-    /// The chance of each seat after it.
-    chances: Vec<Mean>,
-    /// What the chance of the seat gains by it over the recorded order.
-    gain: Mean,
 }
 
 /// What is known of an order that was wished for ([`Analysis::wish`]).
@@ -103,7 +109,8 @@ pub struct Analysis {
     spots: Vec<Spot>,
     /// Orders in the order in which they are looked at first, as spot and answer: spread over the match.
     orders: Vec<(usize, usize)>,
-    wish: Option<Wish>,
+    /// Where something was wished for: the last trial of this spot.
+    wish: Option<usize>,
     seed: u64,
 }
 
@@ -140,7 +147,7 @@ impl Analysis {
                 moment: session.moment(),
                 answers: step.answers.clone(),
                 chances: vec![Mean::default(); seats],
-                gains: vec![Mean::default(); step.answers.len()],
+                trials: step.answers.iter().map(|(seat, _)| Trial::new(*seat, seats, None)).collect(),
             });
             replay.play_step(number, session.as_mut()).map_err(Unanalysable::Damaged)?;
         }
@@ -171,45 +178,35 @@ impl Analysis {
     /// # Errors
     /// When an answer of the match is not what its step takes.
     pub fn refine(&mut self, only: Option<u32>) -> Result<bool, String> {
-        let wanted = |spot: usize| only.is_none_or(|only| only as usize == spot + 1);
-        let orders = || self.orders.iter().filter(|(spot, _)| wanted(*spot));
-        let open = |&&(spot, answer): &&(usize, usize)| self.spots[spot].gains[answer].count < MOST;
-        let fresh = orders().min_by_key(|&&(spot, answer)| self.spots[spot].gains[answer].count);
-        let fresh = fresh.filter(|&&(spot, answer)| self.spots[spot].gains[answer].count < EACH);
-        let worth = |&(spot, answer): &(usize, usize)| {
-            let gain = &self.spots[spot].gains[answer];
-            gain.mean().abs() + 1.5 * gain.error()
-        };
-        let chosen =
-            fresh.or_else(|| orders().filter(open).max_by(|one, two| worth(one).total_cmp(&worth(two))));
-        let chosen = chosen.copied();
+        let Some((spot, trial)) = self.next(only) else { return Ok(false) };
         self.seed += 1;
-        let wish = self.wish.as_mut().filter(|wish| wanted(wish.spot) && wish.gain.count < MOST);
-        match (chosen, wish) {
-            (None, None) => {
-                self.seed -= 1;
-                return Ok(false);
-            }
-            (chosen, Some(wish)) if chosen.is_none() || self.seed.is_multiple_of(2) => {
-                let spot = &self.spots[wish.spot];
-                let session = self.session.as_mut();
-                let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
-                let other = play_on(session, &spot.before, First::Recorded(&wish.answers), self.seed)?;
-                wish.chances.iter_mut().zip(&other).for_each(|(mean, share)| mean.add(*share));
-                wish.gain.add(other[wish.seat.index()] - own[wish.seat.index()]);
-            }
-            (Some((at, answer)), _) => {
-                let spot = &mut self.spots[at];
-                let seat = spot.answers[answer].0;
-                let session = self.session.as_mut();
-                let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
-                let other = play_on(session, &spot.before, First::Instead(&spot.answers, seat), self.seed)?;
-                spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
-                spot.gains[answer].add(other[seat.index()] - own[seat.index()]);
-            }
-            (None, Some(_)) => {}
-        }
+        let (session, spot) = (self.session.as_mut(), &mut self.spots[spot]);
+        let trial = &mut spot.trials[trial];
+        let other = match &trial.answers {
+            Some(answers) => First::Recorded(answers),
+            None => First::Instead(&spot.answers, trial.seat),
+        };
+        let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
+        let other = play_on(session, &spot.before, other, self.seed)?;
+        spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
+        trial.chances.iter_mut().zip(&other).for_each(|(mean, share)| mean.add(*share));
+        trial.gain.add(other[trial.seat.index()] - own[trial.seat.index()]);
         Ok(true)
+    }
+
+    /// The trial of which one more pair of futures tells most, as spot and trial; none when enough is known of everything.
+    fn next(&self, only: Option<u32>) -> Option<(usize, usize)> {
+        let wanted = |spot: usize| only.is_none_or(|only| only as usize == spot + 1);
+        let gain = |&(spot, trial): &(usize, usize)| &self.spots[spot].trials[trial].gain;
+        let orders = || self.orders.iter().copied().filter(|&(spot, _)| wanted(spot));
+        let fresh = orders().min_by_key(|order| gain(order).count).filter(|order| gain(order).count < EACH);
+        let worth = |order: &(usize, usize)| gain(order).mean().abs() + 1.5 * gain(order).error();
+        let open = orders().filter(|order| gain(order).count < MOST);
+        let order = fresh.or_else(|| open.max_by(|one, two| worth(one).total_cmp(&worth(two))));
+        let wish =
+            self.wish.filter(|&spot| wanted(spot)).map(|spot| (spot, self.spots[spot].trials.len() - 1));
+        let wish = wish.filter(|wish| gain(wish).count < MOST);
+        if self.seed.is_multiple_of(2) { order.or(wish) } else { wish.or(order) }
     }
 
     /// The recorded order of `seat` at a step, from 1, as a bot of the game writes it there, one message a line; empty where
@@ -237,7 +234,9 @@ impl Analysis {
     /// # Errors
     /// A sentence: when nobody was asked there, or the text is no order.
     pub fn wish(&mut self, step: u32, seat: Seat, text: &str) -> Result<(), String> {
-        self.wish = None;
+        if let Some(spot) = self.wish.take() {
+            self.spots[spot].trials.pop();
+        }
         let index = (step as usize).wrapping_sub(1);
         let spot = self.spots.get(index).ok_or_else(|| format!("this match has no step {step}"))?;
         if !self.session.go_to(&spot.before) {
@@ -253,20 +252,23 @@ impl Analysis {
         if let Some(Rejection { index, why, rule, .. }) = self.session.rejections().iter().find(refused) {
             return Err(format!("order {}: {why} ({rule})", index + 1));
         }
-        let chances = vec![Mean::default(); spot.chances.len()];
-        self.wish = Some(Wish { spot: index, seat, answers, chances, gain: Mean::default() });
+        let trial = Trial::new(seat, spot.chances.len(), Some(answers));
+        self.spots[index].trials.push(trial);
+        self.wish = Some(index);
         Ok(())
     }
 
     /// What is known of what was wished for; none where nothing was.
     pub fn wished(&self) -> Option<Wished<'_>> {
-        let Wish { spot, seat, chances, gain, .. } = self.wish.as_ref()?;
-        Some(Wished { order: Mark { step: *spot as u32 + 1, seat: *seat, gain: *gain }, chances })
+        let spot = self.wish?;
+        let Trial { seat, chances, gain, .. } = self.spots[spot].trials.last()?;
+        Some(Wished { order: Mark { step: spot as u32 + 1, seat: *seat, gain: *gain }, chances })
     }
 
     /// How many orders there are, and of how many something is known.
     pub fn seen(&self) -> [u32; 2] {
-        let seen = self.orders.iter().filter(|&&(spot, answer)| self.spots[spot].gains[answer].count >= EACH);
+        let seen =
+            self.orders.iter().filter(|&&(spot, trial)| self.spots[spot].trials[trial].gain.count >= EACH);
         [seen.count() as u32, self.orders.len() as u32]
     }
 
@@ -283,8 +285,8 @@ impl Analysis {
     /// What is known of each order of a step, from 1, marked or not.
     pub fn orders(&self, step: u32) -> Vec<Mark> {
         let Some(spot) = self.spots.get((step as usize).wrapping_sub(1)) else { return Vec::new() };
-        let known = spot.answers.iter().zip(&spot.gains);
-        known.map(|((seat, _), gain)| Mark { step, seat: *seat, gain: *gain }).collect()
+        let orders = spot.trials.iter().filter(|trial| trial.answers.is_none());
+        orders.map(|&Trial { seat, gain, .. }| Mark { step, seat, gain }).collect()
     }
 
     /// The orders whose effect is beyond noise, in order of play.
