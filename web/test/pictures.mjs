@@ -14,6 +14,7 @@ after(() => stage.end())
 
 const DESK = { viewport: { width: 1280, height: 800 } }
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true }
+const WIDE = { viewport: { width: 1440, height: 900 } }
 const HALL = { viewport: { width: 1920, height: 1080 } }
 
 /** What each picture shows: a place, and keys pressed there or a tab opened. */
@@ -32,11 +33,28 @@ const PICTURES = {
   output: { hash: 'replay=chatty.replay&turn=9' },
   compare: { hash: 'replay=cultist-wars.replay&with=other.replay&turn=31' },
   presenter: { hash: 'replay=ostibot.replay&turn=60', keys: ['s'], dark: true, on: HALL },
-  play: { hash: 'play=terminal&seats=human,builtin:fortress&seed=5', hand: true },
+  play: { hash: 'play=terminal&seats=human,builtin:fortress&seed=5', hand: true, plan: true, on: WIDE },
   'play-phone': { hash: 'play=cultist-wars&seats=human,builtin:greedy&seed=5', hand: true, dark: true, on: PHONE },
   start: { hash: '', start: true },
   journal: { hash: 'journal=agon-series/one/journal.jsonl', start: true },
 }
+/** Some turns by a bot, and then a turn of Terminal in the making. */
+async function planned(page) {
+  await page.getByLabel('How many turns').selectOption('1')
+  for (let turn = 1; turn <= 4; turn++) {
+    await page.getByRole('button', { name: 'Let planner play' }).click()
+    await page.waitForFunction((turn) => window.agon.playing.turn.steps >= turn && window.agon.playing.mine, turn)
+  }
+  const box = await page.locator('.board canvas').boundingBox()
+  for (const [tool, x, y] of [['Wall', 14, 12], ...Array(5).fill(['Scout', 7, 6]), ['Turret', 11, 8]]) {
+    const button = page.locator('.tool', { hasText: tool })
+    if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click()
+    const place = await page.evaluate(([x, y]) => window.agon.placeOf(x + 0.5, 27 - y + 0.5), [x, y])
+    await page.mouse.click(box.x + place.x, box.y + place.y)
+    await page.waitForFunction(() => !window.agon.playing.busy)
+  }
+}
+
 /** Those that need engines in the page. */
 const COMPUTED = ['analysis', 'play', 'play-phone']
 
@@ -53,7 +71,7 @@ test('pictures of the documentation', async (t) => {
   const replays = [...Object.keys(GAMES), 'chatty', 'other'].map((name) => `${name}.replay`)
   const address = await stage.watch(...replays, 'agon-series/one/journal.jsonl')
   const module = await stage.module(address)
-  for (const [name, { hash, keys = [], dark, on = DESK, start, tab, hand }] of Object.entries(PICTURES)) {
+  for (const [name, { hash, keys = [], dark, on = DESK, start, tab, hand, plan }] of Object.entries(PICTURES)) {
     if (!module && COMPUTED.includes(name)) {
       t.diagnostic(`${name} is left as it was: this program has no engines for pages`)
       continue
@@ -65,9 +83,12 @@ test('pictures of the documentation', async (t) => {
     else await whole(page)
     await page.waitForTimeout(500)
     for (const key of keys) await page.keyboard.press(key)
+    if (plan) await planned(page)
     if (tab) {
       await page.getByRole('tab', { name: tab }).click()
       await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0].gain.count > 200)
+      await page.getByLabel('Look at all turns').check()
+      await page.waitForFunction(() => window.agon.players[0].analyst.marks.length > 3, undefined, { timeout: 60_000 })
     }
     await page.waitForTimeout(300)
     writeFileSync(join(folder, `${name}.png`), small(await page.screenshot()))

@@ -1,6 +1,6 @@
 //! Finds what the features of a game are worth, and how good the chances are that come of it: `docs/advantage.md`.
 //!
-//!     cargo run --release --package agon-view --example advantage -- GAME [--write] [--replays FOLDER]
+//!     cargo run --release --package agon-view --example advantage -- GAME [--write] [--replays FOLDER] [--from SEED]
 //!
 //! Plays matches of some of the bots inside the program to find the weights, and matches of others to judge them. With
 //! `--write` the weights go to `games/GAME/src/weights.rs`; without it those that are there are judged. `--replays` names
@@ -24,6 +24,8 @@ const POSITIONS: usize = 12;
 const RIDGE: f64 = 2e-4;
 /// How many matches are played to find the weights, and how many to judge them.
 const MATCHES: [usize; 2] = [2_500, 2_000];
+/// The first seed of the matches that judge: nobody looked at these while the features were settled. `--from` names another.
+const JUDGED_FROM: u64 = 3_000_000;
 /// Play-outs from so many positions, so many from each.
 const FUTURES: [usize; 2] = [200, 1_000];
 
@@ -43,7 +45,7 @@ const PLANS: &[Plan] = &[
         seats: &[2],
         finding: &["greedy", "greedy", "random", "hunter?nodes=60"],
         judging: &["hunter?nodes=1000", "hunter?nodes=300", "hunter?nodes=2500"],
-        relief: 150,
+        relief: 0,
     },
     Plan {
         game: "deerhunt",
@@ -90,11 +92,13 @@ fn main() {
     let game = agon_games::find(plan.game).expect("the registry has it");
     let [most, judged] = value("--matches").map_or(MATCHES, |count| [count.parse().expect("a number"); 2]);
 
+    let from = value("--from").map_or(JUDGED_FROM, |seed| seed.parse().expect("a number"));
+
     let began = Instant::now();
     let found = positions(game, plan, plan.finding, most, 1);
     println!("{} positions of {most} matches to find the weights in {:.0?}", found.len(), began.elapsed());
     let began = Instant::now();
-    let mut others = positions(game, plan, plan.judging, judged, 1_000_000);
+    let mut others = positions(game, plan, plan.judging, judged, from);
     println!("{} positions of {judged} matches to judge them in {:.0?}", others.len(), began.elapsed());
     if let Some(folder) = value("--replays") {
         let further = recorded(Path::new(folder));

@@ -3,54 +3,77 @@
 use agon_game::{Seat, Standing};
 
 use crate::CultistWars;
+use crate::board::{TILES, Tile, Tiles};
 use crate::outcome::PLAYERS;
 use crate::shoot::{Struck, aim};
-use crate::state::{LEADERS, Owner, State, UnitId, Units, leader};
+use crate::state::{Owner, State, UnitId, Units, leader};
 
 /// The features of both players.
 pub(crate) fn standing(game: &CultistWars, state: &State) -> Standing {
     let rules = game.rules();
     let full = f64::from(rules.health_points);
+    let neutral = f64::from(state.living_of(Owner::Neutral).len());
     let mut features = Vec::new();
     for seat in Seat::first(PLAYERS) {
-        let other = Seat::new(1 - seat.index() as u8);
         let own = state.living_of(Owner::Player(seat));
+        let enemies = state.living_of(Owner::Player(Seat::new(1 - seat.index() as u8)));
         let units = f64::from(own.len());
         let health: f64 = own.iter().map(|unit| f64::from(state.hp(unit))).sum();
+        // What all of its cultists together can shoot off each enemy, were they all to shoot at it.
+        let shots =
+            enemies.iter().map(|enemy| (shots_at(game, state, seat, enemy), u32::from(state.hp(enemy))));
+        let ways = Ways::of(game, state, seat);
         features.extend([
             units,
-            units.sqrt(),
-            health / full,
-            f64::from(state.hp(leader(seat))) / full,
-            neutrals(state, seat),
-            own.iter()
-                .filter(|&unit| unit >= LEADERS)
-                .map(|unit| best_shot(game, state, seat, unit))
-                .sum::<f64>()
+            // A lead counts for more the fewer units can still be converted.
+            units / (neutral + 0.5).sqrt(),
+            health / full / f64::from(own.len() + enemies.len()),
+            // Only a leader converts, neutral units and the enemy's.
+            state.living_of(Owner::Neutral).iter().map(|unit| 1.0 / (1.0 + ways.to(state, unit))).sum(),
+            enemies.without(Units::LEADERS).iter().filter(|&unit| ways.to(state, unit) <= 1.0).count() as f64,
+            own.without(Units::LEADERS).iter().map(|unit| best_shot(game, state, seat, unit)).sum::<f64>()
                 / full,
-            (units + 0.5) / (f64::from(own.len() + state.living_of(Owner::Player(other)).len()) + 1.0),
-            f64::from(shots_at(game, state, other, leader(seat))) / full,
+            shots.clone().map(|(harm, health)| f64::from(harm.min(health))).sum::<f64>() / full,
+            shots.filter(|(harm, health)| harm >= health).count() as f64,
             f64::from(u8::from(state.mover() == seat)),
         ]);
     }
     Standing { progress: f64::from(state.turns_played()) / f64::from(rules.number_of_turns), features }
 }
 
-/// The neutral units, the nearer to the leader the more: only a leader converts.
-fn neutrals(state: &State, seat: Seat) -> f64 {
-    if state.hp(leader(seat)) == 0 {
-        return 0.0;
+/// Steps from a leader to all tiles, units aside.
+struct Ways([f64; TILES]);
+
+impl Ways {
+    /// Further away than any tile, and than all where the leader is dead.
+    const FAR: f64 = 60.0;
+
+    fn of(game: &CultistWars, state: &State, seat: Seat) -> Self {
+        let mut steps = [Self::FAR; TILES];
+        let mut front = Tiles::NONE;
+        if state.hp(leader(seat)) > 0 {
+            front = Tiles::one(state.tile(leader(seat)));
+        }
+        let mut unseen = game.floor() & !front;
+        let mut distance = 0.0;
+        while !front.is_empty() {
+            for tile in Tile::all().filter(|&tile| front.contains(tile)) {
+                steps[usize::from(tile.number())] = distance;
+            }
+            front = front.around() & unseen;
+            unseen = unseen & !front;
+            distance += 1.0;
+        }
+        Self(steps)
     }
-    let from = state.tile(leader(seat));
-    let near = |unit: UnitId| 1.0 / f64::from(from.distance(state.tile(unit)).max(1));
-    state.living_of(Owner::Neutral).iter().map(near).sum()
+
+    fn to(&self, state: &State, unit: UnitId) -> f64 {
+        self.0[usize::from(state.tile(unit).number())]
+    }
 }
 
 /// How much health the cultists of a player can shoot off one enemy unit together, from where they stand.
 fn shots_at(game: &CultistWars, state: &State, seat: Seat, target: UnitId) -> u32 {
-    if state.hp(target) == 0 {
-        return 0;
-    }
     let own = state.living_of(Owner::Player(seat)).without(Units::LEADERS);
     own.iter().map(|shooter| u32::from(harm(game, state, shooter, target))).sum()
 }
