@@ -338,7 +338,7 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature]) {
             .map(|(one, two)| (one - two).abs())
             .sum::<f64>()
             / seen.shares.len() as f64;
-        noise += seen.shares.iter().map(|share| (share * (1.0 - share)).sqrt()).sum::<f64>()
+        noise += seen.shares.iter().map(|share| (share * (1.0 - share)).max(0.0).sqrt()).sum::<f64>()
             / seen.shares.len() as f64
             / (each as f64).sqrt();
         count += 1;
