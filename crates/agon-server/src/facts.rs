@@ -54,7 +54,8 @@ impl Facts {
         self.upto += 1;
     }
 
-    /// A row that was sealed just now, where it is the next.
+    /// A row that was sealed just now. Where others stand before it, rulings for instance, it waits until all of them are read
+    /// ([`read`](Self::read)): the log alone says in which order they count.
     pub fn feed(&mut self, row: &Sealed) {
         if row.seq == self.upto + 1 {
             self.upto = row.seq;

@@ -163,20 +163,6 @@ impl Server {
         Ok(())
     }
 
-    /// Takes in what somebody hands in: a tar of a bot's files. It goes live after its check match.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
-    pub async fn hand_in(
-        &self,
-        entrant: &str,
-        archive: &[u8],
-        actor: &str,
-        now: Time,
-    ) -> Result<Added, ServerError> {
-        hand_in(&self.store, &self.objects, self.contest, entrant, archive, (actor, now)).await
-    }
-
     /// What decides results, whole.
     pub fn terms(&self) -> &Terms {
         &self.terms
@@ -193,7 +179,8 @@ impl Server {
     }
 }
 
-/// The same without a server: the object first, then one short transaction.
+/// Takes in what an organiser hands in, a tar of a bot's files, while the contest runs or not: the object first, then one
+/// short transaction. It goes live after its check match.
 ///
 /// # Errors
 /// When it cannot be kept.

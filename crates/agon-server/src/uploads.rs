@@ -1,9 +1,12 @@
 //! What a team hands in, asks for and goes back to.
 
+use std::io;
+
 use agon_ladder::Verdict;
 use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Lift, Own, Return};
 use agon_store::{
-    Cause, EntrantId, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose,
+    Cause, EntrantId, Incoming, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState,
+    Whose,
 };
 use agon_worker::pack::received;
 use agon_worker::protocol::MOST_PRIVATE;
@@ -16,14 +19,14 @@ use crate::{Server, ServerError, causes, check_name, read};
 const DRAFTS_MS: i64 = 86_400_000;
 
 /// Something that is handed in.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Upload<'a> {
     /// Whose it is.
     pub entrant: &'a str,
     /// What its file is called.
     pub name: &'a str,
-    /// Its bytes: an archive, or a single file.
-    pub bytes: Vec<u8>,
+    /// The file: an archive, or a single one.
+    pub file: Incoming,
     /// Whether it takes the place of the one before only when it is better.
     pub only_if_better: bool,
     /// Who brings it.
@@ -69,6 +72,11 @@ pub struct Wish {
     pub seat: usize,
 }
 
+/// That objects cannot be kept or read.
+fn unkept(error: io::Error) -> ServerError {
+    StoreError::File("objects".to_owned(), error).into()
+}
+
 fn refused(unfit: Unfit) -> Cause {
     Cause { whose: Whose::Yours, stage: Stage::Unpacking, what: unfit.what, fix: unfit.fix }
 }
@@ -80,18 +88,18 @@ impl Server {
     /// When it cannot be kept.
     pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<Uploaded, ServerError> {
         check_name(upload.entrant).map_err(ServerError::Wrong)?;
-        let bytes = match received(upload.name, upload.bytes) {
-            Ok(bytes) => bytes,
-            Err(unfit) => return Ok(Uploaded::Refused(refused(unfit))),
+        let file = match self.framed(upload.name, upload.file).await? {
+            Ok(file) => file,
+            Err(cause) => return Ok(Uploaded::Refused(cause)),
         };
+        let bytes = file.size() as i64;
         // Before anything is kept: who may hand nothing in fills no disk. The act asks once more.
-        let there = self.objects.has(&Sha::of(&bytes)).await;
-        if !there.map_err(|error| StoreError::File("objects".to_owned(), error))?
-            && let Some(full) = self.full(upload.entrant, bytes.len() as i64, now).await?
+        if !self.objects.has(&file.sha()).await.map_err(unkept)?
+            && let Some(full) = self.full(upload.entrant, bytes, now).await?
         {
             return Ok(Uploaded::Added(Added::TooMany(full)));
         }
-        let source = self.keep(&bytes).await?;
+        let source = self.objects.finish(file).await.map_err(unkept)?;
         let add = Add {
             contest: self.contest,
             entrant: upload.entrant.to_owned(),
@@ -100,7 +108,7 @@ impl Server {
             source,
             received: now,
             only_if_better: upload.only_if_better,
-            bytes: bytes.len() as i64,
+            bytes,
             counts: true,
             actor: upload.actor.to_owned(),
         };
@@ -111,6 +119,15 @@ impl Server {
             return Ok(Uploaded::Back(version, n));
         }
         Ok(Uploaded::Added(added))
+    }
+
+    /// What came in as it is kept, an archive in any case; or why it cannot be a bot.
+    async fn framed(&self, name: &str, file: Incoming) -> Result<Result<Incoming, Cause>, ServerError> {
+        Ok(match received(name, file.head(), file.size()) {
+            Ok(frame) if frame.is_none() => Ok(file),
+            Ok(frame) => Ok(self.objects.framed(file, &frame.before, &frame.after).await.map_err(unkept)?),
+            Err(unfit) => Err(refused(unfit)),
+        })
     }
 
     /// Whether an entrant has handed in enough, and until when.
@@ -134,7 +151,7 @@ impl Server {
         Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await? || lifted)
     }
 
-    /// Keeps the bytes of a draft that an entrant wants to play.
+    /// Keeps a draft that an entrant wants to play.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -142,16 +159,16 @@ impl Server {
         &self,
         entrant: EntrantId,
         name: &str,
-        bytes: Vec<u8>,
+        file: Incoming,
         now: Time,
     ) -> Result<Drafted, ServerError> {
         // Before anything is kept: who may ask for nothing fills no disk. The act asks once more.
         if let Some(until) = self.store.quota(entrant, now).await?.asked_an_hour.until {
             return Ok(Drafted::TooMany(until));
         }
-        match received(name, bytes) {
-            Ok(bytes) => Ok(Drafted::Kept(self.keep(&bytes).await?)),
-            Err(unfit) => Ok(Drafted::Refused(refused(unfit))),
+        match self.framed(name, file).await? {
+            Ok(file) => Ok(Drafted::Kept(self.objects.finish(file).await.map_err(unkept)?)),
+            Err(cause) => Ok(Drafted::Refused(cause)),
         }
     }
 
@@ -192,7 +209,7 @@ impl Server {
     pub async fn build_log(&self, version: &OwnVersion) -> Result<String, ServerError> {
         let Some(sha) = version.log else { return Ok(String::new()) };
         let log = self.objects.get(&sha, MOST_LOG).await;
-        let log = log.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+        let log = log.map_err(unkept)?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 
@@ -208,7 +225,7 @@ impl Server {
         let mut own = Vec::new();
         for (seat, sha) in self.store.own_of_match(entrant, game).await? {
             let bytes = self.objects.get(&sha, MOST_PRIVATE as u64).await;
-            let bytes = bytes.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+            let bytes = bytes.map_err(unkept)?;
             own.push((seat, read(&bytes)?));
         }
         Ok(own)
@@ -234,18 +251,14 @@ impl Server {
     /// # Errors
     /// When it is not there.
     pub async fn object(&self, sha: &Sha, most: u64) -> Result<Vec<u8>, ServerError> {
-        Ok(self
-            .objects
-            .get(sha, most)
-            .await
-            .map_err(|error| StoreError::File("objects".to_owned(), error))?)
+        self.objects.get(sha, most).await.map_err(unkept)
     }
 
     /// Drafts are forgotten after a day.
     pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
         let before = Time(now.0 - DRAFTS_MS);
         for sha in self.store.act(ForgetDrafts { contest: self.contest, before }).await? {
-            self.objects.remove(&sha).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+            self.objects.remove(&sha).await.map_err(unkept)?;
         }
         Ok(())
     }

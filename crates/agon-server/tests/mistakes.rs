@@ -1,33 +1,18 @@
 //! Honest mistakes: each upload fails, and its author reads what to do.
 
+mod common;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use agon_bot::Confined;
-use agon_game::Setup;
-use agon_ladder::Policy;
-use agon_server::{Inside, Server, Setting};
+use agon_server::{Inside, Server, Uploaded};
 use agon_store::acts::Added;
-use agon_store::{Cause, Stage, Time, Version, Whose};
-use agon_worker::{Ground, Settings, Terms, Versions};
+use agon_store::{Cause, Stage, Time, Whose};
+use agon_worker::{Settings, Versions};
 
 const GAME: &str = "cultist-wars";
-
-fn setting() -> Setting {
-    let game = agon_games::find(GAME).expect("it is there");
-    let setup = Setup { seats: 2, ..Setup::default() };
-    let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
-        game: GAME.to_owned(),
-        rules_version: game.info().rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
-        clock: agon_spec::Clock::ORIGINAL.into(),
-        ponder: agon_spec::Ponder::Stop,
-    };
-    let policy = Policy { seats: 2, placing: 20, enough: 2 };
-    Setting { name: "test".to_owned(), terms, policy, bosses: vec!["builtin:idle".to_owned()] }
-}
 
 /// Files with their modes, as a tar.
 fn tar(files: &[(&str, &[u8], u32)]) -> Vec<u8> {
@@ -178,17 +163,24 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The versions of a contest of which all that were handed in are checked; its clock goes on by itself.
-fn checked(folder: &Path, uploads: &[(&str, Vec<u8>)]) -> Vec<Version> {
+/// What becomes of what each team hands in, at once or when its version was checked; the clock goes on by itself.
+fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a runtime");
     let millis = AtomicI64::new(1_000_000);
     let clock = || Time(millis.fetch_add(7, Ordering::Relaxed));
-    let server = runtime.block_on(Server::open(folder, &setting(), clock())).expect("opens");
+    let server = runtime
+        .block_on(Server::open(folder, &common::setting_of(GAME, 1, &["idle"], 2), clock()))
+        .expect("opens");
     let worker = runtime.block_on(server.meet("inside", "not confined", clock())).expect("met");
-    for (team, bytes) in uploads {
-        let added = runtime.block_on(server.hand_in(team, bytes, "test", clock())).expect("kept");
-        assert!(matches!(added, Added::New(_, 1)), "{team}: {added:?}");
+    let mut causes = Vec::new();
+    for case in cases {
+        let file = (case.mistake, case.file, &case.bytes[..]);
+        match runtime.block_on(common::upload(&server, file, false, clock())).expect("answered") {
+            Uploaded::Added(Added::New(_, 1)) => {}
+            Uploaded::Refused(cause) => causes.push((case.mistake, cause)),
+            other => panic!("{}: {other:?}", case.mistake),
+        }
     }
     let versions = Versions::new(folder.join("work"), Confined::No, GAME);
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
@@ -216,7 +208,11 @@ fn checked(folder: &Path, uploads: &[(&str, Vec<u8>)]) -> Vec<Version> {
     });
     let (_, found) = runtime.block_on(agon_server::status::fsck(folder, true)).expect("looked through");
     assert_eq!(found, Vec::<String>::new());
-    all
+    for version in all {
+        let case = cases.iter().find(|case| case.mistake == version.entrant);
+        causes.extend(case.and_then(|case| Some((case.mistake, version.cause?))));
+    }
+    causes
 }
 
 #[test]
@@ -229,27 +225,11 @@ fn twelve_honest_mistakes_are_each_answered_with_what_to_do() {
         println!("skipped: there is no java here");
         cases.retain(|case| case.mistake != "Java too new");
     }
-    let mut causes: Vec<(Case, Option<Cause>)> = Vec::new();
-    let mut uploads = Vec::new();
-    for case in cases {
-        match agon_worker::pack::received(case.file, case.bytes.clone()) {
-            Ok(kept) => {
-                uploads.push((case.mistake, kept));
-                causes.push((case, None));
-            }
-            Err(unfit) => {
-                let cause =
-                    Cause { whose: Whose::Yours, stage: Stage::Unpacking, what: unfit.what, fix: unfit.fix };
-                causes.push((case, Some(cause)));
-            }
-        }
-    }
-    let versions = checked(folder.path(), &uploads);
+    let causes = causes(folder.path(), &cases);
     let mut wrong = Vec::new();
-    for (case, refused) in causes {
-        let version = versions.iter().find(|version| version.entrant == case.mistake);
-        let Some(cause) = refused.or_else(|| version.and_then(|version| version.cause.clone())) else {
-            wrong.push(format!("{}: it says nothing: {version:?}", case.mistake));
+    for case in cases {
+        let Some((_, cause)) = causes.iter().find(|(mistake, _)| *mistake == case.mistake) else {
+            wrong.push(format!("{}: nothing is said", case.mistake));
             continue;
         };
         let told = cause.to_string();

@@ -1,41 +1,24 @@
 //! What happens to uploads: trials with their verdicts, challenges, drafts, quotas, and who is played first. The worker is
 //! simulated: it plays each team's versions with built-in bots.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::BotName;
-use agon_game::Setup;
-use agon_ladder::Policy;
 use agon_ladder::verdict::Says;
-use agon_server::{Drafted, Server, Setting, Upload, Uploaded, Wish, status};
+use agon_server::{Drafted, Server, Uploaded, Wish, status};
 use agon_store::acts::{Added, Asked, Own};
 use agon_store::{EntrantId, Kind, MatchState, Time, Version, VersionId, VersionState, WorkerId};
 use agon_worker::play::Played;
 use agon_worker::protocol::Told;
-use agon_worker::{Ground, Job, Posted, Private, Program, Table, Terms};
+use agon_worker::{Job, Posted, Private, Program, Table};
 use tempfile::TempDir;
 
-#[path = "../../agon-store/tests/common/mod.rs"]
-mod database;
+use common::{database, incoming, run};
 
 const GAME: &str = "cultist-wars";
-
-fn setting(bosses: &[&str], enough: u32) -> Setting {
-    let game = agon_games::find(GAME).expect("it is there");
-    let setup = Setup { seats: 2, ..Setup::default() };
-    let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
-        game: GAME.to_owned(),
-        rules_version: game.info().rules_version,
-        grounds: vec![Ground::new(&setup, &recipe); 2],
-        clock: agon_spec::Clock::ORIGINAL.into(),
-        ponder: agon_spec::Ponder::Stop,
-    };
-    let policy = Policy { seats: 2, placing: 20, enough };
-    let bosses = bosses.iter().map(|boss| format!("builtin:{boss}")).collect();
-    Setting { name: "test".to_owned(), terms, policy, bosses }
-}
 
 struct World {
     folder: TempDir,
@@ -50,7 +33,8 @@ struct World {
 
 impl World {
     async fn new(bosses: &[&str], enough: u32) -> Self {
-        let (folder, setting, now) = (database::folder(), setting(bosses, enough), Time(1_000_000_000));
+        let (folder, now) = (database::folder(), Time(1_000_000_000));
+        let setting = common::setting_of(GAME, 2, bosses, enough);
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let table = Table::new(&setting.terms).expect("known");
         let worker = server.meet("one", "not confined", now).await.expect("met");
@@ -58,9 +42,8 @@ impl World {
     }
 
     async fn upload(&self, team: &str, bytes: &str, only_if_better: bool) -> Uploaded {
-        let bytes = bytes.as_bytes().to_vec();
-        let upload = Upload { entrant: team, name: "bot.py", bytes, only_if_better, actor: "test" };
-        self.server.upload(upload, self.now).await.expect("answered")
+        let file = (team, "bot.py", bytes.as_bytes());
+        common::upload(&self.server, file, only_if_better, self.now).await.expect("answered")
     }
 
     async fn tick(&self) {
@@ -143,15 +126,6 @@ impl World {
     }
 }
 
-fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .expect("a runtime")
-        .block_on(test);
-}
-
 fn new(uploaded: &Uploaded) -> (VersionId, i64) {
     match uploaded {
         Uploaded::Added(Added::New(version, n)) => (*version, *n),
@@ -229,7 +203,8 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         let wish = |own: Own, against| Wish { entrant: ann, own, against, map: 1, seed: 77, seat: 1 };
         let sealed = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         // A draft: no version, no row of the log, and nobody else's business.
-        let draft = world.server.draft(ann, "bot.py", b"draft".to_vec(), world.now).await.expect("kept");
+        let file = incoming(&world.server, b"draft").await;
+        let draft = world.server.draft(ann, "bot.py", file, world.now).await.expect("kept");
         let Drafted::Kept(draft) = draft else { panic!("{draft:?}") };
         let asked = world.server.ask(wish(Own::Draft(draft), two), world.now).await.expect("answered");
         let Asked::Planned(game) = asked else { panic!("{asked:?}") };

@@ -213,7 +213,10 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         let mut world = World::new(1000).await;
         use agon_store::acts::Added;
         let hand_in = async |world: &World, name: &str, bytes: &[u8]| {
-            world.server.hand_in(name, bytes, "test", world.now).await
+            let by = ("test", world.now);
+            let (store, objects, contest) =
+                (world.server.store(), world.server.objects(), world.server.contest());
+            agon_server::hand_in(store, objects, contest, name, bytes, by).await
         };
         let added = hand_in(&world, "Ann", b"one").await.expect("kept");
         let Added::New(version, 1) = added else { panic!("{added:?}") };

@@ -395,7 +395,13 @@ fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
 fn own_address(site: &Site, headers: &HeaderMap) -> String {
     match &site.way {
         Way::Proxy(address) => address.clone(),
-        _ => format!("http://{}", headers.typed_get::<Host>().map_or(String::new(), |host| host.to_string())),
+        _ => {
+            let scheme = if site.is_secure() { "https" } else { "http" };
+            format!(
+                "{scheme}://{}",
+                headers.typed_get::<Host>().map_or(String::new(), |host| host.to_string())
+            )
+        }
     }
 }
 
@@ -462,11 +468,11 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
         headers.insert(name, HeaderValue::from_static(value));
     }
     // Browsers complain where they do not trust the address, as on a network without encryption.
-    if site.way != Way::Lan {
+    if !matches!(site.way, Way::Lan) {
         let opener = HeaderName::from_static("cross-origin-opener-policy");
         headers.insert(opener, HeaderValue::from_static("same-origin"));
     }
-    if site.is_secure() {
+    if site.is_for_good() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -480,5 +486,5 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
 
 /// On the loopback only names of the loopback are meant: somebody else's name can be pointed here.
 fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
-    site.way != Way::Loopback || names_loopback(headers)
+    !matches!(site.way, Way::Loopback) || names_loopback(headers)
 }

@@ -22,6 +22,7 @@ pub mod work;
 
 pub mod downloads;
 pub mod exports;
+pub mod incoming;
 pub mod limits;
 pub mod passwords;
 pub mod problem;
@@ -29,7 +30,9 @@ pub mod secrets;
 pub mod settings;
 
 pub mod listen;
+pub mod tls;
 
 pub use listen::{Listening, listen};
 pub use settings::Settings;
 pub use site::{Site, Way};
+pub use tls::Tls;

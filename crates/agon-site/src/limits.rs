@@ -23,6 +23,11 @@ pub const STREAMS_PER_ADDRESS: u32 = 240;
 /// And of all together: fewer than connections, so that pages still come through.
 pub const MOST_STREAMS: u32 = 1_200;
 
+/// Files that come in at once from one account.
+pub const UPLOADS: u32 = 4;
+/// And from all together, each on the disk until it is whole: there has to be room for 8 GB.
+pub const MOST_UPLOADS: u32 = 400;
+
 const MINUTE: i64 = 60_000;
 const QUARTER: i64 = 15 * MINUTE;
 /// So many are counted at once; who was quiet for longest is forgotten first.
@@ -69,29 +74,55 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     }
 }
 
-/// Whose a stream is.
+/// Whose a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Looker {
+enum Whose {
     Account(AccountId),
     Address(IpAddr),
 }
 
-/// Streams that are open: how many each has.
-type Streams = Arc<Mutex<HashMap<Looker, u32>>>;
+/// How many places each has.
+type Counts = Arc<Mutex<HashMap<Whose, u32>>>;
 
-/// A stream that is open; dropped, it makes room for another.
+/// Places of what goes on for a while, so many for all.
+struct Places {
+    counts: Counts,
+    most: u32,
+}
+
+impl Places {
+    fn new(most: u32) -> Self {
+        Self { counts: Counts::default(), most }
+    }
+
+    /// One more, where whoever it is has fewer than `most`, and there is room.
+    fn take(&self, whose: Whose, most: u32) -> Option<Place> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.values().sum::<u32>() >= self.most {
+            return None;
+        }
+        let count = counts.entry(whose).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Place { counts: self.counts.clone(), whose })
+    }
+}
+
+/// A place that is taken; dropped, it makes room for another.
 pub struct Place {
-    streams: Streams,
-    whose: Looker,
+    counts: Counts,
+    whose: Whose,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = streams.get_mut(&self.whose) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.whose) {
             *count -= 1;
             if *count == 0 {
-                streams.remove(&self.whose);
+                counts.remove(&self.whose);
             }
         }
     }
@@ -103,7 +134,8 @@ pub struct Limits {
     addresses: Windows<IpAddr>,
     tries: Windows<String>,
     tries_from: Windows<IpAddr>,
-    streams: Streams,
+    streams: Places,
+    uploads: Places,
 }
 
 impl Default for Limits {
@@ -113,7 +145,8 @@ impl Default for Limits {
             addresses: Windows::new(MINUTE, PER_ADDRESS),
             tries: Windows::new(QUARTER, TRIES),
             tries_from: Windows::new(QUARTER, TRIES_PER_ADDRESS),
-            streams: Streams::default(),
+            streams: Places::new(MOST_STREAMS),
+            uploads: Places::new(MOST_UPLOADS),
         }
     }
 }
@@ -132,20 +165,15 @@ impl Limits {
 
     /// A stream is opened; none where there is no room.
     pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Place> {
-        let (whose, most) = match account {
-            Some(account) => (Looker::Account(account), STREAMS),
-            None => (Looker::Address(network(from)), STREAMS_PER_ADDRESS),
-        };
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        if streams.values().sum::<u32>() >= MOST_STREAMS {
-            return None;
+        match account {
+            Some(account) => self.streams.take(Whose::Account(account), STREAMS),
+            None => self.streams.take(Whose::Address(network(from)), STREAMS_PER_ADDRESS),
         }
-        let count = streams.entry(whose).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
-        Some(Place { streams: self.streams.clone(), whose })
+    }
+
+    /// A file comes in; none where there is no room.
+    pub fn upload(&self, account: AccountId) -> Option<Place> {
+        self.uploads.take(Whose::Account(account), UPLOADS)
     }
 
     /// A try to sign in to the account with this name, compared as names are.
@@ -229,7 +257,10 @@ mod tests {
         open.pop();
         assert!(limits.stream(ann, HERE).is_some());
         drop(open);
-        assert!(limits.streams.lock().expect("not poisoned").is_empty(), "nothing is remembered of who went");
+        assert!(
+            limits.streams.counts.lock().expect("not poisoned").is_empty(),
+            "nothing is remembered of who went"
+        );
         let addresses = (0..=u8::MAX).map(|last| IpAddr::V4(Ipv4Addr::new(10, 0, 1, last)));
         let all: Vec<Place> = addresses
             .flat_map(|from| (0..STREAMS_PER_ADDRESS).map(move |_| from))

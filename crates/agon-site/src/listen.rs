@@ -10,7 +10,8 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
@@ -42,7 +43,10 @@ pub struct Listening {
 /// When the port cannot be had.
 pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
     let everywhere: IpAddr = [0, 0, 0, 0].into();
-    let here = if site.way == Way::Lan { everywhere } else { [127, 0, 0, 1].into() };
+    let here = match site.way {
+        Way::Lan | Way::Tls { .. } => everywhere,
+        Way::Loopback | Way::Proxy(_) => [127, 0, 0, 1].into(),
+    };
     let listener = TcpListener::bind((here, port)).await?;
     let address = listener.local_addr()?;
     let (stop, stopped) = watch::channel(false);
@@ -78,12 +82,20 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if site.way == Way::Lan && !is_private(peer.ip()) {
+        if site.way.is_private() && !is_private(peer.ip()) {
             continue;
         }
-        let (router, stopped) = (router.clone(), stopped.clone());
+        let (router, stopped, way) = (router.clone(), stopped.clone(), site.way.clone());
         tokio::spawn(async move {
-            converse(router, stream, peer.ip(), stopped).await;
+            let _ = stream.set_nodelay(true);
+            match way {
+                Way::Tls { tls, .. } => {
+                    if let Some(stream) = tls.greet(stream).await {
+                        converse(router, stream, peer.ip(), stopped).await;
+                    }
+                }
+                _ => converse(router, stream, peer.ip(), stopped).await,
+            }
             drop(place);
         });
     }
@@ -97,20 +109,27 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
 /// Whoever looks on hears of a change within so long.
 const BEAT: Duration = Duration::from_millis(700);
 
+/// A certificate that was renewed is read within so many of them.
+const REFRESH: u64 = 90;
+
 async fn beat(site: Arc<Site>) {
-    loop {
+    for number in 1_u64.. {
         tokio::time::sleep(BEAT).await;
         site.beat().await;
+        if let Way::Tls { tls, .. } = &site.way
+            && number % REFRESH == 0
+        {
+            tls.refresh();
+        }
     }
 }
 
 async fn converse(
     router: TowerToHyperService<axum::Router>,
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: IpAddr,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Peer(peer));
         router.call(request)

@@ -16,7 +16,7 @@ use axum::routing::get as asked;
 
 use crate::api;
 use crate::gate::Ask;
-use crate::pages::owed;
+use crate::pages::pace::{Pace, owed};
 use crate::problem::Problem;
 use crate::rights::Verb;
 use crate::routes::{Of, Route, get};
@@ -30,8 +30,6 @@ pub const ROUTES: &[Route] = &[get(PATH, Verb::Measure, Of::Contest, || asked(pa
 
 /// A machine that was not heard of for so long plays no more, in milliseconds: that is when its leases end.
 const SILENT: i64 = agon_server::asked::LEASE_MS;
-/// The rate of results is that of this time, in milliseconds.
-const HOUR: i64 = 3_600_000;
 
 /// Who reads figures does not wait long; a database that has not answered by then is away.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -168,11 +166,10 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
 /// What the database says.
 async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), StoreError> {
     let (store, contest) = (site.store(), site.contest());
-    let since = Time(now.0 - HOUR);
     let counts = store.counts(contest).await?;
     let hands = store.hands(Time(now.0 - SILENT)).await?;
     let tries = store.tries(contest).await?;
-    let settled = store.settled_since(contest, since).await?;
+    let pace = Pace::now(store, contest, now).await?;
     let going = store.contests().await?.into_iter().find(|one| one.id == contest);
     let board = site.server.board().await.map_err(|error| match error {
         agon_server::ServerError::Store(error) => error,
@@ -195,17 +192,9 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
     let owed = owed(site.server.policy(), &board);
     text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.").is(owed);
-    let drain = match (owed, settled) {
-        (0, _) => 0.0,
-        (_, 0) => f64::INFINITY,
-        (owed, settled) => owed as f64 / settled as f64 * 3600.0,
-    };
-    let help = "How long that takes at the rate of the last hour; +Inf where nothing was played.";
-    text.named("agon_drain_seconds", Is::Gauge, help).is(if drain.is_finite() {
-        drain.to_string()
-    } else {
-        "+Inf".to_owned()
-    });
+    let help = "How long that takes at the present rate; +Inf where nothing was played in an hour.";
+    let drain = pace.needs(owed).map_or("+Inf".to_owned(), |ms| (ms as f64 / 1000.0).to_string());
+    text.named("agon_drain_seconds", Is::Gauge, help).is(drain);
     let help = "Tries that ended without a result: void (ours), lost (a worker), mismatch (a lie or damage), unfit (the bot), \
                 expired, aborted and overtaken (nobody's).";
     let mut ended = text.named("agon_tries_total", Is::Counter, help);

@@ -18,10 +18,11 @@ use crate::passwords::Passwords;
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::Settings;
+use crate::tls::Tls;
 use crate::work::Bench;
 
 /// How browsers reach the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Way {
     /// From this machine only.
     Loopback,
@@ -29,6 +30,20 @@ pub enum Way {
     Lan,
     /// Through a proxy on this machine that speaks TLS with the world, at this address: `https://contest.example`.
     Proxy(String),
+    /// Encrypted by this program itself.
+    Tls {
+        /// With what.
+        tls: Arc<Tls>,
+        /// Whether only private addresses are let in.
+        private: bool,
+    },
+}
+
+impl Way {
+    /// Whether only private addresses are let in, of all that reach this machine.
+    pub fn is_private(&self) -> bool {
+        matches!(self, Self::Lan | Self::Tls { private: true, .. })
+    }
 }
 
 /// The ladder as it was shown last, with the last row of the log and the last entry of the audit log then.
@@ -227,7 +242,17 @@ impl Site {
 
     /// Whether browsers reach it encrypted.
     pub fn is_secure(&self) -> bool {
-        matches!(&self.way, Way::Proxy(address) if address.starts_with("https://"))
+        match &self.way {
+            Way::Loopback | Way::Lan => false,
+            Way::Proxy(address) => address.starts_with("https://"),
+            Way::Tls { .. } => true,
+        }
+    }
+
+    /// Whether browsers may be told to reach it encrypted only, for a year: not with a certificate that nobody vouches for, for
+    /// they would let nobody pass any more when it is a new one.
+    pub fn is_for_good(&self) -> bool {
+        self.is_secure() && !matches!(&self.way, Way::Tls { tls, .. } if tls.is_own())
     }
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use agon_server::status;
+use agon_site::pages::pace::{Pace, owed};
 use agon_store::reads::{Eyes, Played};
 use agon_store::{Kind, LoginKind, MatchId, MatchState, VersionId};
 use agon_worker::{Nothing, Stage, Unfit};
@@ -319,4 +320,27 @@ async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     panic!("it never ends");
+}
+
+#[tokio::test]
+async fn the_pace_is_that_of_the_last_minutes_also_in_a_young_contest() {
+    let world = World::new().await;
+    let pace = async || {
+        let (store, contest) = (world.server.store(), world.server.contest());
+        Pace::now(store, contest, world.now()).await.expect("read")
+    };
+    assert_eq!((pace().await.needs(5), pace().await.needs(0), pace().await.an_hour()), (None, Some(0), 0));
+    // One every six seconds, and the last of them just now.
+    play_some(&world, 25).await;
+    let now = pace().await;
+    assert!((6_000..6_500).contains(&now.needs(1).expect("it is played")), "{now:?}");
+    assert!((550..=600).contains(&now.an_hour()), "{now:?}");
+    // What was before a long rest says nothing of how fast they are played after it.
+    world.wait(5 * 3_600_000);
+    assert_eq!(pace().await.needs(5), None);
+    play_some(&world, 25).await;
+    let now = pace().await;
+    assert!((6_000..6_500).contains(&now.needs(1).expect("it is played")), "{now:?}");
+    let board = world.server.board().await.expect("made");
+    assert!((1..60).contains(&owed(world.server.policy(), &board)));
 }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use agon_server::{Upload, Uploaded};
 use agon_site::rights::{Actor, Object, Person, Verb, may};
 use agon_site::routes::{self, Method, Of, Route};
 use agon_store::acts::Added;
@@ -32,8 +33,11 @@ async fn try_out(route: &Route) {
     let organiser = world.account("Boss", true).await;
     let team = world.team(owner, "Owners").await;
     let others = world.team(other, "Others").await;
-    let added = world.server.hand_in("Owners", b"bytes", "Owner", world.now()).await.expect("kept");
-    let Added::New(version, _) = added else { panic!("new") };
+    let mut file = world.server.objects().begin().expect("room");
+    file.add(b"bytes").await.expect("room");
+    let upload = Upload { entrant: "Owners", name: "bot.py", file, only_if_better: false, actor: "Owner" };
+    let added = world.server.upload(upload, world.now()).await.expect("kept");
+    let Uploaded::Added(Added::New(version, _)) = added else { panic!("new") };
     let kind = if route.is_api() { LoginKind::Token } else { LoginKind::Session };
     let mut all = vec![Who { name: "nobody", actor: Actor::Nobody, browser: world.browser() }];
     let mut login_of_owner = LoginId(0);

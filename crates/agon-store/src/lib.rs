@@ -40,7 +40,7 @@ use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
-pub use objects::{OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects};
+pub use objects::{Incoming, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects};
 pub use rows::*;
 pub use sha::Sha;
 

@@ -10,11 +10,14 @@ use std::time::SystemTime;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use object_store::local::LocalFileSystem;
 use object_store::{ObjectStore, ObjectStoreExt as _};
+use tokio::sync::Semaphore;
 
 use crate::{Sha, StoreError};
 
+mod incoming;
 mod places;
 
+pub use incoming::{HEAD, Incoming};
 pub use places::{place_objects, relocate_objects};
 
 /// The name of the folder of objects in a contest's folder.
@@ -24,8 +27,15 @@ pub const OBJECTS_AT: &str = "objects.url";
 /// The name of the file there with the keys of a bucket, where they are not in the environment. Nobody else may read it.
 pub const OBJECTS_KEY: &str = "objects.key";
 
+/// The name of the folder there for what comes in, when objects are in a bucket.
+const INCOMING: &str = "incoming";
+/// How the name of what comes in begins.
+const DRAFT: &str = "draft-";
+
 /// So many objects are copied or looked for at once.
 const AT_ONCE: usize = 16;
+/// So many that came in are sent to a bucket at once.
+const SENDING: usize = 4;
 
 /// Objects by their hash, as `ab/cdef...`: in a folder, or in a bucket of S3 or of something that speaks like it.
 ///
@@ -35,6 +45,9 @@ pub struct Objects {
     shelf: Arc<dyn ObjectStore>,
     /// Where it is, where that is a folder.
     folder: Option<PathBuf>,
+    /// Where there is what is not whole yet. In a folder of objects beside them, so that it gets its name without being copied.
+    drafts: PathBuf,
+    sending: Arc<Semaphore>,
 }
 
 impl Objects {
@@ -54,7 +67,7 @@ impl Objects {
     /// Those at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
     fn at(place: &str, contest: &Path) -> Result<Self, StoreError> {
         match place.starts_with(places::S3) {
-            true => Ok(Self { shelf: places::bucket(place, contest)?, folder: None }),
+            true => Ok(Self::new(places::bucket(place, contest)?, None, contest.join(INCOMING))),
             false => Self::in_folder(Path::new(place)),
         }
     }
@@ -63,7 +76,11 @@ impl Objects {
         let failed = |error: io::Error| StoreError::File(folder.display().to_string(), error);
         fs::create_dir_all(folder).map_err(failed)?;
         let shelf = LocalFileSystem::new_with_prefix(folder).map_err(|error| failed(told(error)))?;
-        Ok(Self { shelf: Arc::new(shelf), folder: Some(folder.to_owned()) })
+        Ok(Self::new(Arc::new(shelf), Some(folder.to_owned()), folder.to_owned()))
+    }
+
+    fn new(shelf: Arc<dyn ObjectStore>, folder: Option<PathBuf>, drafts: PathBuf) -> Self {
+        Self { shelf, folder, drafts, sending: Arc::new(Semaphore::new(SENDING)) }
     }
 
     /// Keeps these bytes. Nobody ever sees a part of them under their name. What is there already is written once more:
@@ -175,18 +192,16 @@ impl Objects {
         Ok(count)
     }
 
-    /// Removes the drafts of processes that were killed. Only while nobody else writes here. A bucket has none.
+    /// Removes the drafts of processes that were killed. Only while nobody else writes here.
     pub fn sweep_drafts(&self) {
-        let Some(folder) = &self.folder else { return };
         let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        for entry in entries(folder) {
+        for entry in entries(&self.drafts) {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 // As the library names them: the object, and a number.
                 let drafts =
                     entries(&entry.path()).filter(|file| file.file_name().to_string_lossy().contains('#'));
                 drafts.for_each(|file| drop(fs::remove_file(file.path())));
-            } else if entry.file_name().to_string_lossy().starts_with("draft-") {
-                // As programs of before named them.
+            } else if entry.file_name().to_string_lossy().starts_with(DRAFT) {
                 let _ = fs::remove_file(entry.path());
             }
         }

@@ -60,6 +60,12 @@ impl FromStr for Sha {
     }
 }
 
+impl From<Sha256> for Sha {
+    fn from(hashed: Sha256) -> Self {
+        Self(hashed.finalize().into())
+    }
+}
+
 impl From<Sha> for String {
     fn from(sha: Sha) -> Self {
         sha.to_string()

@@ -14,25 +14,42 @@ pub const LARGEST: u64 = 20 << 20;
 /// The longest name of a single file that is handed in, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// What somebody hands in, as it is kept: an archive as it is, a single file in an archive of its own. Nothing is
-/// unpacked: that is the sandbox's work. `name` is what the file was called.
+/// What stands around the bytes of something that was handed in, where it is kept: nothing around an archive, and around a
+/// single file what makes an archive of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Before them.
+    pub before: Vec<u8>,
+    /// After them.
+    pub after: Vec<u8>,
+}
+
+impl Frame {
+    /// Whether it is kept as it is.
+    pub fn is_none(&self) -> bool {
+        self.before.is_empty()
+    }
+}
+
+/// How something is kept that somebody hands in, of which the first bytes and the size are known. Nothing is unpacked: that is
+/// the sandbox's work. `name` is what the file was called.
 ///
 /// # Errors
 /// What is wrong with it, and what to do.
-pub fn received(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Unfit> {
+pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     let unfit = |what: String, fix: &str| Unfit { stage: Stage::Unpacking, what, fix: Some(fix.to_owned()) };
-    if bytes.is_empty() {
+    if size == 0 {
         return Err(unfit(
             "Nothing came: the file is empty.".to_owned(),
             "Choose the bot's file or archive again.",
         ));
     }
-    if bytes.len() as u64 > LARGEST {
-        let (size, most) = (bytes.len() >> 20, LARGEST >> 20);
+    if size > LARGEST {
+        let (size, most) = (size >> 20, LARGEST >> 20);
         return Err(unfit(format!("It has {size} MiB; at most {most} MiB are taken."), TOO_LARGE));
     }
-    if Form::of(&bytes).is_some() {
-        return Ok(bytes);
+    if Form::of(head).is_some() {
+        return Ok(Frame::default());
     }
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let lower = name.to_lowercase();
@@ -60,11 +77,18 @@ pub fn received(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Unfit> {
             "Call it as its language wants it, for example bot.py.",
         ));
     }
-    let mut header = header(bytes.len() as u64, bytes.starts_with(b"#!") || bytes.starts_with(b"\x7fELF"));
-    let mut archive = tar::Builder::new(Vec::new());
-    let done = archive.append_data(&mut header, name, &bytes[..]).and_then(|()| archive.into_inner());
-    done.map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))
+    let mut header = header(size, head.starts_with(b"#!") || head.starts_with(b"\x7fELF"));
+    header
+        .set_path(name)
+        .map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))?;
+    header.set_cksum();
+    // A tar consists of blocks, and two empty ones end it.
+    let rest = size.next_multiple_of(BLOCK) - size + 2 * BLOCK;
+    Ok(Frame { before: header.as_bytes().to_vec(), after: vec![0; rest as usize] })
 }
+
+/// A tar consists of blocks of so many bytes.
+const BLOCK: u64 = 512;
 
 const TOO_LARGE: &str = "Leave out .git, node_modules, target and what a build makes; `agon submit` does so.";
 
@@ -187,11 +211,13 @@ mod tests {
     #[test]
     fn a_single_file_becomes_an_archive_and_an_archive_stays_as_it_is() {
         let folder = tempfile::tempdir().expect("a folder");
-        let kept = received("C:\\bots\\bot.py", b"print('WAIT')\n".to_vec()).expect("a file");
-        assert_eq!(received("bot.py", b"print('WAIT')\n".to_vec()), Ok(kept.clone()), "the same version");
+        let text = b"print('WAIT')\n".as_slice();
+        let frame = received("C:\\bots\\bot.py", text, text.len() as u64).expect("a file");
+        let kept = [&frame.before, text, &frame.after].concat();
+        assert_eq!(of_files([("bot.py", text)].into_iter()).expect("packed"), kept, "the same version");
         unpack(folder.path(), Form::Tar, Limits::UPLOAD, io::Cursor::new(&kept)).expect("a good archive");
-        assert_eq!(fs::read(folder.path().join("bot.py")).expect("there"), b"print('WAIT')\n");
-        assert_eq!(received("whatever", kept.clone()), Ok(kept));
+        assert_eq!(fs::read(folder.path().join("bot.py")).expect("there"), text);
+        assert!(received("whatever", &kept, kept.len() as u64).expect("an archive").is_none());
     }
 
     #[test]
@@ -207,7 +233,7 @@ mod tests {
             (".bashrc", b"x".to_vec(), "no name", "bot.py"),
         ];
         for (name, bytes, what, fix) in cases {
-            let unfit = received(name, bytes).expect_err(name);
+            let unfit = received(name, &bytes, bytes.len() as u64).expect_err(name);
             assert!(unfit.what.contains(what), "{name}: {unfit:?}");
             assert!(unfit.fix.as_deref().is_some_and(|told| told.contains(fix)), "{name}: {unfit:?}");
         }

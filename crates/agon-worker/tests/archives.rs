@@ -47,7 +47,8 @@ impl Hall for Shelf {
 
 /// What is said of an upload, by who receives it or by who unpacks it in `folder`.
 fn said(folder: &Path, name: &str, bytes: Vec<u8>) -> Result<(), Unfit> {
-    let kept = received(name, bytes)?;
+    let frame = received(name, &bytes, bytes.len() as u64)?;
+    let kept = [frame.before, bytes, frame.after].concat();
     let versions = Versions::new(folder.join("work"), Confined::No, "cultist-wars");
     match versions.ready(&Shelf(kept), &Program::Source("sha".to_owned())) {
         Ok(_) => Ok(()),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use agon_bot::BotName;
 use agon_game::Setup;
 use agon_ladder::Policy;
-use agon_server::{Server, Setting, status};
-use agon_store::{Time, WorkerId};
+use agon_server::{Server, ServerError, Setting, Upload, Uploaded, status};
+use agon_store::{Incoming, Time, WorkerId};
 use agon_worker::play::Played;
 use agon_worker::{Ground, Job, Posted, Program, Report, Table, Terms};
 use tempfile::TempDir;
@@ -15,22 +15,47 @@ use tempfile::TempDir;
 #[path = "../../../agon-store/tests/common/mod.rs"]
 pub mod database;
 
-/// The first game of the registry, under its own rules, with two of its bots.
+/// The first game of the registry, under its own rules, with three of its bots.
 pub fn setting(matches: u32) -> Setting {
-    let game = agon_games::ALL[0];
+    let info = agon_games::ALL[0].info();
+    let bosses: Vec<&str> = info.builtins.iter().take(3).map(|bot| bot.name).collect();
+    setting_of(info.name, 1, &bosses, matches)
+}
+
+/// A game under its own rules, with so many maps and these bosses.
+pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Setting {
+    let game = agon_games::find(game).expect("it is there");
     let info = game.info();
     let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
     let terms = Terms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
+        grounds: vec![Ground::new(&setup, &recipe); maps],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
     };
-    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
-    let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();
+    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough };
+    let bosses = bosses.iter().map(|boss| format!("builtin:{boss}")).collect();
     Setting { name: "test".to_owned(), terms, policy, bosses }
+}
+
+/// A file that came.
+pub async fn incoming(server: &Server, bytes: &[u8]) -> Incoming {
+    let mut file = server.objects().begin().expect("room");
+    file.add(bytes).await.expect("room");
+    file
+}
+
+/// A team hands in this file.
+pub async fn upload(
+    server: &Server,
+    (entrant, name, bytes): (&str, &str, &[u8]),
+    only_if_better: bool,
+    now: Time,
+) -> Result<Uploaded, ServerError> {
+    let file = incoming(server, bytes).await;
+    server.upload(Upload { entrant, name, file, only_if_better, actor: "test" }, now).await
 }
 
 pub struct World {

@@ -14,7 +14,7 @@ use crate::api::read::{Of, Sent};
 use crate::api::told;
 use crate::api::versions::{received, unfit};
 use crate::gate::Ask;
-use crate::pages::upload::ROOM;
+use crate::incoming::Came;
 use crate::problem::Problem;
 use crate::rights::Object;
 use crate::secrets;
@@ -22,10 +22,11 @@ use crate::site::Shown;
 
 /// Tries out what was sent.
 pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
-    let (bytes, team, _) = received(&ask, body).await?;
-    let own = match ask.site.server.draft(team, &asked.name, bytes, ask.now).await? {
+    let (Came { file, place }, team, _) = received(&ask, body).await?;
+    let drafted = ask.site.server.draft(team, &asked.name, file, ask.now).await?;
+    drop(place);
+    let own = match drafted {
         Drafted::Kept(own) => own,
         Drafted::Refused(cause) => return Err(unfit(cause)),
         Drafted::TooMany(at) => return Err(too_many(&ask, at)),

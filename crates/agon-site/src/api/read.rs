@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use tokio_stream::StreamExt as _;
 
+use crate::incoming::cut_off;
 use crate::problem::Problem;
 use crate::site::Site;
 
@@ -36,22 +37,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Sent<T> {
     }
 }
 
-/// The body as it is, of at most so many bytes.
+/// The body as it is, of at most so many bytes, in memory.
 pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
     let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
     while let Some(piece) = body.next().await {
-        let piece = piece.map_err(|_| {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
-                "Cut off",
-                "What was sent did not come whole. Nothing was done: send it again.",
-            )
-        })?;
+        let piece = piece.map_err(|_| cut_off())?;
         if bytes.len() as u64 + piece.len() as u64 > most {
-            let text = format!(
-                "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of training.",
-                most >> 20
-            );
+            let text = format!("It is larger than {} KiB. Nothing was done.", most >> 10);
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
         }
         bytes.extend_from_slice(&piece);

@@ -1,18 +1,19 @@
 //! Versions: handing in, what became of it, and the way back.
 
 use agon_api::version::UploadedWord;
-use agon_api::{BuildLog, LARGEST_UPLOAD, UploadQuery, Uploaded, Version, Versions};
-use agon_server::{Upload, Uploaded as Came};
+use agon_api::{BuildLog, UploadQuery, Uploaded, Version, Versions};
+use agon_server::{Upload, Uploaded as Done};
 use agon_store::acts::Added;
 use agon_store::{Cause, EntrantId, OwnVersion, VersionId};
 use axum::Json;
 use axum::body::Body;
 use axum::http::StatusCode;
 
-use crate::api::read::{self, Of};
+use crate::api::read::Of;
 use crate::api::told;
 use crate::gate::Ask;
-use crate::pages::upload::{ROOM, team};
+use crate::incoming::{self, Came};
+use crate::pages::upload::team;
 use crate::problem::Problem;
 use crate::rights::Object;
 
@@ -67,15 +68,15 @@ pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
     one(ask).await
 }
 
-/// What somebody hands in, as bytes, with the team for which they do.
+/// What somebody hands in, with the team for which they do.
 ///
 /// # Errors
-/// When nothing is taken now, or it is too large, or no team can be made for them.
-pub async fn received(ask: &Ask, body: Body) -> Result<(Vec<u8>, EntrantId, String), Problem> {
-    let bytes = read::file(body, LARGEST_UPLOAD).await?;
+/// When it does not come whole, or is too large, or no team can be made for them.
+pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String), Problem> {
+    let came = incoming::take(ask, body.into_data_stream()).await?;
     let team = team(ask).await?.map_err(Problem::wrong)?;
     let found = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
-    Ok((bytes, team, found.name))
+    Ok((came, team, found.name))
 }
 
 /// That something cannot be a bot.
@@ -89,26 +90,27 @@ pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<
     if let Some(why) = ask.settings.closed(ask.now) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
     }
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let (bytes, team, entrant) = received(&ask, body).await?;
+    let (Came { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;
-    let upload = Upload { entrant: &entrant, name: &name, bytes, only_if_better, actor };
-    let (what, id) = match ask.site.server.upload(upload, ask.now).await? {
-        Came::Added(Added::New(id, _)) => (UploadedWord::New, id),
-        Came::Added(Added::Same(id, ..)) => (UploadedWord::Same, id),
-        Came::Back(id, _) => (UploadedWord::Back, id),
-        Came::Refused(cause) => return Err(unfit(cause)),
-        Came::Added(Added::TooMany(Some(at))) => {
+    let upload = Upload { entrant: &entrant, name: &name, file, only_if_better, actor };
+    let uploaded = ask.site.server.upload(upload, ask.now).await?;
+    drop(place);
+    let (what, id) = match uploaded {
+        Done::Added(Added::New(id, _)) => (UploadedWord::New, id),
+        Done::Added(Added::Same(id, ..)) => (UploadedWord::Same, id),
+        Done::Back(id, _) => (UploadedWord::Back, id),
+        Done::Refused(cause) => return Err(unfit(cause)),
+        Done::Added(Added::TooMany(Some(at))) => {
             let what = "The team has handed in all it may for now.";
             return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
         }
-        Came::Added(Added::TooMany(None)) => {
+        Done::Added(Added::TooMany(None)) => {
             return Err(Problem::wrong(
                 "The team's versions take all the room they may. Ask the organiser for more.",
             ));
         }
-        Came::Added(Added::Taken(other)) => {
+        Done::Added(Added::Taken(other)) => {
             return Err(Problem::wrong(format!(
                 "The team's name looks like `{other}`, which is another one."
             )));

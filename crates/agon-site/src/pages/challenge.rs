@@ -1,5 +1,7 @@
 //! Matches that somebody asks for: challenges with a version, drafts of what is none yet. Neither is rated.
 
+use std::convert::Infallible;
+
 use agon_game::Starter;
 use agon_server::{Drafted, Wish};
 use agon_store::acts::{Asked, Own};
@@ -14,6 +16,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::Ask;
+use crate::incoming::{self, Came};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::upload;
 use crate::problem::Problem;
@@ -263,9 +266,8 @@ fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Problem> {
 
 /// A draft is to be played.
 pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
-    let _room = upload::ROOM.acquire().await.map_err(|_| Problem::ours())?;
     let (mut is_ours, mut wanted, mut code, mut file) = (false, Wanted::default(), String::new(), None);
-    while let Some(field) = form.next_field().await.map_err(|_| upload::cut_off())? {
+    while let Some(field) = form.next_field().await.map_err(|_| incoming::cut_off())? {
         let name = field.name().unwrap_or_default().to_owned();
         // The token comes first: of somebody else's form nothing more is read.
         if name == "form" {
@@ -279,8 +281,9 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         match name.as_str() {
             "file" => {
                 let called = field.file_name().unwrap_or_default().to_owned();
-                let bytes = upload::whole(field, "/draft").await?;
-                file = (!bytes.is_empty()).then_some((called, bytes));
+                let came = incoming::take(&ask, field).await;
+                let came = came.map_err(|problem| problem.then("The form", "/draft"))?;
+                file = (came.file.size() > 0).then_some((called, came));
             }
             "code" => code = upload::short(field, LONGEST).await?,
             name => {
@@ -302,10 +305,12 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         Ok((status, draft_page(&ask, &wanted, code, Some(why)).await?).into_response())
     };
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
-    let (name, bytes) = match (file, starter(&ask, &wanted.language)) {
+    let (name, Came { file, place }) = match (file, starter(&ask, &wanted.language)) {
         (Some(file), _) => file,
         (None, Some(starter)) if !code.trim().is_empty() => {
-            ("draft.tar".to_owned(), with_strategy(starter, &code)?)
+            let whole = with_strategy(starter, &code)?.into();
+            let came = incoming::take(&ask, tokio_stream::once(Ok::<_, Infallible>(whole))).await?;
+            ("draft.tar".to_owned(), came)
         }
         _ => return again(unfit, "Write something, or choose a file.").await,
     };
@@ -313,7 +318,9 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         Ok(team) => team,
         Err(why) => return again(unfit, &why).await,
     };
-    let source = match ask.site.server.draft(team, &name, bytes, ask.now).await? {
+    let drafted = ask.site.server.draft(team, &name, file, ask.now).await?;
+    drop(place);
+    let source = match drafted {
         Drafted::Kept(source) => source,
         Drafted::Refused(cause) => {
             let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));

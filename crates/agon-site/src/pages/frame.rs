@@ -167,7 +167,7 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
 /// Said wherever a password is typed without encryption.
 pub fn unencrypted(ask: &Ask) -> Markup {
     html! {
-        @if ask.site.way == Way::Lan {
+        @if matches!(ask.site.way, Way::Lan) {
             p.note { (icon("warn")) "Passwords travel readable on this network: take one that you use nowhere else." }
         }
     }

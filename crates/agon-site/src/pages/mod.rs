@@ -4,6 +4,7 @@ pub mod draw;
 pub mod events;
 mod export;
 pub mod frame;
+pub mod pace;
 pub mod words;
 
 mod account;
@@ -39,7 +40,6 @@ use crate::site::Site;
 
 use frame::Here;
 pub use matches::replay;
-pub use organise::owed;
 
 /// The routes of the pages.
 pub const ROUTES: &[Route] = &[

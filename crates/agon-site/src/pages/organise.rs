@@ -1,7 +1,6 @@
 //! The organiser's pages: is anything wrong, when is all played, and what can be done.
 
 use agon_contest::config::SignUpWord;
-use agon_ladder::Policy;
 use agon_server::Board;
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::Working;
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
+use crate::pages::pace::{Pace, owed};
 use crate::pages::{rules, words, workers};
 use crate::problem::Problem;
 use crate::secrets;
@@ -44,7 +44,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let counts = store.counts(contest).await?;
     let failures = store.failures(contest, since).await?;
     let workers = store.working(since).await?;
-    let rate = store.settled_since(contest, since).await?;
+    let pace = Pace::now(store, contest, ask.now).await?;
     let events = store.events(contest, 12).await?;
     let shown = ask.site.shown().await?;
     let contests = store.contests().await?;
@@ -52,7 +52,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let suspended = store.suspended(contest).await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
     let owed = owed(ask.site.server.policy(), &shown.board);
-    let (answer, lead) = answer(&ask, going, &counts, &workers, rate, owed);
+    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, owed);
     let disk = free(ask.site.folder()).await;
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
@@ -60,8 +60,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let content = html! {
         section.card.figures {
             (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
-            (figure("Matches owed", words::count(owed), drained(owed, rate)))
-            (figure("Matches an hour", words::count(rate), words::many(counts.leased, "is played now", "are played now")))
+            (figure("Matches owed", words::count(owed), drained(owed, pace)))
+            (figure("Matches an hour", words::count(pace.an_hour()), words::many(counts.leased, "is played now", "are played now")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
             (figure("Given up", words::count(counts.dead), "after three tries, ours".to_owned()))
@@ -100,25 +100,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
 
-/// About how many rated matches live versions still want.
-pub fn owed(policy: &Policy, board: &Board) -> i64 {
-    let wanted: u64 = board
-        .versions
-        .iter()
-        .filter(|version| version.state == VersionState::Live)
-        .map(|version| {
-            let place = board.table.places.iter().find(|place| place.version == version.id.0);
-            u64::from(policy.enough).saturating_sub(place.map_or(0, |place| place.matches))
-        })
-        .sum();
-    (wanted / policy.seats.max(1) as u64) as i64
-}
-
-fn drained(owed: i64, rate: i64) -> String {
-    match (owed, rate) {
-        (0, _) => "all are played".to_owned(),
-        (_, 0) => "none was played in the last hour".to_owned(),
-        _ => format!("about {} at this rate", words::span(owed * HOUR / rate)),
+fn drained(owed: i64, pace: Pace) -> String {
+    match pace.needs(owed) {
+        Some(0) => "all are played".to_owned(),
+        None => "none was played in the last hour".to_owned(),
+        Some(ms) => format!("about {} at this rate", words::span(ms)),
     }
 }
 
@@ -127,23 +113,23 @@ fn answer(
     going: &Contest,
     counts: &agon_store::reads::Counts,
     workers: &[Working],
-    rate: i64,
+    pace: Pace,
     owed: i64,
 ) -> (String, String) {
     let silent: Vec<&Working> = workers
         .iter()
         .filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > workers::SILENT)
         .collect();
-    let pace = match (owed, rate) {
-        (0, _) => {
+    let pace = match pace.needs(owed) {
+        Some(0) => {
             "Every version has its matches; the ladder rests until somebody hands something in.".to_owned()
         }
-        (_, 0) => format!("About {} are owed.", words::many(owed, "match", "matches")),
-        _ => format!(
+        None => format!("About {} are owed.", words::many(owed, "match", "matches")),
+        Some(ms) => format!(
             "About {} are owed; at {} an hour they are played in {}.",
             words::many(owed, "match", "matches"),
-            words::count(rate),
-            words::span(owed * HOUR / rate)
+            words::count(pace.an_hour()),
+            words::span(ms)
         ),
     };
     if going.paused {

@@ -101,9 +101,8 @@ fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
     }
 }
 
-/// The list, for all.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let shown = ask.site.shown().await?;
+/// What was decided, and what it comes to as a sentence.
+async fn decided(ask: &Ask) -> Result<(Vec<Entry>, String), Problem> {
     let (store, contest) = (ask.site.store(), ask.site.contest());
     let (rulings, decided) = (store.rulings(contest).await?, store.decisions(contest).await?);
     let out = agon_store::out(&rulings).len() as i64;
@@ -112,6 +111,13 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         (_, 0) => "Nobody is out".to_owned(),
         (_, out) => format!("{} out", words::many(out, "team or version is", "teams or versions are")),
     };
+    Ok((decided, answer))
+}
+
+/// The list, for all.
+pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+    let shown = ask.site.shown().await?;
+    let (decided, answer) = decided(&ask).await?;
     let content = html! {
         section.card {
             @if decided.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, or has matches played again, it stands here with the reason." } }
@@ -130,7 +136,7 @@ pub async fn form(ask: Ask) -> Result<Markup, Problem> {
 
 async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let decided = ask.site.store().decisions(ask.site.contest()).await?;
+    let (decided, answer) = decided(ask).await?;
     let teams: Vec<_> = shown.teams.values().filter(|team| !team.boss).take(500).collect();
     let choice = |ruling: &str, label: &str, what: &str| {
         html! {
@@ -168,8 +174,9 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
             @if decided.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &decided)) }
         }
     };
-    let lead = "A ruling is written into the sealed log, and changes the table at once. A single match is played again from its own page.";
-    Ok(frame::page(ask, Here::Organise, "Disqualify, take out, reinstate, play again", lead, content))
+    let lead = "Disqualify, take out, reinstate, or let a version play again: it is written into the sealed log, and changes the table at once. A \
+                single match is played again from its own page.";
+    Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
 /// A ruling is made.

@@ -1,7 +1,5 @@
 //! Handing a bot in.
 
-use std::sync::LazyLock;
-
 use agon_server::{Upload, Uploaded};
 use agon_store::acts::{Added, Made, MakeTeam};
 use agon_store::reads::Used;
@@ -11,18 +9,14 @@ use axum::extract::multipart::Field;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
-use tokio::sync::Semaphore;
 
 use crate::gate::Ask;
+use crate::incoming::{self, Came, cut_off};
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
 use crate::secrets;
 
-/// The most bytes of what is handed in.
-pub const LARGEST: usize = 20 << 20;
-/// So many are taken in at once, each in memory until it is whole; others wait.
-pub static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(8));
 /// A field before the file is no longer.
 pub const LONGEST_FIELD: usize = 4096;
 
@@ -112,15 +106,6 @@ pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Probl
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub fn cut_off() -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "Cut off",
-        "The file did not come whole. Nothing was done: hand it in again.",
-    )
-    .then("Hand in", "/upload")
-}
-
 /// Something is handed in.
 pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
     if let Some(closed) = ask.settings.closed(ask.now) {
@@ -128,7 +113,6 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
             Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
         );
     }
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
     let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {
@@ -153,26 +137,11 @@ async fn again(ask: &Ask, why: &str) -> Result<Response, Problem> {
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
 }
 
-/// A file of a form, whole; `back` leads to the form.
-pub async fn whole(mut field: Field<'_>, back: &str) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
-        if bytes.len() + piece.len() > LARGEST {
-            let why = format!(
-                "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of training.",
-                LARGEST >> 20
-            );
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", why).then("The form", back));
-        }
-        bytes.extend_from_slice(&piece);
-    }
-    Ok(bytes)
-}
-
 async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Response, Problem> {
     let name = field.file_name().unwrap_or("bot").to_owned();
-    let bytes = whole(field, "/upload").await?;
-    if bytes.is_empty() {
+    let Came { file, place } =
+        incoming::take(ask, field).await.map_err(|problem| problem.then("Hand in", "/upload"))?;
+    if file.size() == 0 {
         return again(ask, "The file is empty.").await;
     }
     let team = match team(ask).await? {
@@ -181,8 +150,10 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
     };
     let team = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
     let actor = &ask.whoever()?.name;
-    let upload = Upload { entrant: &team.name, name: &name, bytes, only_if_better, actor };
-    let added = match ask.site.server.upload(upload, ask.now).await? {
+    let upload = Upload { entrant: &team.name, name: &name, file, only_if_better, actor };
+    let uploaded = ask.site.server.upload(upload, ask.now).await?;
+    drop(place);
+    let added = match uploaded {
         Uploaded::Added(added) => added,
         Uploaded::Back(version, _) => {
             return Ok(Redirect::to(&format!("/version/{version}")).into_response());

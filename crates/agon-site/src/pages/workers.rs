@@ -93,7 +93,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 
 async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Problem> {
     let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
-    let elsewhere = workers.iter().filter(|worker| worker.made.is_some() && worker.revoked.is_none()).count();
+    // Whose token has not come yet, or who is away, plays nothing.
+    let plays = |worker: &&Working| {
+        worker.made.is_some() && worker.revoked.is_none() && ask.now.0 - worker.seen.0 <= SILENT
+    };
+    let elsewhere = workers.iter().filter(plays).count();
     let lying = workers.iter().find(|worker| worker.lies > 0 && worker.revoked.is_none());
     let silent = workers
         .iter()

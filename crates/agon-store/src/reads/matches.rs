@@ -372,21 +372,25 @@ impl Store {
         Ok(all)
     }
 
-    /// How many results were accepted since `since`.
+    /// How many results were accepted since `since`, and when the first of them was.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn settled_since(&self, contest: ContestId, since: Time) -> Result<i64, StoreError> {
+    pub async fn settled_since(
+        &self,
+        contest: ContestId,
+        since: Time,
+    ) -> Result<(i64, Option<Time>), StoreError> {
         // The newest come first, so that this reads no more than it counts.
-        let count: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 \
-             AND m.settled_ms >= $2",
+        let (count, first): (i64, Option<i64>) = sqlx::query_as(
+            "SELECT count(*), min(m.settled_ms) FROM matches m JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND m.settled_ms >= $2",
         )
         .bind(contest.0)
         .bind(since.0)
         .fetch_one(&self.reader)
         .await?;
-        Ok(count)
+        Ok((count, first.map(Time)))
     }
 
     /// The number of the last entry of the audit log: whoever kept something looks whether it is the same.

@@ -51,7 +51,7 @@ pub struct Hands {
     pub leases: i64,
     /// Workers that were heard of.
     pub heard: i64,
-    /// Those that were not, and may still come back.
+    /// Those that were once, and may come back.
     pub silent: i64,
 }
 
@@ -103,7 +103,8 @@ impl Store {
             sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
         let leases: i64 = leases.fetch_one(&self.reader).await?;
         let (heard, all): (i64, i64) = sqlx::query_as(
-            "SELECT count(CASE WHEN seen_ms >= $1 THEN 1 END), count(*) FROM workers WHERE revoked_ms IS NULL",
+            "SELECT count(CASE WHEN seen_ms >= $1 THEN 1 END), count(*) FROM workers \
+             WHERE revoked_ms IS NULL AND seen_ms > 0",
         )
         .bind(since.0)
         .fetch_one(&self.reader)

@@ -10,7 +10,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::time::{Instant, Sleep};
 
 /// Answers whoever connects. A connection is closed when no whole request comes within `patience`, or nothing
@@ -34,16 +34,16 @@ pub async fn serve(listener: TcpListener, router: Router, patience: Duration) {
 }
 
 /// A connection that fails when the other side takes nothing for too long.
-pub struct Patient {
-    stream: TcpStream,
+pub struct Patient<S> {
+    stream: S,
     patience: Duration,
     /// Set while the other side takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl<S> Patient<S> {
     /// A connection on which no part of an answer waits longer than `patience`.
-    pub fn new(stream: TcpStream, patience: Duration) -> Self {
+    pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, stalled: None }
     }
 
@@ -59,7 +59,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -69,7 +69,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.stream).poll_write(cx, from);
         self.taken(cx, done)

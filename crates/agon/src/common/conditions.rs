@@ -18,7 +18,7 @@ use agon_worker::speed;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::common::online::{Address, Online, Trouble};
+use crate::common::online::{Address, Line, Online, Trouble};
 use crate::common::screen::{harmless, milliseconds};
 use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOptions};
 
@@ -64,7 +64,8 @@ impl AsOptions {
         let file = folder.join("contest.json");
         let failed = |error: io::Error| Failure::own(format!("{}: {error}", file.display()));
         // What all may see needs no token.
-        let kept = match Online::new(address.clone(), None, false)?.get::<Contest>("/contest", &[]) {
+        let line = Line::kept(&address)?;
+        let kept = match Online::new(address.clone(), None, &line)?.get::<Contest>("/contest", &[]) {
             Ok(contest) => {
                 let kept = Kept { at: common::now_ms(), contest };
                 let text = serde_json::to_vec(&kept).map_err(|error| Failure::own(error.to_string()))?;

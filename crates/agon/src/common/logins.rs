@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::common::Failure;
+use crate::common::fingerprint::Fingerprint;
 
 /// A larger file is none of ours.
 const LARGEST: u64 = 1 << 20;
@@ -35,6 +36,9 @@ pub struct Login {
     /// Whether the token may go unencrypted to a public address.
     #[serde(default)]
     pub plain_http: bool,
+    /// The fingerprint of its certificate, where nobody else vouches for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// A longer token is none, in bytes.

@@ -4,6 +4,7 @@ pub mod archives;
 pub mod builds;
 pub mod conditions;
 pub mod disk;
+pub mod fingerprint;
 pub mod folders;
 pub mod git;
 pub mod here;

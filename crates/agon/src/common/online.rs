@@ -15,9 +15,11 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::{Response, Uri, header};
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, Proxy};
 
-use crate::common::logins::Logins;
+use crate::common::fingerprint::{Fingerprint, untrusted};
+use crate::common::logins::{Login, Logins};
 use crate::common::{Failure, screen};
 
 /// A connection is waited for so long.
@@ -35,9 +37,38 @@ pub struct OnlineOptions {
     /// The contest's address; with AGON_TOKEN no login is needed [default: that of the last `agon login`]
     #[arg(long, value_name = "URL", env = "AGON_URL", hide_env_values = true, help_heading = "Contest")]
     pub url: Option<String>,
+    /// How it may be reached.
+    #[command(flatten)]
+    pub line: Line,
+}
+
+/// How a contest may be reached, where the usual way is not there.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Line {
     /// Lets the token travel unencrypted to a public address
     #[arg(long, help_heading = "Contest")]
     pub plain_http: bool,
+    /// The SHA-256 of the contest's certificate, where nobody vouches for it (`agon serve --tls-self-signed` prints it)
+    #[arg(long, value_name = "SHA256", env = "AGON_FINGERPRINT", help_heading = "Contest")]
+    pub fingerprint: Option<Fingerprint>,
+}
+
+impl Line {
+    /// What was said here, or else when one logged in.
+    fn or(&self, kept: Option<&Login>) -> Self {
+        Self {
+            plain_http: self.plain_http || kept.is_some_and(|login| login.plain_http),
+            fingerprint: self.fingerprint.or_else(|| kept.and_then(|login| login.fingerprint)),
+        }
+    }
+
+    /// That by which one logged in at an address, for what all may see there.
+    ///
+    /// # Errors
+    /// When what is kept cannot be read.
+    pub fn kept(address: &Address) -> Result<Self, Failure> {
+        Ok(Self::default().or(Logins::read()?.of(&address.0)))
+    }
 }
 
 impl OnlineOptions {
@@ -62,7 +93,7 @@ impl OnlineOptions {
             })?,
         };
         let kept = logins.of(&address.0);
-        let plain = self.plain_http || kept.is_some_and(|login| login.plain_http);
+        let line = self.line.or(kept);
         let token =
             token.map(|token| token.trim().to_owned()).or_else(|| kept.map(|login| login.token.clone()));
         let Some(token) = token else {
@@ -70,7 +101,7 @@ impl OnlineOptions {
                 "{address}: no token is kept for it here: `agon login {address}`"
             )));
         };
-        Online::new(address, Some(token), plain)
+        Online::new(address, Some(token), &line)
     }
 }
 
@@ -174,21 +205,31 @@ pub struct Online {
 }
 
 impl Online {
-    /// The contest at an address; `plain` where the token may go there without encryption.
+    /// The contest at an address.
     ///
     /// # Errors
-    /// When it would go over the open net without encryption.
-    pub fn new(address: Address, token: Option<String>, plain: bool) -> Result<Self, Failure> {
+    /// When the token would go over the open net without encryption, or another certificate is there than one was told of.
+    pub fn new(address: Address, token: Option<String>, line: &Line) -> Result<Self, Failure> {
         let is_encrypted = address.is_encrypted();
-        if token.is_some() && !is_encrypted && !plain && !address.is_near() {
+        if token.is_some() && !is_encrypted && !line.plain_http && !address.is_near() {
             return Err(Failure::usage(format!(
                 "{address}: your token would travel readable over the open net. Use the contest's https:// address; \
                  where it has none and you accept that, add --plain-http"
             )));
         }
         // A proxy is for what is far away; it would read a token that is not encrypted.
-        let proxy = if is_encrypted { Proxy::try_from_env() } else { None };
+        let proxy = if is_encrypted && line.fingerprint.is_none() { Proxy::try_from_env() } else { None };
+        let tls = match &line.fingerprint {
+            Some(_) if !is_encrypted => {
+                return Err(Failure::usage(format!(
+                    "{address}: a fingerprint is of a certificate, and one is there at an address with https://"
+                )));
+            }
+            Some(fingerprint) => fingerprint.expect(&address, CONNECT)?,
+            None => TlsConfig::default(),
+        };
         let config = Agent::config_builder()
+            .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -304,6 +345,12 @@ impl Online {
     fn away(&self, error: &ureq::Error, patience: Duration) -> Trouble {
         use ureq::Error;
         let address = &self.address;
+        if let Some(why) = untrusted(error) {
+            return Trouble::Strange(format!(
+                "{address}: its certificate cannot be trusted ({why}). Where the organiser has told you its fingerprint, add \
+                 --fingerprint"
+            ));
+        }
         match error {
             Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Trouble::Away(format!(
                 "{address} cannot be reached: nobody answered within {} s",
@@ -440,7 +487,8 @@ mod tests {
     fn a_token_goes_unencrypted_only_to_networks_of_ones_own() {
         let new = |text: &str, token: bool, plain| {
             let address = Address(text.to_owned());
-            Online::new(address, token.then(|| "secret".to_owned()), plain).is_ok()
+            let line = Line { plain_http: plain, fingerprint: None };
+            Online::new(address, token.then(|| "secret".to_owned()), &line).is_ok()
         };
         assert!(new("http://127.0.0.1:1", true, false) && new("http://10.1.2.3", true, false));
         assert!(new("http://[fd00::1]:8080", true, false) && new("https://8.8.8.8", true, false));

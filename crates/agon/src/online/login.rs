@@ -8,7 +8,7 @@ use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::common::logins::{self, Login, Logins};
-use crate::common::online::{Address, Online};
+use crate::common::online::{Address, Line, Online};
 use crate::common::{self, Done, Failure};
 use crate::online::{json, shown};
 
@@ -20,6 +20,7 @@ AGON_URL and AGON_TOKEN instead: then no login is needed.
 Examples:
   agon login https://cup.example                 asks for the token, without showing it
   agon login 192.168.1.7:8080 --token-file t     reads it from a file; - for standard input
+  agon login https://192.168.1.7:8443 --fingerprint 8F:03:…   where the contest has a certificate of its own
   agon logout                                    forgets it here";
 
 /// Options of `agon login`.
@@ -30,9 +31,9 @@ pub struct LoginOptions {
     /// Reads the token from a file, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Lets the token travel unencrypted to a public address, from now on
-    #[arg(long)]
-    pub plain_http: bool,
+    /// How it may be reached, from now on.
+    #[command(flatten)]
+    pub line: Line,
     /// Prints as whom one is known there as JSON
     #[arg(long)]
     pub json: bool,
@@ -49,7 +50,7 @@ pub struct LogoutOptions {
 pub fn login(options: &LoginOptions) -> Done {
     let address = Address::parse(&options.url)?;
     // Is a contest there at all? That is asked without a token.
-    let contest: Contest = Online::new(address.clone(), None, options.plain_http)?.get("/contest", &[])?;
+    let contest: Contest = Online::new(address.clone(), None, &options.line)?.get("/contest", &[])?;
     let token = match &options.token_file {
         Some(file) => logins::token(file)?,
         None => typed(&address, &shown(&contest.title))?,
@@ -59,7 +60,7 @@ pub fn login(options: &LoginOptions) -> Done {
             "that is no token: make one on {address}/account, and copy all of it"
         )));
     }
-    let online = Online::new(address.clone(), Some(token.clone()), options.plain_http)?;
+    let online = Online::new(address.clone(), Some(token.clone()), &options.line)?;
     let me: Me = online.get("/me", &[])?;
     let mut logins = Logins::read()?;
     logins.keep(Login {
@@ -67,7 +68,8 @@ pub fn login(options: &LoginOptions) -> Done {
         token,
         name: me.name.clone(),
         title: contest.title.clone(),
-        plain_http: options.plain_http,
+        plain_http: options.line.plain_http,
+        fingerprint: options.line.fingerprint,
     })?;
     let mut out = io::stdout().lock();
     let team = me.team.as_ref().map(|team| team.name.as_str());

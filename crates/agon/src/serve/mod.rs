@@ -24,8 +24,8 @@ pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is pla
 Bots are handed in while it runs; each plays a check match and then on the ladder, where built-in bots stand as
 bosses. Ctrl-C ends it in good order, and the same command goes on with it; nothing is lost when it is killed.
 
-Its site answers on this machine alone, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption;
---behind-proxy to the world, through a proxy that speaks TLS (agon docs contest).
+Its site answers on this machine alone, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
+--tls-self-signed with it; --tls-cert and --tls-key to the world, or --behind-proxy through a proxy that speaks TLS (agon docs contest).
 
 Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. Where
 the machine has none, nothing is played unless contest.toml says that you trust them.
@@ -34,6 +34,7 @@ Examples:
   agon serve autumn --new cultist-wars             begins a contest and runs it
   agon serve autumn                                goes on with it
   agon serve autumn --lan --port 80                for everybody in the room
+  agon serve autumn --tls-self-signed --port 8443  the same, encrypted
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
@@ -73,6 +74,15 @@ pub struct ServeOptions {
     /// The site's address for the world, of a proxy on this machine that passes requests on: `https://contest.example`
     #[arg(long, value_name = "URL", conflicts_with = "no_site")]
     pub behind_proxy: Option<String>,
+    /// Opens the site to private addresses, encrypted with a certificate of its own: it prints the fingerprint to compare
+    #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
+    pub tls_self_signed: bool,
+    /// Opens the site to the world, encrypted with the certificate in this file (PEM, with those between it and its root)
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with_all = ["behind_proxy", "no_site", "tls_self_signed"])]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// Prints a link, good once, that makes whoever opens it an organiser; without this only while there is none
     #[arg(long, conflicts_with = "no_site")]
     pub organiser: bool,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_server::Server;
-use agon_site::{Listening, Site, Way, secrets};
+use agon_site::{Listening, Site, Tls, Way, secrets};
 use agon_store::acts::Offer;
 use agon_store::{LinkKind, StoreError};
 use tokio::runtime::Runtime;
@@ -25,7 +25,6 @@ pub struct Pages {
     listening: Listening,
     address: String,
     link: Option<String>,
-    is_lan: bool,
 }
 
 /// Opens the site of a contest.
@@ -38,7 +37,7 @@ pub fn open(
     dir: &Path,
     options: &ServeOptions,
 ) -> Result<Pages, Failure> {
-    let way = way(options)?;
+    let way = way(dir, options)?;
     let site = Site::new(server.clone(), dir, way.clone(), now).map_err(Failure::usage)?;
     if let Some(file) = &options.metrics_token_file {
         site.measured_with(&metrics_token(file)?);
@@ -57,12 +56,16 @@ pub fn open(
     let address = match &way {
         Way::Proxy(address) => address.clone(),
         Way::Lan => format!("http://{}:{port}", own_address()),
+        Way::Tls { tls, .. } => {
+            let name = tls.name().filter(|_| !tls.is_own()).map(str::to_owned);
+            format!("https://{}:{port}", name.unwrap_or_else(|| own_address().to_string()))
+        }
         Way::Loopback => format!("http://127.0.0.1:{port}"),
     };
     let link =
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
-    Ok(Pages { site, listening, address, link, is_lan: way == Way::Lan })
+    Ok(Pages { site, listening, address, link })
 }
 
 /// A shorter one could be guessed.
@@ -86,7 +89,19 @@ fn metrics_token(file: &Path) -> Result<String, Failure> {
     Ok(token.to_owned())
 }
 
-fn way(options: &ServeOptions) -> Result<Way, Failure> {
+/// Certificates of our own lie in this folder of the contest's.
+const OWN: &str = "tls";
+
+fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
+    let tls = match (&options.tls_cert, &options.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls::given(certificate, key)),
+        _ if options.tls_self_signed => Some(Tls::own(&dir.join(OWN), &own_address().to_string())),
+        _ => None,
+    };
+    if let Some(tls) = tls {
+        let private = options.lan || options.tls_self_signed;
+        return Ok(Way::Tls { tls: Arc::new(tls.map_err(Failure::usage)?), private });
+    }
     let Some(address) = &options.behind_proxy else {
         return Ok(if options.lan { Way::Lan } else { Way::Loopback });
     };
@@ -136,11 +151,18 @@ impl Pages {
     /// Says where it is.
     pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "Its site: {}", self.address)?;
-        if self.is_lan {
-            writeln!(
+        match &self.site.way {
+            Way::Lan => writeln!(
                 out,
                 "It is not encrypted: whoever listens on this network reads passwords. Only private addresses are let in."
-            )?;
+            )?,
+            Way::Tls { tls, .. } if tls.is_own() => writeln!(
+                out,
+                "It is encrypted with a certificate of its own, of which browsers warn; only private addresses are let in. Who sees \
+                 this fingerprint is connected to this machine:\n  {}",
+                tls.fingerprint()
+            )?,
+            _ => {}
         }
         if let Some(link) = &self.link {
             writeln!(out, "Become organiser, once, within a day: {link}")?;

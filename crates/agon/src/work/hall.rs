@@ -16,7 +16,7 @@ use crate::common::screen::harmless;
 /// What is to be played is waited for so long when the server goes away in between.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Where there is nothing to play, the server is let wait so long for something. Whoever ends this process waits as long.
-const WAIT_MS: u64 = 5_000;
+const WAIT_MS: u64 = 1_000;
 /// A longer reason is cut here, in characters: the server keeps no more.
 const LONGEST_WHY: usize = 4_000;
 

@@ -19,7 +19,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::logins;
 use crate::common::machine;
-use crate::common::online::{Address, Online, Trouble};
+use crate::common::online::{Address, Line, Online, Trouble};
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use hall::{Far, Played};
@@ -56,9 +56,9 @@ pub struct WorkOptions {
     /// I trust these bots: they are played also where this machine has no sandbox that holds strangers
     #[arg(long)]
     pub trust_bots: bool,
-    /// Lets the token travel unencrypted to a public address
-    #[arg(long)]
-    pub plain_http: bool,
+    /// How it may be reached.
+    #[command(flatten)]
+    pub line: Line,
     /// Says nothing while it plays
     #[arg(long, short)]
     pub quiet: bool,
@@ -78,7 +78,7 @@ pub fn run(options: &WorkOptions) -> Done {
     }
     let address = Address::parse(&options.url)?;
     let token = logins::token(&options.token_file)?;
-    let online = Online::new(address, Some(token), options.plain_http)?.below(wire::ROOT);
+    let online = Online::new(address, Some(token), &options.line)?.below(wire::ROOT);
     // Before anything takes time: is the token good, and are both programs of one version?
     let program = agon_replay::data::PROGRAM.to_owned();
     let welcome: Welcome = online.get("", &[("program", program.clone())]).map_err(refused)?;
