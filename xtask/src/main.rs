@@ -156,7 +156,9 @@ fn cargo() -> Command {
     let mut command = Command::new("cargo");
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let own = names.filter(|name| name.starts_with("CARGO_PKG") || name.starts_with("CARGO_MANIFEST"));
-    own.for_each(|name| drop(command.env_remove(name)));
+    own.for_each(|name| {
+        command.env_remove(name);
+    });
     command
 }
 

@@ -92,7 +92,9 @@ fn build(workspace: &Path) -> PathBuf {
     let own = own.filter(|name| {
         name.as_bytes().starts_with(b"CARGO_PKG") || name.as_bytes().starts_with(b"CARGO_MANIFEST")
     });
-    own.for_each(|name| drop(command.env_remove(name)));
+    own.for_each(|name| {
+        command.env_remove(name);
+    });
     let built = command.stderr(Stdio::inherit()).output().expect("cargo");
     assert!(built.status.success());
     let messages = String::from_utf8_lossy(&built.stdout).into_owned();
