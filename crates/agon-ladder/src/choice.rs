@@ -4,6 +4,9 @@
 //! pair whose match tells most, three to whoever waited longest, one to two far apart: with neighbours only, the
 //! ends of a long ladder drift.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::Ladder;
 
 /// A version that may play now.
@@ -33,8 +36,19 @@ impl Ladder {
     /// The versions of the next block, in the order of the seats of its first match; none when nobody needs one or too
     /// few are free. `number` is the block's among all, from 1: it decides which share it belongs to.
     pub fn next(&mut self, contenders: &[Contender], policy: &Policy, number: i64) -> Option<Vec<i64>> {
+        self.next_blocks(contenders, policy, number, 1).pop()
+    }
+
+    /// The next blocks, `most` at most, of which none is played before the last is planned.
+    pub fn next_blocks(
+        &mut self,
+        contenders: &[Contender],
+        policy: &Policy,
+        number: i64,
+        most: usize,
+    ) -> Vec<Vec<i64>> {
         let block = policy.seats as u32;
-        let is_free = |one: &Contender| one.in_flight == 0 || one.in_flight + block <= IN_FLIGHT;
+        let is_free = |in_flight: u32| in_flight == 0 || in_flight + block <= IN_FLIGHT;
         let numbers: Vec<usize> = contenders.iter().map(|one| self.number(one.version)).collect();
         // New ratings when there is something to see: at once in a short ladder, not after each block in a long one.
         if self.unseen > self.numbers.len() / 20 {
@@ -42,24 +56,49 @@ impl Ladder {
             self.unseen = 0;
         }
         let mut free = vec![false; self.numbers.len()];
+        // Whose each number is, and its matches in flight.
+        let mut own = vec![(0, 0); self.numbers.len()];
+        // Those who want matches: who had the fewest so far comes first.
+        let mut wants = BinaryHeap::new();
         for (one, &number) in contenders.iter().zip(&numbers) {
-            free[number] = is_free(one);
+            free[number] = is_free(one.in_flight);
+            own[number] = (one.version, one.in_flight);
+            let so_far = self.matches(one.version) + one.in_flight;
+            if free[number] && so_far < policy.enough {
+                wants.push(Reverse((so_far, number)));
+            }
         }
-        let so_far = |one: &Contender| self.matches(one.version) + one.in_flight;
-        let wants =
-            contenders.iter().zip(&numbers).filter(|(one, _)| is_free(one) && so_far(one) < policy.enough);
-        let fewest = wants.min_by_key(|(one, number)| (so_far(one), **number))?;
-        let number = usize::try_from(number).unwrap_or(0);
-        let (first, far) = match number % 10 {
-            _ if so_far(fewest.0) < policy.placing => (Some(*fewest.1), None),
-            0 => (None, Some(number / 10)),
-            3 | 6 | 9 => (Some(*fewest.1), None),
-            _ => (None, None),
-        };
-        let chosen = self.known.choose_one(&free, first, far, policy.seats)?;
-        let version =
-            |bot: usize| self.numbers.iter().find(|(_, own)| **own == bot).map(|(version, _)| *version);
-        chosen.into_iter().map(version).collect()
+        let mut choice = self.known.choice(free);
+        let mut blocks = Vec::new();
+        while blocks.len() < most {
+            let Some(&Reverse((so_far, fewest))) = wants.peek() else { break };
+            let (version, in_flight) = own[fewest];
+            let now = self.matches(version) + in_flight;
+            if now != so_far || !is_free(in_flight) {
+                // It is in a block of these: with more matches, or with as many as it may have in flight.
+                wants.pop();
+                if is_free(in_flight) && now < policy.enough {
+                    wants.push(Reverse((now, fewest)));
+                }
+                continue;
+            }
+            let number = usize::try_from(number).unwrap_or(0) + blocks.len();
+            let (first, far) = match number % 10 {
+                _ if so_far < policy.placing => (Some(fewest), None),
+                0 => (None, Some(number / 10)),
+                3 | 6 | 9 => (Some(fewest), None),
+                _ => (None, None),
+            };
+            let Some(chosen) = choice.next(first, far, policy.seats) else { break };
+            for &bot in &chosen {
+                own[bot].1 += block;
+                if !is_free(own[bot].1) {
+                    choice.busy(bot);
+                }
+            }
+            blocks.push(chosen.into_iter().map(|bot| own[bot].0).collect());
+        }
+        blocks
     }
 }
 
@@ -162,6 +201,39 @@ mod tests {
         }
         assert!((1..=7).all(|version| ladder.matches(version) >= POLICY.enough));
         assert!(block < 7 * 60, "{block} blocks for seven versions");
+    }
+
+    #[test]
+    fn blocks_that_are_planned_together_are_of_others_and_keep_every_limit() {
+        let mut ladder = Ladder::new();
+        let policy = Policy { enough: 1000, ..POLICY };
+        for block in 1..=400 {
+            let lineup = ladder.next(&idle(1..=40), &policy, block).expect("somebody plays");
+            play(&mut ladder, block, &lineup, 9.0);
+        }
+        let blocks = ladder.next_blocks(&idle(1..=40), &policy, 401, 15);
+        assert_eq!(blocks.len(), 15);
+        assert_eq!(Some(&blocks[0]), ladder.next(&idle(1..=40), &policy, 401).as_ref());
+        let pairs: std::collections::BTreeSet<Vec<i64>> = blocks
+            .iter()
+            .map(|lineup| {
+                let mut pair = lineup.clone();
+                pair.sort_unstable();
+                pair
+            })
+            .collect();
+        assert!(pairs.len() >= 14, "{blocks:?}");
+        // All that there is room for: four matches of each version are two blocks.
+        let all = ladder.next_blocks(&idle(1..=40), &policy, 401, 1000);
+        assert!((38..=40).contains(&all.len()), "{}", all.len());
+        for version in 1..=40 {
+            assert!(all.iter().filter(|lineup| lineup.contains(&version)).count() <= 2);
+        }
+        // Whoever has enough is asked for by nobody.
+        assert_eq!(
+            ladder.next_blocks(&idle(1..=40), &Policy { enough: 1, ..POLICY }, 401, 9),
+            Vec::<Vec<i64>>::new()
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The ladder: whoever's game tells most plays next.
 //!
-//! Longer than 500 lines: one weight of a pair serves rounds and single fixtures.
+//! Longer than 500 lines: one weight of a pair serves rounds and fixtures one by one.
 //!
 //! After each round of fixtures all bots are rated anew. A game of two bots takes from the variances `v` of both what it
 //! tells: `p (1 - p) (v_i² + v_j²) / (1 + p (1 - p) (v_i + v_j))`, `p` the expected score.
@@ -365,55 +365,13 @@ impl Known {
         self.recent.resize(bots, Vec::new());
     }
 
-    /// One fixture among the bots that are free, for a ladder that never ends: with `first` the one that tells most
-    /// of that bot, with `far` one of two far apart that change with that number, else the one that tells most of
-    /// all. None when too few are free.
-    pub fn choose_one(
-        &self,
-        free: &[bool],
-        first: Option<usize>,
-        far: Option<usize>,
-        seats: usize,
-    ) -> Option<Vec<usize>> {
+    /// Fixtures one by one among the bots that are free, for a ladder that never ends. None of them is played before the last is chosen.
+    pub fn choice(&self, free: Vec<bool>) -> Choice<'_> {
         let draw = self.draw(None);
         let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
-        let bots = order.len();
-        if bots < seats.max(2) {
-            return None;
-        }
-        let place_of = |bot: usize| order.iter().position(|&other| other == bot);
-        let best_of = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
-            let weight = |one: usize, other: usize| {
-                let (apart, one, other) = (one.abs_diff(other) as u32, order[one], order[other]);
-                let seen =
-                    Seen { apart, met: self.met(one, other), again: self.recent[one].contains(&other) };
-                self.weight(&draw, one, other, seen)
-            };
-            let weighed = pairs.map(|(one, other)| (weight(one, other), one, other));
-            // Among equals those in front, as everywhere here.
-            weighed.max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))))
-        };
-        let (one, other) = match (first.and_then(place_of), far) {
-            (Some(own), _) => {
-                let mut others = (0..bots).filter(|&other| other != own).map(|other| (own, other));
-                let (_, one, other) = best_of(&mut others)?;
-                (one, other)
-            }
-            (None, Some(number)) => {
-                let one = (number * 7) % bots;
-                let other = (one + bots / 3 + (number * 5) % (bots / 2).max(1)) % bots;
-                (one, if one == other { (one + 1) % bots } else { other })
-            }
-            (None, None) => {
-                let near = |one: usize| one + 1..bots.min(one + 1 + NEIGHBOURS);
-                let mut pairs = (0..bots).flat_map(|one| near(one).map(move |other| (one, other)));
-                let (_, one, other) = best_of(&mut pairs)?;
-                (one, other)
-            }
-        };
-        let (mut busy, mut chosen) = (vec![false; bots], Vec::new());
-        self.take(&order, &mut busy, vec![one, other], seats, &mut chosen);
-        chosen.pop().map(|bots| seated(bots, &self.first_seats))
+        let mut places = vec![None; free.len()];
+        order.iter().enumerate().for_each(|(place, &bot)| places[bot] = Some(place));
+        Choice { known: self, draw, order, places, free, round: None }
     }
 
     /// The gain of a pair, with newcomers first and pairs that met of late last.
@@ -479,6 +437,115 @@ impl Known {
     }
 }
 
+/// A choice of fixtures, one after the other.
+pub struct Choice<'a> {
+    known: &'a Known,
+    draw: Draw,
+    /// Those that were free when it began, strongest first, and where each is.
+    order: Vec<usize>,
+    places: Vec<Option<usize>>,
+    free: Vec<bool>,
+    round: Option<Round>,
+}
+
+/// Neighbours in the order of what their games tell, for as many fixtures as they last.
+struct Round {
+    /// The weight of each pair and its places; the one that tells least first.
+    pairs: Vec<(f64, usize, usize)>,
+    /// Who was in a fixture since.
+    taken: Vec<bool>,
+}
+
+impl Choice<'_> {
+    /// From now on this bot is in no other fixture.
+    pub fn busy(&mut self, bot: usize) {
+        self.free[bot] = false;
+    }
+
+    /// The next fixture of `seats` bots: with `first` the one that tells most of that bot, with `far` one of two far apart that change
+    /// with that number, else the one that tells most of all. None when too few are free.
+    pub fn next(&mut self, first: Option<usize>, far: Option<usize>, seats: usize) -> Option<Vec<usize>> {
+        let bots = self.order.len();
+        if self.order.iter().filter(|&&bot| self.free[bot]).take(seats.max(2)).count() < seats.max(2) {
+            return None;
+        }
+        let (one, other) = match (first.and_then(|bot| self.places.get(bot).copied().flatten()), far) {
+            (Some(own), _) => {
+                let others: Vec<usize> = self.near(own).collect();
+                let weighed = others.into_iter().map(|other| (self.weight(own, other), other));
+                let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+                (own, best?.1)
+            }
+            (None, Some(number)) => {
+                let one = self.free_from((number * 7) % bots, None)?;
+                let other = one + bots / 3 + (number * 5) % (bots / 2).max(1);
+                (one, self.free_from(other % bots, Some(one))?)
+            }
+            (None, None) => self.best()?,
+        };
+        if let Some(round) = &mut self.round {
+            (round.taken[one], round.taken[other]) = (true, true);
+        }
+        let mut busy: Vec<bool> = self.order.iter().map(|&bot| !self.free[bot]).collect();
+        let mut chosen = Vec::new();
+        self.known.take(&self.order, &mut busy, vec![one, other], seats, &mut chosen);
+        chosen.pop().map(|bots| seated(bots, &self.known.first_seats))
+    }
+
+    /// The free place from this one on, but this one.
+    fn free_from(&self, place: usize, but: Option<usize>) -> Option<usize> {
+        let bots = self.order.len();
+        let places = (place..bots).chain(0..place);
+        { places }.find(|&place| self.free[self.order[place]] && Some(place) != but)
+    }
+
+    /// Free places near one on both sides; where these are few, all.
+    fn near(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
+        let near = own.saturating_sub(NEIGHBOURS)..self.order.len().min(own + 1 + NEIGHBOURS);
+        let is_free = move |place: &usize| *place != own && self.free[self.order[*place]];
+        let range = if near.clone().any(|place| is_free(&place)) { near } else { 0..self.order.len() };
+        range.filter(is_free)
+    }
+
+    fn weight(&self, one: usize, other: usize) -> f64 {
+        let (apart, one, other) = (one.abs_diff(other) as u32, self.order[one], self.order[other]);
+        let again = self.known.recent[one].contains(&other);
+        let seen = Seen { apart, met: self.known.met(one, other), again };
+        self.known.weight(&self.draw, one, other, seen)
+    }
+
+    /// The two free neighbours whose game tells most; each bot once before any twice.
+    fn best(&mut self) -> Option<(usize, usize)> {
+        for _ in 0..2 {
+            let mut round = match self.round.take() {
+                Some(begun) => begun,
+                None => Round { pairs: self.pairs(), taken: vec![false; self.order.len()] },
+            };
+            while let Some((_, one, other)) = round.pairs.pop() {
+                let is_open = |place: usize| self.free[self.order[place]] && !round.taken[place];
+                if is_open(one) && is_open(other) {
+                    self.round = Some(round);
+                    return Some((one, other));
+                }
+            }
+        }
+        // Free are only such as have no neighbour that is.
+        let one = self.free_from(0, None)?;
+        Some((one, self.free_from(one, Some(one))?))
+    }
+
+    /// Neighbours that are free, those whose game tells least first.
+    fn pairs(&self) -> Vec<(f64, usize, usize)> {
+        let free: Vec<usize> = (0..self.order.len()).filter(|&place| self.free[self.order[place]]).collect();
+        let behind = |at: usize| free[at + 1..free.len().min(at + 1 + NEIGHBOURS)].iter();
+        let all = free.iter().enumerate().flat_map(|(at, &one)| behind(at).map(move |&other| (one, other)));
+        let mut pairs: Vec<_> = all.map(|(one, other)| (self.weight(one, other), one, other)).collect();
+        // Among equals those in front, as everywhere here.
+        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))));
+        pairs
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use agon_game::Seeded;
@@ -496,16 +563,17 @@ mod tests {
         let free = [true, true, false, true, true, true, false, true];
         for number in 0..50 {
             for seats in 2..=6 {
-                let fixture = known.choose_one(&free, None, Some(number), seats).expect("six are free");
+                let fixture =
+                    known.choice(free.to_vec()).next(None, Some(number), seats).expect("six are free");
                 let different: std::collections::BTreeSet<_> = fixture.iter().collect();
                 assert_eq!((fixture.len(), different.len()), (seats, seats));
                 assert!(fixture.iter().all(|&bot| free[bot]), "{fixture:?}");
             }
         }
-        let its = known.choose_one(&free, Some(0), None, 2).expect("two are free");
+        let its = known.choice(free.to_vec()).next(Some(0), None, 2).expect("two are free");
         assert!(its.contains(&0) && !its.contains(&1), "they met last: {its:?}");
-        assert_eq!(known.choose_one(&free, None, None, 7), None);
-        assert_eq!(known.choose_one(&[true; 8], Some(9), None, 9), None);
+        assert_eq!(known.choice(free.to_vec()).next(None, None, 7), None);
+        assert_eq!(known.choice(vec![true; 8]).next(Some(9), None, 9), None);
     }
 
     #[test]

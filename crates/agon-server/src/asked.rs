@@ -1,11 +1,10 @@
-//! What happens when a worker asks. Ladder matches are made here, when work is wanted, and not ahead: no queue
-//! grows old.
+//! What happens when a worker asks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use agon_ladder::{Contender, Ladder, Lane};
 use agon_store::acts::{
-    Abort, Beat, Building, Built, Granted, Lease, Meet, Plan, Post, PostReply, Reclaim, Release, Start, Void,
+    Abort, Beat, Building, Built, Granted, Lease, Meet, Post, PostAll, PostReply, Reclaim, Start, Void,
 };
 use agon_store::{
     Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
@@ -15,12 +14,10 @@ use agon_worker::versions::MOST_LOG;
 use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
 use futures_util::future::{try_join, try_join_all};
 
-use crate::{Server, ServerError, number};
+use crate::{Server, ServerError};
 
 /// A lease holds so long without a beat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
-/// With more results that nobody has checked nothing is leased: who recomputes falls behind.
-const MOST_UNCHECKED: i64 = 512;
 /// A longer report is refused, in bytes of JSON: it goes into the log.
 const MOST_REPORT: usize = 16 << 10;
 /// What a worker posts of a match: what it saw, the replay, and what belongs to the author of each seat.
@@ -53,81 +50,16 @@ impl Server {
         let until = now.plus(LEASE_MS);
         let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
         let mut granted = self.store.act(lease.clone()).await?;
-        if granted.matches.is_empty() && self.plan(most, now).await? > 0 {
-            granted = self.store.act(lease).await?;
+        if granted.matches.is_empty() {
+            // One at a time: who plays next depends on what was planned just now. Who comes to it plans for all who wait behind.
+            let wants = self.wanted.wait(most);
+            let mut learnt = self.learnt.lock().await;
+            granted = self.store.act(lease.clone()).await?;
+            if granted.matches.is_empty() && self.plan(&mut learnt, wants.all(), now).await? > 0 {
+                granted = self.store.act(lease).await?;
+            }
         }
         self.told(granted).await
-    }
-
-    /// Plans what comes next until `most` matches wait, as far as somebody needs them: how many were planned. Each kind of work
-    /// has its share.
-    async fn plan(&self, most: usize, now: Time) -> Result<usize, ServerError> {
-        // One at a time: who plays next depends on what was planned just now.
-        let mut learnt = self.learnt.lock().await;
-        let Some(contest) = self.contest_now().await? else { return Ok(0) };
-        let unchecked = self.store.unchecked().await?;
-        if contest.paused || contest.draining || unchecked > MOST_UNCHECKED {
-            return Ok(0);
-        }
-        let learnt = &mut *learnt;
-        let (mut planned, mut idle) = (0, Vec::new());
-        while planned < most {
-            let Some(lane) = learnt.shares.next(|lane| !idle.contains(&lane)) else { break };
-            let mut versions = self.store.versions(self.contest).await?;
-            // Who is out plays no more.
-            let out = self.out(&learnt.facts).await?;
-            versions.retain(|version| !out.contains(&version.id));
-            let ladder = &mut learnt.facts.ladder;
-            let matches = match lane {
-                Lane::Ladder => self.plan_block(ladder, &versions, now).await?,
-                Lane::Promotion => self.plan_trial(ladder, &versions, now).await?,
-                Lane::Asked => self.store.act(Release { contest: self.contest, now }).await?,
-            };
-            match matches {
-                0 => idle.push(lane),
-                matches => learnt.shares.count(lane, matches),
-            }
-            planned += matches;
-        }
-        Ok(planned)
-    }
-
-    /// Plans a block of the ladder: how many matches.
-    async fn plan_block(
-        &self,
-        ladder: &mut Ladder,
-        versions: &[Version],
-        now: Time,
-    ) -> Result<usize, ServerError> {
-        let flying = self.store.in_flight(self.contest).await?;
-        let suspended = self.store.suspended(self.contest).await?;
-        let plays =
-            |version: &&Version| version.state == VersionState::Live && !suspended.contains_key(&version.id);
-        let live = versions.iter().filter(plays);
-        let contenders: Vec<Contender> = live
-            .map(|version| Contender {
-                version: number(version.id),
-                in_flight: flying.get(&version.id).copied().unwrap_or(0),
-            })
-            .collect();
-        let blocks = self.blocks().await?;
-        let Some(lineup) = ladder.next(&contenders, &self.policy, blocks + 1) else { return Ok(0) };
-        let rotations = lineup.len();
-        let plan = Plan {
-            contest: self.contest,
-            kind: Kind::Ladder,
-            map: self.map(blocks),
-            lineup: lineup.into_iter().map(VersionId).collect(),
-            rotations,
-            now,
-        };
-        self.store.act(plan).await?;
-        Ok(rotations)
-    }
-
-    /// The number of the last block.
-    async fn blocks(&self) -> Result<i64, ServerError> {
-        Ok(self.contest_now().await?.map_or(0, |contest| contest.blocks))
     }
 
     /// The contest as it stands.
@@ -136,24 +68,32 @@ impl Server {
         Ok(contests.into_iter().find(|contest| contest.id == self.contest))
     }
 
-    /// The maps come in turn.
-    pub(crate) fn map(&self, block: i64) -> i64 {
-        block % (self.table.maps() as i64).max(1)
-    }
-
     /// What was granted, in the words of workers.
     async fn told(&self, granted: Granted) -> Result<agon_worker::Granted, ServerError> {
         if granted.matches.is_empty() {
             return Ok(agon_worker::Granted::default());
         }
-        let versions = self.known().await?;
+        let versions = self.known(granted.matches.iter().flat_map(|leased| &leased.seats)).await?;
         let jobs = granted.matches.iter().map(|leased| job(leased, &versions)).collect::<Result<_, _>>()?;
         Ok(agon_worker::Granted { lease: granted.lease.map(|lease| lease.0), jobs })
     }
 
-    pub(crate) async fn known(&self) -> Result<BTreeMap<VersionId, Version>, ServerError> {
+    /// All versions, these among them. Read anew when somebody acted since, as by taking another name: nothing else of a version
+    /// that a match needs to know ever changes.
+    pub(crate) async fn known(
+        &self,
+        needed: impl Iterator<Item = &VersionId>,
+    ) -> Result<Arc<BTreeMap<VersionId, Version>>, ServerError> {
+        let acts = self.store.last_event(self.contest).await?;
+        let mut known = self.known.lock().await;
+        let (read_at, versions) = &*known;
+        if *read_at == acts && { needed }.all(|version| versions.contains_key(version)) {
+            return Ok(versions.clone());
+        }
         let players = self.store.players(self.contest).await?;
-        Ok(players.into_iter().map(|version| (version.id, version)).collect())
+        let versions: BTreeMap<_, _> = players.into_iter().map(|version| (version.id, version)).collect();
+        *known = (acts, Arc::new(versions));
+        Ok(known.1.clone())
     }
 
     /// A match begins.
@@ -198,7 +138,7 @@ impl Server {
         Ok(kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?)
     }
 
-    /// A match is over: its replay and what belongs to the authors are kept first, then one short transaction.
+    /// A match is over.
     ///
     /// # Errors
     /// Those of the store.
@@ -206,20 +146,57 @@ impl Server {
         &self,
         worker: WorkerId,
         attempt: Try,
-        (report, replay, own): Over<'_>,
+        over: Over<'_>,
         now: Time,
     ) -> Result<agon_worker::Posted, ServerError> {
-        if replay.len() > agon_worker::verify::LARGEST {
-            return Ok(agon_worker::Posted::Refused);
+        let posted = self.post_all(worker, &[(attempt, over)], now).await?;
+        Ok(posted.into_iter().next().unwrap_or(agon_worker::Posted::Refused))
+    }
+
+    /// Matches are over: their replays and what belongs to the authors are kept first, then one short transaction. Of two that are of
+    /// one try, and differ, the first counts.
+    ///
+    /// # Errors
+    /// Those of the store. None is kept then; each may be posted again.
+    pub async fn post_all(
+        &self,
+        worker: WorkerId,
+        over: &[(Try, Over<'_>)],
+        now: Time,
+    ) -> Result<Vec<agon_worker::Posted>, ServerError> {
+        let kept = over.iter().map(|(attempt, over)| self.keep_result(worker, *attempt, *over, now));
+        let kept = try_join_all(kept).await?;
+        let refused: Vec<bool> = kept.iter().map(Option::is_none).collect();
+        let posts: Vec<Post> = kept.into_iter().flatten().collect();
+        let mut replies = match posts.is_empty() {
+            true => Vec::new(),
+            false => self.store.act(PostAll { posts }).await?,
         }
+        .into_iter();
+        let posted = |refused: bool| match if refused { None } else { replies.next() } {
+            Some(PostReply::Kept | PostReply::Same) => agon_worker::Posted::Kept,
+            Some(PostReply::Settled) => agon_worker::Posted::Settled,
+            Some(PostReply::Conflict | PostReply::Unknown) | None => agon_worker::Posted::Refused,
+        };
+        Ok(refused.into_iter().map(posted).collect())
+    }
+
+    /// Keeps the objects of a result; none where one of them is too large.
+    async fn keep_result(
+        &self,
+        worker: WorkerId,
+        attempt: Try,
+        (report, replay, own): Over<'_>,
+        now: Time,
+    ) -> Result<Option<Post>, ServerError> {
         let own: Vec<Option<String>> =
             own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
-        if own.iter().flatten().any(|own| own.len() > MOST_PRIVATE) {
-            return Ok(agon_worker::Posted::Refused);
-        }
         let report = crate::json(report);
-        if report.len() > MOST_REPORT {
-            return Ok(agon_worker::Posted::Refused);
+        if replay.len() > agon_worker::verify::LARGEST
+            || own.iter().flatten().any(|own| own.len() > MOST_PRIVATE)
+            || report.len() > MOST_REPORT
+        {
+            return Ok(None);
         }
         let own = own.iter().map(|own| async move {
             match own {
@@ -228,43 +205,7 @@ impl Server {
             }
         });
         let (own, replay) = try_join(try_join_all(own), self.keep(replay)).await?;
-        let post = Post { worker, attempt: ours(attempt), result: report, replay, own, now };
-        Ok(match self.store.act(post).await? {
-            PostReply::Kept | PostReply::Same => agon_worker::Posted::Kept,
-            PostReply::Settled => agon_worker::Posted::Settled,
-            PostReply::Conflict | PostReply::Unknown => agon_worker::Posted::Refused,
-        })
-    }
-
-    /// Matches are over: each as if it came alone, and all in one transaction where nothing hinders that.
-    ///
-    /// # Errors
-    /// Those of the store. Some may be kept then; each may be posted again.
-    pub async fn post_all(
-        &self,
-        worker: WorkerId,
-        over: &[(Try, Over<'_>)],
-        now: Time,
-    ) -> Result<Vec<agon_worker::Posted>, ServerError> {
-        // Of two that are of one try, and differ, the first counts: they go one after the other.
-        let mut lines: Vec<Vec<usize>> = Vec::new();
-        for (place, (attempt, _)) in over.iter().enumerate() {
-            match lines.iter_mut().find(|line| over[line[0]].0 == *attempt) {
-                Some(line) => line.push(place),
-                None => lines.push(vec![place]),
-            }
-        }
-        let posted = try_join_all(lines.iter().map(|line| async move {
-            let mut posted = Vec::new();
-            for &place in line {
-                let (attempt, over) = over[place];
-                posted.push((place, self.post(worker, attempt, over, now).await?));
-            }
-            Ok::<_, ServerError>(posted)
-        }));
-        let mut posted: Vec<_> = posted.await?.into_iter().flatten().collect();
-        posted.sort_unstable_by_key(|(place, _)| *place);
-        Ok(posted.into_iter().map(|(_, posted)| posted).collect())
+        Ok(Some(Post { worker, attempt: ours(attempt), result: report, replay, own, now }))
     }
 
     /// A match came to nothing.

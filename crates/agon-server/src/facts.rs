@@ -94,10 +94,15 @@ impl Facts {
             .collect()
     }
 
-    /// The table without those who are out.
-    pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
+    /// From now on the ladder knows nothing of those who are out, nor of what was annulled.
+    pub fn leave_out(&mut self, out: &BTreeSet<VersionId>) {
         let versions = out.iter().copied().map(crate::number).collect();
         self.ladder.leave_out(LeftOut { versions, blocks: self.annulled.clone() });
+    }
+
+    /// The table without those who are out.
+    pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
+        self.leave_out(out);
         self.ladder.table(key)
     }
 }

@@ -6,8 +6,13 @@ use tokio::runtime::Handle;
 
 use crate::{Server, ServerError};
 
-/// The name of the worker inside.
-pub const NAME: &str = "inside";
+/// The name of the worker inside. Where several servers share a database, each has one of its own.
+pub fn name(server: Option<String>) -> String {
+    match server {
+        None => "inside".to_owned(),
+        Some(server) => format!("inside {server}").chars().take(60).collect(),
+    }
+}
 
 /// A server as its own worker sees it. Its threads are none of the runtime's.
 pub struct Inside<'a> {

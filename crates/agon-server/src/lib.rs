@@ -9,6 +9,7 @@
 
 // In reading order.
 pub mod asked;
+mod planning;
 pub mod tick;
 
 pub mod inside;
@@ -26,18 +27,20 @@ mod archive;
 mod causes;
 mod facts;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, Found, Promote};
-use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, VersionId, seeds};
+use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
 use agon_worker::{Table, Terms};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
 use facts::Facts;
+use planning::Wanted;
 
 pub use inside::Inside;
 pub use sight::Board;
@@ -79,6 +82,11 @@ pub struct Server {
     table: Arc<Table>,
     key: TableKey,
     learnt: Mutex<Learnt>,
+    /// What the log says once more, for the table: making it takes longer than anybody may wait for work.
+    rated: Mutex<Facts>,
+    wanted: Wanted,
+    /// All versions, as they were at this entry of the audit log.
+    known: Mutex<(i64, Arc<BTreeMap<VersionId, Version>>)>,
 }
 
 /// What the log says, and the table made of it.
@@ -134,6 +142,9 @@ impl Server {
                 forgot: Time(0),
                 swept: Time(0),
             }),
+            rated: Mutex::new(Facts::new()),
+            wanted: Wanted::default(),
+            known: Mutex::default(),
         };
         server.seat_bosses(&setting.bosses, now).await?;
         server.learnt.lock().await.facts.read(&server.store, server.contest, i64::MAX).await?;

@@ -24,7 +24,7 @@ pub async fn judge(
     table: &Arc<Table>,
     objects: &Objects,
     posted: Vec<Posted>,
-    versions: BTreeMap<VersionId, Version>,
+    versions: &Arc<BTreeMap<VersionId, Version>>,
 ) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
     let fetched = posted.into_iter().map(|result| async move {
         let replay = objects.get(&result.replay, verify::LARGEST as u64).await;
@@ -36,7 +36,7 @@ pub async fn judge(
         }
     });
     let fetched: Vec<_> = stream::iter(fetched).buffered(AT_ONCE).try_collect().await?;
-    let table = table.clone();
+    let (table, versions) = (table.clone(), versions.clone());
     // In one thread beside those that answer: bots may play on the other CPUs.
     let judged = tokio::task::spawn_blocking(move || {
         let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {

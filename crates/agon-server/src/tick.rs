@@ -4,15 +4,17 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use agon_ladder::{Admission, Check, admission};
-use agon_store::acts::{Demote, Drained, Expire, Judge, Judgement, KeepBoard, Plan, Promote, Seal, Suspend};
+use agon_ladder::{Admission, Check, Table, admission};
+use agon_store::acts::{
+    Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, Plan, Promote, Seal, Suspend,
+};
 use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
-use futures_util::future::try_join_all;
 
-use crate::{Server, ServerError, causes, json, recomputed};
+use crate::facts::Facts;
+use crate::{Learnt, Server, ServerError, causes, json, recomputed};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,12 +37,17 @@ const TIDY_MS: i64 = 60_000;
 const SWEEP_MS: i64 = 24 * 3_600_000;
 
 impl Server {
-    /// Does all that is to be done now.
+    /// Does all that is to be done now. Of several servers one does; the others only read what it has sealed, until one of them is the
+    /// one.
     ///
     /// # Errors
     /// Those of the store.
     pub async fn tick(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
+        if !self.store.keeps().await? {
+            self.learn(now).await?;
+            return Ok(ticked);
+        }
         self.store.act(Expire { now }).await?;
         self.recompute(now, &mut ticked).await?;
         self.seal(&mut ticked).await?;
@@ -54,21 +61,32 @@ impl Server {
         Ok(ticked)
     }
 
+    /// Learns what another server has sealed, and makes the same table of it.
+    async fn learn(&self, now: Time) -> Result<(), ServerError> {
+        let is_due = {
+            let mut learnt = self.learnt.lock().await;
+            learnt.facts.read(&self.store, self.contest, i64::MAX).await?;
+            learnt.is_due(now)
+        };
+        if is_due {
+            self.make_board(now).await?;
+        }
+        Ok(())
+    }
+
     /// Results are believed when they were computed again.
     async fn recompute(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
         let posted = self.store.posted(self.contest).await?;
         if posted.is_empty() {
             return Ok(());
         }
-        let versions = self.known().await?;
-        let judged = recomputed::judge(&self.table, &self.objects, posted, versions).await?;
+        let versions = self.known(posted.iter().flat_map(|posted| &posted.seats)).await?;
+        let judged = recomputed::judge(&self.table, &self.objects, posted, &versions).await?;
         for (_, judgement) in &judged {
             let valid = matches!(judgement, Judgement::Valid(_));
             *(if valid { &mut ticked.valid } else { &mut ticked.mismatches }) += 1;
         }
-        // At once, so that they share a transaction.
-        let acts = judged.into_iter().map(|(attempt, judgement)| Judge { attempt, judgement, now });
-        try_join_all(acts.map(|act| self.store.act(act))).await?;
+        self.store.act(JudgeAll { judged, now }).await?;
         Ok(())
     }
 
@@ -112,10 +130,10 @@ impl Server {
     }
 
     async fn admit(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
-        let versions = self.store.versions(self.contest).await?;
-        if !versions.iter().any(|version| version.state.is_waiting()) {
+        if !self.store.is_anybody_waiting().await? {
             return Ok(());
         }
+        let versions = self.store.versions(self.contest).await?;
         // While the contest comes to rest uploads wait.
         let draining = self.contest_now().await?.is_some_and(|contest| contest.draining);
         let checks = self.store.checks(self.contest).await?;
@@ -165,7 +183,8 @@ impl Server {
         let other = boss.map_or(version.id, |boss| boss.id);
         let lineup =
             std::iter::once(version.id).chain(std::iter::repeat_n(other, self.policy.seats - 1)).collect();
-        let plan = Plan { contest: self.contest, kind: Kind::Check, map: 0, lineup, rotations: 1, now };
+        let plan =
+            Plan { contest: self.contest, kind: Kind::Check, blocks: vec![(0, lineup)], rotations: 1, now };
         self.store.act(plan).await?;
         Ok(())
     }
@@ -175,31 +194,52 @@ impl Server {
     /// # Errors
     /// Those of the store.
     pub async fn keep_board(&self, now: Time, at_once: bool) -> Result<(), ServerError> {
-        let mut learnt = self.learnt.lock().await;
-        let (upto, made) = learnt.board;
-        if learnt.facts.upto == upto || !(at_once || now.0 - made.0 >= BOARD_MS) {
+        let is_due = {
+            let learnt = self.learnt.lock().await;
+            learnt.facts.upto != learnt.board.0 && (at_once || learnt.is_due(now))
+        };
+        if !is_due {
             return Ok(());
         }
-        let out = self.out(&learnt.facts).await?;
-        let table = Arc::new(learnt.facts.table(&self.key, &out));
-        let board = json(table.as_ref());
-        let keep = KeepBoard {
-            contest: self.contest,
-            upto: learnt.facts.upto,
-            program: agon_replay::data::PROGRAM.to_owned(),
-            board,
-            now,
-        };
-        self.store.act(keep).await?;
-        learnt.board = (learnt.facts.upto, now);
-        learnt.table = table;
+        let (upto, table) = self.make_board(now).await?;
+        let (program, board) = (agon_replay::data::PROGRAM.to_owned(), json(table.as_ref()));
+        self.store.act(KeepBoard { contest: self.contest, upto, program, board, now }).await?;
         Ok(())
+    }
+
+    /// Makes the table of what is in the log, in a thread of its own: whoever wants work meanwhile gets it.
+    async fn make_board(&self, now: Time) -> Result<(i64, Arc<Table>), ServerError> {
+        let mut rated = self.rated.lock().await;
+        // Should nobody wait for the table any more, the log is read again from its beginning.
+        let mut facts = std::mem::replace(&mut *rated, Facts::new());
+        facts.read(&self.store, self.contest, i64::MAX).await?;
+        let (out, key) = (self.out(&facts).await?, self.key.clone());
+        let made = tokio::task::spawn_blocking(move || {
+            let table = Arc::new(facts.table(&key, &out));
+            (facts, table)
+        });
+        let (facts, table) =
+            made.await.map_err(|error| ServerError::Wrong(format!("making the table: {error}")))?;
+        let upto = facts.upto;
+        *rated = facts;
+        drop(rated);
+        let mut learnt = self.learnt.lock().await;
+        (learnt.table, learnt.board) = (table.clone(), (upto, now));
+        Ok((upto, table))
     }
 
     /// What of the log has been read, and how many rated matches count.
     pub async fn learnt(&self) -> (i64, usize) {
         let learnt = self.learnt.lock().await;
         (learnt.facts.upto, learnt.facts.ladder.blocks())
+    }
+}
+
+impl Learnt {
+    /// Whether there is something new that the board should show by now.
+    fn is_due(&self, now: Time) -> bool {
+        let (upto, made) = self.board;
+        self.facts.upto != upto && now.0 - made.0 >= BOARD_MS
     }
 }
 

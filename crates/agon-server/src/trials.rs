@@ -6,7 +6,7 @@ use agon_ladder::verdict::{self, BLOCKS, Next, OPPONENTS, PATIENCE_MS, Says, Tri
 use agon_ladder::{Ladder, Row};
 use agon_store::acts::{Decline, KeepVerdict, PlanTrial, Promote};
 use agon_store::reads::{OpenTrial, TrialMatch};
-use agon_store::{Time, Version, VersionId, VersionState};
+use agon_store::{Time, VersionId, VersionState};
 
 use crate::{Server, ServerError, json, number};
 
@@ -20,21 +20,22 @@ impl Server {
     pub(crate) async fn plan_trial(
         &self,
         ladder: &mut Ladder,
-        versions: &[Version],
+        playing: &[(VersionId, VersionState)],
         now: Time,
     ) -> Result<usize, ServerError> {
-        let live: Vec<i64> = versions
+        let is = |id: VersionId, state: VersionState| playing.contains(&(id, state));
+        let live: Vec<i64> = playing
             .iter()
-            .filter(|version| version.state == VersionState::Live)
-            .map(|version| number(version.id))
+            .filter(|(_, state)| *state == VersionState::Live)
+            .map(|(version, _)| number(*version))
             .collect();
         for trial in self.store.open_trials(self.contest).await? {
             let is_placed = |id: VersionId| {
-                let alone = versions.iter().any(|own| own.id == id && own.state == VersionState::Trial);
+                let alone = is(id, VersionState::Trial);
                 alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
             };
             let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= BLOCKS;
-            let plays = versions.iter().any(|own| own.id == trial.version);
+            let plays = is(trial.version, VersionState::Live) || is(trial.version, VersionState::Trial);
             if over || !plays || trial.open >= IN_FLIGHT || !is_placed(trial.version) {
                 continue;
             }

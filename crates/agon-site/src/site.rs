@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use agon_api::contest::Machine;
 use agon_ladder::{Head, Line};
@@ -66,6 +67,8 @@ pub struct Site {
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
+    /// When `contest.toml` was written that was read last.
+    written: std::sync::Mutex<Option<SystemTime>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
     machine: OnceLock<Machine>,
@@ -103,6 +106,7 @@ impl Site {
         way: Way,
         clock: impl Fn() -> Time + Send + Sync + 'static,
     ) -> Result<Arc<Self>, String> {
+        let written = std::sync::Mutex::new(written(folder));
         let settings = RwLock::new(Arc::new(Settings::read(folder)?));
         let (limits, passwords) = (Limits::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
@@ -119,6 +123,7 @@ impl Site {
             folder,
             clock,
             settings,
+            written,
             shown,
             pulse,
             machine,
@@ -210,6 +215,19 @@ impl Site {
         Ok(shown)
     }
 
+    /// Reads `contest.toml` again when somebody else has written it, as another server of the contest or an editor. What cannot be read
+    /// is no reason to change anything.
+    fn follow_settings(&self) {
+        let fresh = written(&self.folder);
+        let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != fresh {
+            *known = fresh;
+            if let Err(why) = self.read_settings() {
+                tracing::warn!("what was read before goes on: {why}");
+            }
+        }
+    }
+
     /// What changes, for whoever looks on.
     pub fn pulse(&self) -> watch::Receiver<Option<Pulse>> {
         self.pulse.subscribe()
@@ -223,6 +241,7 @@ impl Site {
 
     /// Looks whether something changed, where somebody looks on.
     pub async fn beat(&self) {
+        self.follow_settings();
         if self.pulse.receiver_count() == 0 {
             return;
         }
@@ -254,6 +273,10 @@ impl Site {
     pub fn is_for_good(&self) -> bool {
         self.is_secure() && !matches!(&self.way, Way::Tls { tls, .. } if tls.is_own())
     }
+}
+
+fn written(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder.join(crate::settings::FILE)).and_then(|file| file.modified()).ok()
 }
 
 /// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it. Intervals

@@ -52,7 +52,7 @@ async fn measure(jobs: usize, workers: usize) {
     let began = Instant::now();
     let plans = (0..jobs / 2).map(|block| {
         let lineup = vec![versions[block % 40], versions[(block + 1 + block / 40 % 39) % 40]];
-        let plan = Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now };
+        let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
         let store = store.clone();
         tokio::spawn(async move { store.act(plan).await.expect("planned") })
     });

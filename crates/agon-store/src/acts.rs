@@ -8,6 +8,7 @@ use crate::backend::Conn;
 
 pub mod annul;
 pub mod asked;
+pub mod batch;
 pub mod building;
 pub mod contest;
 pub mod enrol;
@@ -25,6 +26,7 @@ pub mod worker;
 
 pub use annul::{Annul, WhatAgain};
 pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
+pub use batch::{JudgeAll, PostAll};
 pub use building::{Building, Built};
 pub use contest::{Drain, Drained, Found, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, Newcomer, Unfit};

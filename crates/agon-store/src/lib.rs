@@ -4,7 +4,7 @@
 //! stands in this crate: [`acts`] change something, each in one short transaction; [`Store`]'s other functions only
 //! read. Rows that go in and come out are types ([`rows`]). No act reads a clock: the time is a parameter.
 //!
-//! One task writes. It drains its channel into one transaction, so that many small acts share one commit; who
+//! One task writes, in each server of a contest. It drains its channel into one transaction, so that many small acts share one commit; who
 //! asked hears of it only after that. Every statement is the same in SQLite and PostgreSQL; what differs stands
 //! in [`backend`](mod@backend).
 //!
@@ -28,6 +28,7 @@ pub mod names;
 
 mod backend;
 mod chain;
+mod duties;
 mod moving;
 mod writer;
 
@@ -35,16 +36,19 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
+pub use duties::Alone;
 pub use objects::{Incoming, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects};
 pub use rows::*;
 pub use sha::Sha;
 
 use backend::{Place, Pool};
+use duties::Duties;
 
 /// Why the store did not do what it was asked for. Nothing is half done then.
 #[derive(Debug, Error)]
@@ -106,6 +110,7 @@ impl From<sqlx::Error> for StoreError {
 pub struct Store {
     writer: writer::Writer,
     reader: Pool,
+    duties: Arc<Duties>,
 }
 
 /// The name of the database in a contest's folder.
@@ -124,7 +129,8 @@ impl Store {
         let mut connection = place.connect().await?;
         backend::migrate(&mut connection).await?;
         let reader = place.readers().await?;
-        Ok(Self { writer: writer::Writer::start(connection, place), reader })
+        let duties = Arc::new(Duties::new(place.clone()));
+        Ok(Self { writer: writer::Writer::start(connection, place), reader, duties })
     }
 
     /// Does an act, and answers when it is written.
@@ -135,8 +141,14 @@ impl Store {
         self.writer.act(act).await
     }
 
+    /// Whether the database is on a server, which other servers of the contest may share.
+    pub fn is_shared(&self) -> bool {
+        self.duties.is_shared()
+    }
+
     /// Ends the writer when all acts before it are written, and folds the journal of the database into it.
     pub async fn close(self) {
+        self.duties.end().await;
         self.reader.close().await;
         self.writer.close().await;
     }

@@ -194,7 +194,7 @@ impl Store {
             "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, m.result, m.replay_sha, s.version_id FROM matches m \
              JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
              JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
-             WHERE m.id IN (SELECT id FROM matches WHERE state = 'posted' ORDER BY id LIMIT 64) AND b.contest_id = $1 \
+             WHERE m.id IN (SELECT id FROM matches WHERE state = 'posted' ORDER BY id LIMIT 256) AND b.contest_id = $1 \
              ORDER BY m.id, s.seat",
         )
         .bind(contest.0)

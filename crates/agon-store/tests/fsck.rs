@@ -1,7 +1,7 @@
 //! fsck sees what it is there for: whatever is changed behind the store's back.
 
 use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
-use agon_store::{Cause, Kind, Objects, Outcome, Sha, Stage, Store, Time, Whose};
+use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
 
 fn cause() -> Cause {
@@ -38,7 +38,7 @@ async fn contest(folder: &std::path::Path) {
     }
     let worker = store.act(Meet { name: "w".into(), level: "not confined".into(), now }).await.expect("met");
     store
-        .act(Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now })
+        .act(Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now })
         .await
         .expect("planned");
     let lease = Lease { contest, worker, request: "1".into(), most: 8, now, until: Time(9) };
@@ -49,18 +49,10 @@ async fn contest(folder: &std::path::Path) {
         .act(Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now })
         .await
         .expect("posted");
-    let outcome = Outcome {
-        ranks: vec![1, 2],
-        scores: vec![1.0, 0.0],
-        reason: "r".into(),
-        steps: 1,
-        start: "0".into(),
-        answers: "0".into(),
-        faults: vec![None, None],
-        max_ms: vec![0.0, 0.0],
-        level: "not confined".into(),
-    };
-    store.act(Judge { attempt, judgement: Judgement::Valid(outcome), now }).await.expect("judged");
+    store
+        .act(Judge { attempt, judgement: Judgement::Valid(common::outcome(vec![1, 2])), now })
+        .await
+        .expect("judged");
     assert_eq!(store.act(Seal { contest }).await.expect("sealed").len(), 1);
     store.close().await;
 }
@@ -139,7 +131,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 8)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 9)"), "{error}");
 }
 
 #[tokio::test]

@@ -2,14 +2,14 @@
 //! that is nothing but a few maps. After each run every invariant holds, and what was acknowledged is there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agon_store::acts::{
-    Abort, Add, Added, Beat, Expire, Found, Granted, Judge, Judgement, Lease, Meet, Plan, Post, PostReply,
-    Promote, Reclaim, Seal, Start, Void, VoidReply,
+    Abort, Add, Added, Beat, Expire, Found, Granted, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll,
+    PostReply, Promote, Reclaim, Seal, Start, Void, VoidReply,
 };
-use agon_store::{
-    Attempt, ContestId, Kind, LeaseId, MatchId, Outcome, Sealed, Sha, Store, Time, VersionId, WorkerId,
-};
+use agon_store::{Attempt, ContestId, Kind, LeaseId, MatchId, Sealed, Sha, Store, Time, VersionId, WorkerId};
+use futures_util::future::join_all;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
@@ -155,7 +155,9 @@ impl Model {
 
 struct World {
     folder: TempDir,
-    store: Option<Store>,
+    /// One for each server; they take turns.
+    stores: Vec<Store>,
+    turn: AtomicUsize,
     contest: ContestId,
     versions: Vec<VersionId>,
     workers: Vec<WorkerId>,
@@ -164,23 +166,11 @@ struct World {
     model: Model,
 }
 
-fn outcome(ranks: Vec<u8>) -> Outcome {
-    Outcome {
-        scores: ranks.iter().map(|rank| f64::from(*rank) / 3.0).collect(),
-        faults: vec![None; ranks.len()],
-        max_ms: vec![0.125; ranks.len()],
-        ranks,
-        reason: "over".into(),
-        steps: 7,
-        start: "0".into(),
-        answers: "1".into(),
-        level: "not confined".into(),
-    }
-}
-
 impl World {
-    async fn new(folder: TempDir) -> Self {
-        let store = Store::open(folder.path()).await.expect("a database");
+    async fn new(folder: TempDir, servers: usize) -> Self {
+        let stores = join_all((0..servers).map(|_| Store::open(folder.path()))).await;
+        let stores: Vec<Store> = stores.into_iter().map(|store| store.expect("a database")).collect();
+        let store = &stores[0];
         let now = Time(1_000_000);
         let found =
             Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
@@ -211,7 +201,8 @@ impl World {
         let requests = vec![(0, 1, Granted::default()); workers.len()];
         Self {
             folder,
-            store: Some(store),
+            stores,
+            turn: AtomicUsize::new(0),
             contest,
             versions,
             workers,
@@ -222,7 +213,7 @@ impl World {
     }
 
     fn store(&self) -> &Store {
-        self.store.as_ref().expect("open")
+        &self.stores[self.turn.fetch_add(1, Ordering::Relaxed) % self.stores.len()]
     }
 
     /// Some try that there was.
@@ -238,10 +229,10 @@ impl World {
         match step {
             Step::Plan => {
                 let lineup = vec![self.versions[0], self.versions[1]];
-                let plan = Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now };
-                let planned = self.store().act(plan).await.expect("planned");
-                assert_eq!(planned.matches.len(), 2);
-                self.model.games.extend(planned.matches.into_iter().map(|id| (id, Game::Planned)));
+                let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
+                let mut planned = self.store().act(plan).await.expect("planned");
+                assert_eq!(planned[0].matches.len(), 2);
+                self.model.games.extend(planned.remove(0).matches.into_iter().map(|id| (id, Game::Planned)));
             }
             Step::Lease { worker, most } => {
                 let number = self.requests[worker].0 + 1;
@@ -303,7 +294,12 @@ impl World {
                 let result = format!("{{\"try\":{},\"other\":{other}}}", attempt.n);
                 let replay = self.replay(attempt.game).await;
                 let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
-                let reply = self.store().act(post).await.expect("answered");
+                // The same result comes twice in one request.
+                let posts = vec![post.clone(), post];
+                let [reply, again] = self.store().act(PostAll { posts }).await.expect("answered")[..] else {
+                    panic!("two answers")
+                };
+                assert_eq!(again, if reply == PostReply::Kept { PostReply::Same } else { reply });
                 let game = self.model.games[&attempt.game];
                 let expected = match &self.model.tries[&attempt].1 {
                     Tried::Posted(before) | Tried::Mismatch(before) if *before == result => PostReply::Same,
@@ -343,10 +339,11 @@ impl World {
             Step::Judge { pick, good } => {
                 let Some((attempt, _)) = self.attempt(pick) else { return };
                 let judgement = match good {
-                    true => Judgement::Valid(outcome(vec![1, 2])),
+                    true => Judgement::Valid(common::outcome(vec![1, 2])),
                     false => Judgement::Mismatch("another match".into()),
                 };
-                let judged = self.store().act(Judge { attempt, judgement, now }).await.expect("answered");
+                let judged = vec![(attempt, judgement)];
+                let judged = self.store().act(JudgeAll { judged, now }).await.expect("answered")[0];
                 assert_eq!(judged, self.model.games[&attempt.game] == (Game::Posted { n: attempt.n }));
                 if judged && good {
                     self.model.games.insert(attempt.game, Game::Valid);
@@ -392,8 +389,8 @@ impl World {
             }
             Step::Kill => {
                 // Nothing is closed in good order.
-                self.store = None;
-                self.store = Some(Store::open(self.folder.path()).await.expect("opens again"));
+                drop(self.stores.remove(0));
+                self.stores.push(Store::open(self.folder.path()).await.expect("opens again"));
             }
             Step::Pause { paused } => {
                 let pause = agon_store::acts::Pause { contest, paused, actor: "test".into(), now };
@@ -463,22 +460,22 @@ proptest! {
     #[test]
     fn any_interleaving_keeps_every_invariant(steps in prop::collection::vec(step(), 1..120)) {
         runtime().block_on(async {
-            play(common::folder(), steps).await;
+            play(common::folder(), steps, 1).await;
         });
     }
 }
 
-async fn play(folder: TempDir, steps: Vec<Step>) {
-    let mut world = World::new(folder).await;
+async fn play(folder: TempDir, steps: Vec<Step>, servers: usize) {
+    let mut world = World::new(folder, servers).await;
     for step in steps {
         world.step(step).await;
     }
     world.check().await;
 }
 
-// Each on a database of its own.
+// Each on a database of its own, which two servers share: one of them is killed.
 #[test]
-fn any_interleaving_keeps_every_invariant_on_postgres() {
+fn any_interleaving_on_two_servers_keeps_every_invariant_on_postgres() {
     let Some(server) = common::POSTGRES.as_ref() else { return };
     let mut runner = TestRunner::new(ProptestConfig {
         cases: cases(12),
@@ -488,7 +485,7 @@ fn any_interleaving_keeps_every_invariant_on_postgres() {
     let ran = runner.run(&prop::collection::vec(step(), 1..120), |steps| {
         let folder = tempfile::tempdir().expect("a folder");
         server.place(folder.path());
-        runtime().block_on(play(folder, steps));
+        runtime().block_on(play(folder, steps, 2));
         Ok(())
     });
     ran.expect("every invariant holds");

@@ -63,7 +63,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
         store.act(Promote { version, now: Time(3) }).await.expect("live");
         lineup.push(version);
     }
-    let plan = Plan { contest, kind: Kind::Ladder, map: 0, lineup, rotations: 2, now: Time(4) };
+    let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now: Time(4) };
     store.act(plan).await.expect("planned");
     let worker = store.act(Meet { name: "w".into(), level: "A".into(), now: Time(4) }).await.expect("met");
     let lease = |request: &str| Lease {

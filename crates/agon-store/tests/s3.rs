@@ -6,13 +6,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use agon_store::{OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, Sha, place_objects, relocate_objects};
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use s3s::auth::SimpleAuth;
-use s3s::service::S3ServiceBuilder;
-use s3s_fs::FileSystem;
 use tempfile::TempDir;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
+
+#[path = "common/bucket.rs"]
+mod bucket;
 
 /// A bucket `cup` in a folder; it ends with what it is dropped with.
 struct Bucket {
@@ -25,21 +23,10 @@ impl Bucket {
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("cup")).expect("a bucket");
-        let mut service = S3ServiceBuilder::new(FileSystem::new(folder.path()).expect("a folder"));
-        service.set_auth(SimpleAuth::from_single("key", "secret of the bucket"));
-        let service = service.build();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("it listens");
-        let task = tokio::spawn(async move {
-            // Connections end with it.
-            let mut open = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                let service = service.clone();
-                open.spawn(async move {
-                    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-                });
-            }
-        });
+        let place = folder.path().to_owned();
+        let task = tokio::spawn(async move { bucket::serve(&place, listener).await });
         Self { folder, address, task }
     }
 

@@ -132,8 +132,7 @@ impl Annul {
         let plan = Plan {
             contest: self.contest,
             kind: Kind::Ladder,
-            map: *map,
-            lineup: rows.iter().map(|(_, version, _)| VersionId(*version)).collect(),
+            blocks: vec![(*map, rows.iter().map(|(_, version, _)| VersionId(*version)).collect())],
             rotations: rows.len(),
             now: self.now,
         };

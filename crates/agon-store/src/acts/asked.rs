@@ -93,7 +93,7 @@ impl Act for Ask {
             kind,
             map: self.map,
             seed: self.seed,
-            lineup: &lineup,
+            lineup,
             rotations: 1,
             asked_by: Some(self.entrant),
             trial: None,
@@ -101,7 +101,7 @@ impl Act for Ask {
             not_before: HELD,
             now: self.now,
         };
-        Ok(Asked::Planned(lay(conn, &block).await?[0]))
+        Ok(Asked::Planned(lay(conn, &[block]).await?[0][0]))
     }
 }
 

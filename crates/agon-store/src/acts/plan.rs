@@ -1,20 +1,22 @@
-//! Planning a block: its seed, its matches, and their jobs.
+//! Planning blocks: their seeds, their matches, and their jobs.
+
+use std::collections::BTreeMap;
+
+use sqlx::AssertSqlSafe;
 
 use crate::acts::Act;
-use crate::backend::Conn;
+use crate::backend::{Conn, many};
 use crate::{ContestId, EntrantId, Kind, MatchId, StoreError, Time, VersionId, seeds};
 
-/// Plans a block. Its number, and with it the seed, is the contest's next: nobody chooses it.
+/// Plans blocks. Their numbers, and with them the seeds, are the contest's next: nobody chooses them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// In which contest.
     pub contest: ContestId,
     /// What for.
     pub kind: Kind,
-    /// Which of the contest's maps, from 0.
-    pub map: i64,
-    /// Who plays, in the order of the seats of the first match.
-    pub lineup: Vec<VersionId>,
+    /// For each block which of the contest's maps, from 0, and who plays, in the order of the seats of the first match.
+    pub blocks: Vec<(i64, Vec<VersionId>)>,
     /// How many of the rotations are played: all of them where the result counts.
     pub rotations: usize,
     /// Now.
@@ -39,18 +41,18 @@ pub(crate) fn seated(lineup: &[VersionId], r: usize) -> impl Iterator<Item = Ver
 }
 
 impl Act for Plan {
-    type Reply = Planned;
+    type Reply = Vec<Planned>;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Planned, StoreError> {
-        let (n, secret) = next_number(conn, self.contest).await?;
-        let seed = seeds::seed(&secret, n);
-        let block = Block {
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<Planned>, StoreError> {
+        let (last, secret) = next_numbers(conn, self.contest, self.blocks.len()).await?;
+        let first = last - self.blocks.len() as i64 + 1;
+        let block = |(n, (map, lineup)): (i64, &'_ (i64, Vec<VersionId>))| Block {
             contest: self.contest,
             n,
             kind: self.kind,
-            map: self.map,
-            seed,
-            lineup: &self.lineup,
+            map: *map,
+            seed: seeds::seed(&secret, n),
+            lineup: lineup.clone(),
             rotations: self.rotations,
             asked_by: None,
             trial: None,
@@ -58,8 +60,11 @@ impl Act for Plan {
             not_before: self.now,
             now: self.now,
         };
-        let matches = lay(conn, &block).await?;
-        Ok(Planned { n, seed, matches })
+        let blocks: Vec<Block> = (first..).zip(&self.blocks).map(block).collect();
+        let laid = lay(conn, &blocks).await?;
+        let planned =
+            |(block, matches): (Block, Vec<MatchId>)| Planned { n: block.n, seed: block.seed, matches };
+        Ok(blocks.into_iter().zip(laid).map(planned).collect())
     }
 }
 
@@ -94,14 +99,14 @@ impl Act for PlanTrial {
         };
         let (mut first, mut planned) = (None, 0);
         for lineup in &lineups {
-            let (n, secret) = next_number(conn, self.contest).await?;
+            let (n, secret) = next_numbers(conn, self.contest, 1).await?;
             let block = Block {
                 contest: self.contest,
                 n,
                 kind: Kind::Promotion,
                 map: self.map,
                 seed: seeds::seed(&secret, first.unwrap_or(n)),
-                lineup,
+                lineup: lineup.clone(),
                 rotations: lineup.len(),
                 asked_by: None,
                 trial: Some(self.version),
@@ -109,28 +114,32 @@ impl Act for PlanTrial {
                 not_before: self.now,
                 now: self.now,
             };
-            planned += lay(conn, &block).await?.len();
+            planned += lay(conn, &[block]).await?.iter().map(Vec::len).sum::<usize>();
             first = Some(n);
         }
         Ok(planned)
     }
 }
 
-/// The next number of a contest's blocks, and the secret from which its seed follows.
-async fn next_number(conn: &mut Conn, contest: ContestId) -> Result<(i64, String), StoreError> {
+/// The next numbers of a contest's blocks: the last of so many, and the secret from which their seeds follow.
+async fn next_numbers(
+    conn: &mut Conn,
+    contest: ContestId,
+    count: usize,
+) -> Result<(i64, String), StoreError> {
     let next =
-        sqlx::query_as("UPDATE contests SET blocks = blocks + 1 WHERE id = $1 RETURNING blocks, secret");
-    Ok(next.bind(contest.0).fetch_one(conn).await?)
+        sqlx::query_as("UPDATE contests SET blocks = blocks + $2 WHERE id = $1 RETURNING blocks, secret");
+    Ok(next.bind(contest.0).bind(count as i64).fetch_one(conn).await?)
 }
 
 /// A block with all that is known of it.
-pub(crate) struct Block<'a> {
+pub(crate) struct Block {
     pub contest: ContestId,
     pub n: i64,
     pub kind: Kind,
     pub map: i64,
     pub seed: i64,
-    pub lineup: &'a [VersionId],
+    pub lineup: Vec<VersionId>,
     pub rotations: usize,
     pub asked_by: Option<EntrantId>,
     pub trial: Option<VersionId>,
@@ -140,50 +149,68 @@ pub(crate) struct Block<'a> {
     pub now: Time,
 }
 
-/// Writes a block with its matches and their jobs.
-pub(crate) async fn lay(conn: &mut Conn, block: &Block<'_>) -> Result<Vec<MatchId>, StoreError> {
-    let id: i64 = sqlx::query_scalar(
-        "INSERT INTO blocks (contest_id, n, kind, map, seed, made_ms, asked_by, trial_id, twin_of) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
-    )
-    .bind(block.contest.0)
-    .bind(block.n)
-    .bind(block.kind.word())
-    .bind(block.map)
-    .bind(block.seed)
-    .bind(block.now.0)
-    .bind(block.asked_by.map(|entrant| entrant.0))
-    .bind(block.trial.map(|version| version.0))
-    .bind(block.twin_of)
-    .fetch_one(&mut *conn)
-    .await?;
-    let mut matches = Vec::new();
-    for rotation in 0..block.rotations {
-        let game: i64 = sqlx::query_scalar(
-            "INSERT INTO matches (block_id, rotation, state, attempt) VALUES ($1, $2, 'planned', 0) RETURNING id",
-        )
-        .bind(id)
-        .bind(rotation as i64)
-        .fetch_one(&mut *conn)
-        .await?;
-        for (seat, version) in seated(block.lineup, rotation).enumerate() {
-            sqlx::query("INSERT INTO seats (match_id, seat, version_id) VALUES ($1, $2, $3)")
-                .bind(game)
-                .bind(seat as i64)
-                .bind(version.0)
-                .execute(&mut *conn)
-                .await?;
+/// Writes blocks with their matches and their jobs: the matches of each.
+pub(crate) async fn lay(conn: &mut Conn, blocks: &[Block]) -> Result<Vec<Vec<MatchId>>, StoreError> {
+    let mut ids: BTreeMap<i64, i64> = BTreeMap::new();
+    for blocks in many::slices(blocks) {
+        let rows = many::rows(blocks.len(), "(@, @, @, @, @, @, @, @, @)", 1);
+        let insert = format!(
+            "INSERT INTO blocks (contest_id, n, kind, map, seed, made_ms, asked_by, trial_id, twin_of) VALUES {rows} \
+             RETURNING n, id"
+        );
+        let mut insert = sqlx::query_as(AssertSqlSafe(insert));
+        for block in blocks {
+            insert = insert.bind(block.contest.0).bind(block.n).bind(block.kind.word()).bind(block.map);
+            insert = insert.bind(block.seed).bind(block.now.0).bind(block.asked_by.map(|entrant| entrant.0));
+            insert = insert.bind(block.trial.map(|version| version.0)).bind(block.twin_of);
         }
-        sqlx::query(
-            "INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES ($1, $2, $3, $4, 0)",
-        )
-        .bind(game)
-        .bind(block.contest.0)
-        .bind(block.kind.lane())
-        .bind(block.not_before.0)
-        .execute(&mut *conn)
-        .await?;
-        matches.push(MatchId(game));
+        let fresh: Vec<(i64, i64)> = insert.fetch_all(&mut *conn).await?;
+        ids.extend(fresh);
     }
-    Ok(matches)
+    let id = |block: &Block| ids.get(&block.n).copied().unwrap_or_default();
+    let games: Vec<(&Block, usize)> =
+        blocks.iter().flat_map(|block| (0..block.rotations).map(move |rotation| (block, rotation))).collect();
+    let mut matches: BTreeMap<(i64, i64), i64> = BTreeMap::new();
+    for games in many::slices(&games) {
+        let rows = many::rows(games.len(), "(@, @, 'planned', 0)", 1);
+        let insert = format!(
+            "INSERT INTO matches (block_id, rotation, state, attempt) VALUES {rows} RETURNING block_id, rotation, id"
+        );
+        let mut insert = sqlx::query_as(AssertSqlSafe(insert));
+        for (block, rotation) in games {
+            insert = insert.bind(id(block)).bind(*rotation as i64);
+        }
+        let fresh: Vec<(i64, i64, i64)> = insert.fetch_all(&mut *conn).await?;
+        matches.extend(fresh.into_iter().map(|(block, rotation, id)| ((block, rotation), id)));
+    }
+    let game = |block: &Block, rotation: usize| {
+        matches.get(&(id(block), rotation as i64)).copied().unwrap_or_default()
+    };
+    let mut seats: Vec<(i64, usize, VersionId)> = Vec::new();
+    for &(block, rotation) in &games {
+        let seated = seated(&block.lineup, rotation).enumerate();
+        seats.extend(seated.map(|(seat, version)| (game(block, rotation), seat, version)));
+    }
+    for seats in many::slices(&seats) {
+        let rows = many::rows(seats.len(), "(@, @, @)", 1);
+        let insert = format!("INSERT INTO seats (match_id, seat, version_id) VALUES {rows}");
+        let mut insert = sqlx::query(AssertSqlSafe(insert));
+        for (game, seat, version) in seats {
+            insert = insert.bind(*game).bind(*seat as i64).bind(version.0);
+        }
+        insert.execute(&mut *conn).await?;
+    }
+    for games in many::slices(&games) {
+        let rows = many::rows(games.len(), "(@, @, @, @, 0)", 1);
+        let insert =
+            format!("INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES {rows}");
+        let mut insert = sqlx::query(AssertSqlSafe(insert));
+        for (block, rotation) in games {
+            insert = insert.bind(game(block, *rotation)).bind(block.contest.0);
+            insert = insert.bind(block.kind.lane()).bind(block.not_before.0);
+        }
+        insert.execute(&mut *conn).await?;
+    }
+    let of = |block: &Block| (0..block.rotations).map(|rotation| MatchId(game(block, rotation))).collect();
+    Ok(blocks.iter().map(of).collect())
 }

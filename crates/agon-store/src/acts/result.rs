@@ -1,9 +1,10 @@
 //! Results: posted once, checked, and then valid; or void, and tried again.
 
+use crate::acts::batch::settle;
 use crate::acts::lease::{end, wait_again};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{Attempt, ContestId, MatchId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
+use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
 
 /// A worker has played a match; the replay is an object already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
@@ -71,6 +72,13 @@ async fn tried(
     Ok(Some(Tried { contest: ContestId(contest), state, current, ended: ended.is_some(), posted, tries }))
 }
 
+impl Post {
+    /// What tells it from another result of the same try.
+    pub(crate) fn sha(&self) -> Sha {
+        Sha::of(format!("{}\n{}", self.replay, self.result))
+    }
+}
+
 impl Act for Post {
     type Reply = PostReply;
 
@@ -78,7 +86,7 @@ impl Act for Post {
         let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else {
             return Ok(PostReply::Unknown);
         };
-        let sha = Sha::of(format!("{}\n{}", self.replay, self.result)).to_string();
+        let sha = self.sha().to_string();
         if let Some(before) = tried.posted {
             if before == sha {
                 return Ok(PostReply::Same);
@@ -208,39 +216,13 @@ impl Act for Judge {
             return Ok(false);
         }
         match &self.judgement {
-            Judgement::Valid(outcome) => valid(conn, self.attempt.game, outcome, self.now).await?,
+            Judgement::Valid(outcome) => {
+                settle(conn, &[(self.attempt.game.0, outcome.clone())], self.now).await?;
+            }
             Judgement::Mismatch(why) => mismatch(conn, self.attempt, &tried, why, self.now).await?,
         }
         Ok(true)
     }
-}
-
-async fn valid(conn: &mut Conn, id: MatchId, outcome: &Outcome, now: Time) -> Result<(), StoreError> {
-    let json = serde_json::to_string(outcome).map_err(|error| StoreError::Damaged(error.to_string()))?;
-    sqlx::query(
-        // A draft has no place in the log, which is 0.
-        "UPDATE matches SET state = 'valid', outcome = $2, settled_ms = $3, result = NULL, log_seq = (SELECT 0 FROM blocks b \
-         WHERE b.id = matches.block_id AND b.kind = 'draft') WHERE id = $1",
-    )
-    .bind(id.0)
-    .bind(json)
-    .bind(now.0)
-    .execute(&mut *conn)
-    .await?;
-    for (seat, rank) in outcome.ranks.iter().enumerate() {
-        sqlx::query(
-            "UPDATE seats SET rank = $3, score = $4, fault = $5, max_ms = $6 WHERE match_id = $1 AND seat = $2",
-        )
-        .bind(id.0)
-        .bind(seat as i64)
-        .bind(i64::from(*rank))
-        .bind(outcome.scores.get(seat))
-        .bind(outcome.faults.get(seat).cloned().flatten())
-        .bind(outcome.max_ms.get(seat))
-        .execute(&mut *conn)
-        .await?;
-    }
-    Ok(())
 }
 
 async fn mismatch(

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use sqlx::AssertSqlSafe;
+
 use crate::acts::Act;
-use crate::backend::Conn;
+use crate::backend::{Conn, many};
 use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, VersionId, chain};
 
 /// Seals results that are valid and not in the log, the oldest matches first.
@@ -36,7 +38,7 @@ impl Act for Seal {
         }
         let mut seats = seats(conn).await?;
         let (mut seq, mut sha) = end_of(conn, self.contest).await?;
-        let mut sealed = Vec::with_capacity(rows.len());
+        let (mut sealed, mut written) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for (id, block, rotation, kind, map, seed, outcome, replay, settled, worker) in rows {
             let seated = seats.remove(&id).unwrap_or_default();
             seq += 1;
@@ -57,20 +59,26 @@ impl Act for Seal {
             };
             let body = serde_json::to_string(&row).map_err(|error| StoreError::Damaged(error.to_string()))?;
             sha = chain::link(&sha, &body);
-            sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, $3, $4, $5)")
-                .bind(self.contest.0)
-                .bind(seq)
-                .bind(id)
-                .bind(body)
-                .bind(sha.to_string())
-                .execute(&mut *conn)
-                .await?;
-            sqlx::query("UPDATE matches SET log_seq = $2 WHERE id = $1")
-                .bind(id)
-                .bind(seq)
-                .execute(&mut *conn)
-                .await?;
+            written.push((seq, id, body, sha));
             sealed.push(row);
+        }
+        for rows in many::slices(&written) {
+            let insert = format!(
+                "INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES {}",
+                many::rows(rows.len(), "($1, @, @, @, @)", 2)
+            );
+            let mut insert = sqlx::query(AssertSqlSafe(insert)).bind(self.contest.0);
+            let update = format!(
+                "UPDATE matches SET log_seq = fresh.column2 FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
+                many::rows(rows.len(), "(@, @)", 1)
+            );
+            let mut update = sqlx::query(AssertSqlSafe(update));
+            for (seq, id, body, sha) in rows {
+                insert = insert.bind(*seq).bind(*id).bind(body).bind(sha.to_string());
+                update = update.bind(*id).bind(*seq);
+            }
+            insert.execute(&mut *conn).await?;
+            update.execute(&mut *conn).await?;
         }
         Ok(sealed)
     }

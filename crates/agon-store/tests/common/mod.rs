@@ -21,6 +21,21 @@ pub fn folder() -> TempDir {
     folder
 }
 
+/// What a match came to in which each seat has this rank.
+pub fn outcome(ranks: Vec<u8>) -> agon_store::Outcome {
+    agon_store::Outcome {
+        scores: ranks.iter().map(|rank| f64::from(*rank) / 3.0).collect(),
+        faults: vec![None; ranks.len()],
+        max_ms: vec![0.125; ranks.len()],
+        ranks,
+        reason: "over".into(),
+        steps: 7,
+        start: "0".into(),
+        answers: "1".into(),
+        level: "not confined".into(),
+    }
+}
+
 /// The objects of a folder.
 pub fn objects(folder: &Path) -> agon_store::Objects {
     agon_store::Objects::open(folder).expect("a place")
@@ -103,6 +118,28 @@ impl Postgres {
             let _ = own.kill();
             let _ = own.wait();
         }
+    }
+
+    /// Ends its first process with `kill -9`, and waits until those that belong to it have noticed.
+    pub fn kill_postmaster(&self) {
+        let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
+        let pid = pid.trim();
+        let children =
+            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let own = self.server.lock().expect("no test has panicked here").take();
+        let _ = Command::new("kill").args(["-KILL", pid]).status();
+        if let Some(mut own) = own {
+            // The shell only: the folder stays.
+            let _ = own.kill();
+            let _ = own.wait();
+        }
+        for _ in 0..600 {
+            if !children.split_whitespace().any(|child| Path::new("/proc").join(child).exists()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("what belonged to the server does not end");
     }
 
     /// Makes a new database on this server that of a folder.

@@ -52,11 +52,15 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let _held = hold(dir)?;
     let stop = common::stop_on_ctrl_c();
     let runtime = runtime()?;
-    // Nobody else writes here now: what a process that was killed left is litter.
-    Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
-    let worker =
-        runtime.block_on(server.meet(inside::NAME, &holding::word(holding::level(confined)), now()))?;
+    let is_shared = server.store().is_shared();
+    if !is_shared {
+        // Nobody else writes here now: what a process that was killed left is litter.
+        Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
+    }
+    check_clock(&runtime, &server)?;
+    let name = inside::name(is_shared.then(|| server_name(dir)));
+    let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
     let site = match options.no_site {
         true => None,
@@ -121,6 +125,28 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     tracing::info!("ends");
     told?;
     last
+}
+
+/// A clock may be wrong by so much, in milliseconds, where several servers share a database: leases end by them.
+const APART_MS: i64 = 5_000;
+
+fn check_clock(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
+    let apart = runtime.block_on(server.store().clock_apart(now())).map_err(ServerError::from)?;
+    match apart.filter(|apart| apart.abs() > APART_MS) {
+        None => Ok(()),
+        Some(apart) => Err(Failure::own(format!(
+            "the clock of this machine is {:.0} s {} that of its database; leases and deadlines follow clocks, so set them first \
+             (timedatectl set-ntp true)",
+            apart.abs() as f64 / 1e3,
+            if apart > 0 { "before" } else { "behind" }
+        ))),
+    }
+}
+
+/// What tells this server from others of the contest: the machine, and the folder's name.
+fn server_name(dir: &Path) -> String {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("{machine} {}", crate::serve::name_of(dir))
 }
 
 /// The worker's results that nobody has looked at yet, and the table.

@@ -1,0 +1,150 @@
+//! What is played next. Matches are planned when work is wanted, and not ahead: no queue grows old.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agon_ladder::{Contender, Lane};
+use agon_store::acts::{Plan, Release};
+use agon_store::{Contest, Kind, Time, VersionId, VersionState};
+
+use crate::{Learnt, Server, ServerError, number};
+
+/// With more results that nobody has checked nothing is planned: who recomputes falls behind.
+const MOST_UNCHECKED: i64 = 512;
+/// No more matches are planned at once, however many wait for some.
+const MOST_AT_ONCE: usize = 256;
+
+/// How many matches are wanted by those who wait.
+#[derive(Default)]
+pub struct Wanted(AtomicUsize);
+
+/// Somebody who waits for matches, until this is dropped.
+pub struct Wants<'a> {
+    all: &'a Wanted,
+    own: usize,
+}
+
+impl Wanted {
+    /// Somebody waits for so many.
+    pub fn wait(&self, own: usize) -> Wants<'_> {
+        self.0.fetch_add(own, Ordering::Relaxed);
+        Wants { all: self, own }
+    }
+}
+
+impl Wants<'_> {
+    /// How many are wanted by all who wait.
+    pub fn all(&self) -> usize {
+        self.all.0.load(Ordering::Relaxed).clamp(self.own, self.own.max(MOST_AT_ONCE))
+    }
+}
+
+impl Drop for Wants<'_> {
+    fn drop(&mut self) {
+        self.all.0.fetch_sub(self.own, Ordering::Relaxed);
+    }
+}
+
+impl Server {
+    /// Plans what comes next, `most` matches or one block more, as far as somebody needs them: how many were planned. Each kind of
+    /// work has its share. Of several servers one plans at a time.
+    pub(crate) async fn plan(
+        &self,
+        learnt: &mut Learnt,
+        most: usize,
+        now: Time,
+    ) -> Result<usize, ServerError> {
+        let alone = self.store.alone().await?;
+        let planned = match self.contest_now().await? {
+            Some(contest) if !contest.paused && !contest.draining => {
+                self.plan_for(&contest, learnt, most, now).await?
+            }
+            _ => 0,
+        };
+        alone.over().await?;
+        Ok(planned)
+    }
+
+    async fn plan_for(
+        &self,
+        contest: &Contest,
+        learnt: &mut Learnt,
+        most: usize,
+        now: Time,
+    ) -> Result<usize, ServerError> {
+        if self.store.unchecked().await? > MOST_UNCHECKED {
+            return Ok(0);
+        }
+        let mut playing = self.store.playing(self.contest).await?;
+        // Who is out plays no more.
+        let out = self.out(&learnt.facts).await?;
+        learnt.facts.leave_out(&out);
+        playing.retain(|(version, _)| !out.contains(version));
+        let (mut planned, mut idle, mut blocks) = (0, Vec::new(), Vec::new());
+        // What the ladder would play, chosen when it has its turn, and anew when something else was planned in between.
+        let mut next: Option<VecDeque<Vec<i64>>> = None;
+        while planned < most {
+            let Some(lane) = learnt.shares.next(|lane| !idle.contains(&lane)) else { break };
+            let ladder = &mut learnt.facts.ladder;
+            let matches = match lane {
+                Lane::Ladder => {
+                    let number = contest.blocks + blocks.len() as i64;
+                    if next.is_none() {
+                        let contenders = self.contenders(&playing, &blocks).await?;
+                        let count = (most - planned).div_ceil(self.policy.seats);
+                        next = Some(ladder.next_blocks(&contenders, &self.policy, number + 1, count).into());
+                    }
+                    match next.as_mut().and_then(VecDeque::pop_front) {
+                        Some(lineup) => {
+                            let lineup: Vec<VersionId> = lineup.into_iter().map(VersionId).collect();
+                            blocks.push((self.map(number), lineup));
+                            self.policy.seats
+                        }
+                        None => 0,
+                    }
+                }
+                Lane::Promotion => self.plan_trial(ladder, &playing, now).await?,
+                Lane::Asked => self.store.act(Release { contest: self.contest, now }).await?,
+            };
+            if lane != Lane::Ladder && matches > 0 {
+                next = None;
+            }
+            match matches {
+                0 => idle.push(lane),
+                matches => learnt.shares.count(lane, matches),
+            }
+            planned += matches;
+        }
+        if !blocks.is_empty() {
+            let (contest, kind, rotations) = (self.contest, Kind::Ladder, self.policy.seats);
+            self.store.act(Plan { contest, kind, blocks, rotations, now }).await?;
+        }
+        Ok(planned)
+    }
+
+    /// Those who may play on the ladder, with their matches in flight, of which these blocks are not written yet.
+    async fn contenders(
+        &self,
+        playing: &[(VersionId, VersionState)],
+        blocks: &[(i64, Vec<VersionId>)],
+    ) -> Result<Vec<Contender>, ServerError> {
+        let mut flying: BTreeMap<VersionId, u32> = self.store.in_flight(self.contest).await?;
+        for version in blocks.iter().flat_map(|(_, lineup)| lineup) {
+            *flying.entry(*version).or_default() += self.policy.seats as u32;
+        }
+        let suspended = self.store.suspended(self.contest).await?;
+        let is_on = |(version, state): &&(VersionId, VersionState)| {
+            *state == VersionState::Live && !suspended.contains_key(version)
+        };
+        let contender = |(version, _): &(VersionId, VersionState)| Contender {
+            version: number(*version),
+            in_flight: flying.get(version).copied().unwrap_or(0),
+        };
+        Ok(playing.iter().filter(is_on).map(contender).collect())
+    }
+
+    /// The maps come in turn.
+    pub(crate) fn map(&self, block: i64) -> i64 {
+        block % (self.table.maps() as i64).max(1)
+    }
+}

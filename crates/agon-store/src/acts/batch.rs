@@ -1,0 +1,204 @@
+//! Results that come together. Those that are as they usually are take a few statements for all of them; each other one is what it is
+//! alone, as [`Post`] and [`Judge`] say, behind those.
+
+use std::collections::BTreeSet;
+
+use sqlx::AssertSqlSafe;
+
+use crate::acts::Act;
+use crate::acts::result::{Judge, Judgement, Post, PostReply};
+use crate::backend::{Conn, many};
+use crate::{Attempt, MatchState, Outcome, Sha, StoreError, Time};
+
+/// Several results of one worker.
+#[derive(Clone, Debug)]
+pub struct PostAll {
+    /// Each.
+    pub posts: Vec<Post>,
+}
+
+impl Act for PostAll {
+    /// What came of each, in their order.
+    type Reply = Vec<PostReply>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<PostReply>, StoreError> {
+        let attempts: Vec<Attempt> = self.posts.iter().map(|post| post.attempt).collect();
+        let usual = usual(conn, &attempts, MatchState::Leased).await?;
+        // Of several results of one try the first counts.
+        let mut seen = BTreeSet::new();
+        let is_usual = |own: &Post| {
+            let whose = (own.attempt.game.0, own.attempt.n, own.worker.0);
+            usual.contains(&whose) && seen.insert(own.attempt.game.0)
+        };
+        let together: Vec<bool> = self.posts.iter().map(is_usual).collect();
+        let posts: Vec<&Post> =
+            self.posts.iter().zip(&together).filter_map(|(post, is_one)| is_one.then_some(post)).collect();
+        post(conn, &posts).await?;
+        let mut replies = Vec::with_capacity(self.posts.len());
+        for (post, is_one) in self.posts.iter().zip(together) {
+            replies.push(if is_one { PostReply::Kept } else { post.run(conn).await? });
+        }
+        Ok(replies)
+    }
+}
+
+/// Several judgements.
+#[derive(Clone, Debug)]
+pub struct JudgeAll {
+    /// Each.
+    pub judged: Vec<(Attempt, Judgement)>,
+    /// Now.
+    pub now: Time,
+}
+
+impl Act for JudgeAll {
+    /// Of each whether it was still to be judged.
+    type Reply = Vec<bool>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<bool>, StoreError> {
+        let attempts: Vec<Attempt> = self.judged.iter().map(|(attempt, _)| *attempt).collect();
+        let usual = usual(conn, &attempts, MatchState::Posted).await?;
+        let open: BTreeSet<(i64, i64)> = usual.iter().map(|(game, n, _)| (*game, *n)).collect();
+        let is_open = |attempt: &Attempt| open.contains(&(attempt.game.0, attempt.n));
+        let valid = |(attempt, judgement): &'_ (Attempt, Judgement)| match judgement {
+            Judgement::Valid(outcome) if is_open(attempt) => Some((attempt.game.0, outcome.clone())),
+            _ => None,
+        };
+        let settled: Vec<(i64, Outcome)> = self.judged.iter().filter_map(valid).collect();
+        settle(conn, &settled, self.now).await?;
+        let mut judged = Vec::with_capacity(self.judged.len());
+        for (attempt, judgement) in &self.judged {
+            judged.push(match judgement {
+                Judgement::Valid(_) => is_open(attempt),
+                Judgement::Mismatch(_) => {
+                    let judge = Judge { attempt: *attempt, judgement: judgement.clone(), now: self.now };
+                    judge.run(conn).await?
+                }
+            });
+        }
+        Ok(judged)
+    }
+}
+
+/// Of these tries those that nobody has posted or ended before, of matches in this state that are at this very try: match, number,
+/// worker.
+async fn usual(
+    conn: &mut Conn,
+    attempts: &[Attempt],
+    state: MatchState,
+) -> Result<BTreeSet<(i64, i64, i64)>, StoreError> {
+    let fresh = match state {
+        MatchState::Leased => "AND a.result_sha IS NULL AND a.ended_ms IS NULL",
+        _ => "",
+    };
+    let mut all = BTreeSet::new();
+    for attempts in many::slices(attempts) {
+        let select = format!(
+            "SELECT a.match_id, a.n, a.worker_id FROM (VALUES {}) AS asked JOIN attempts a \
+             ON a.match_id = asked.column1 AND a.n = asked.column2 JOIN matches m ON m.id = a.match_id AND m.attempt = a.n \
+             WHERE m.state = $1 {fresh}",
+            many::rows(attempts.len(), "(@, @)", 2)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select)).bind(state.word());
+        for attempt in attempts {
+            select = select.bind(attempt.game.0).bind(attempt.n);
+        }
+        let found: Vec<(i64, i64, i64)> = select.fetch_all(&mut *conn).await?;
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// Keeps results of matches that are leased and at these tries.
+async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
+    for posts in many::slices(posts) {
+        let update = format!(
+            "UPDATE matches SET state = 'posted', result = fresh.column2, replay_sha = fresh.column3 \
+             FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
+            many::rows(posts.len(), "(@, @, @)", 1)
+        );
+        let mut update = sqlx::query(AssertSqlSafe(update));
+        for post in posts {
+            update = update.bind(post.attempt.game.0).bind(&post.result).bind(post.replay.to_string());
+        }
+        update.execute(&mut *conn).await?;
+        let delete = format!("DELETE FROM jobs WHERE match_id IN ({})", many::rows(posts.len(), "@", 1));
+        let mut delete = sqlx::query(AssertSqlSafe(delete));
+        for post in posts {
+            delete = delete.bind(post.attempt.game.0);
+        }
+        delete.execute(&mut *conn).await?;
+        let update = format!(
+            "UPDATE attempts SET ended_ms = fresh.column3, how = 'posted', why = NULL, result_sha = fresh.column4, \
+             started_ms = coalesce(started_ms, fresh.column3) FROM (VALUES {}) AS fresh \
+             WHERE attempts.match_id = fresh.column1 AND attempts.n = fresh.column2",
+            many::rows(posts.len(), "(@, @, @, @)", 1)
+        );
+        let mut update = sqlx::query(AssertSqlSafe(update));
+        for post in posts {
+            update = update.bind(post.attempt.game.0).bind(post.attempt.n).bind(post.now.0);
+            update = update.bind(post.sha().to_string());
+        }
+        update.execute(&mut *conn).await?;
+    }
+    let own = |post: &&Post| {
+        let game = post.attempt.game.0;
+        let seats: Vec<(i64, i64, Sha)> =
+            (0..).zip(&post.own).filter_map(|(seat, own)| own.map(|own| (game, seat, own))).collect();
+        seats
+    };
+    let own: Vec<(i64, i64, Sha)> = posts.iter().flat_map(own).collect();
+    for own in many::slices(&own) {
+        let update = format!(
+            "UPDATE seats SET own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
+             WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
+            many::rows(own.len(), "(@, @, @)", 1)
+        );
+        let mut update = sqlx::query(AssertSqlSafe(update));
+        for (game, seat, sha) in own {
+            update = update.bind(*game).bind(*seat).bind(sha.to_string());
+        }
+        update.execute(&mut *conn).await?;
+    }
+    Ok(())
+}
+
+/// Matches that are posted have been computed again, and this is what they came to.
+pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
+    for settled in many::slices(settled) {
+        let update = format!(
+            // A draft has no place in the log, which is 0.
+            "UPDATE matches SET state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
+             log_seq = (SELECT 0 FROM blocks b WHERE b.id = matches.block_id AND b.kind = 'draft') \
+             FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
+            many::rows(settled.len(), "(@, @)", 2)
+        );
+        let mut update = sqlx::query(AssertSqlSafe(update)).bind(now.0);
+        for (game, outcome) in settled {
+            let json =
+                serde_json::to_string(outcome).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            update = update.bind(*game).bind(json);
+        }
+        update.execute(&mut *conn).await?;
+    }
+    let seats: Vec<(i64, usize, &Outcome)> = settled
+        .iter()
+        .flat_map(|(game, outcome)| (0..outcome.ranks.len()).map(move |seat| (*game, seat, outcome)))
+        .collect();
+    for seats in many::slices(&seats) {
+        let update = format!(
+            "UPDATE seats SET rank = fresh.column3, score = fresh.column4, fault = fresh.column5, max_ms = fresh.column6 \
+             FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
+            many::rows(seats.len(), "(@, @, @, @, @, @)", 1)
+        );
+        let mut update = sqlx::query(AssertSqlSafe(update));
+        for (game, seat, outcome) in seats {
+            update = update.bind(*game).bind(*seat as i64).bind(i64::from(outcome.ranks[*seat]));
+            update = update.bind(outcome.scores.get(*seat).copied());
+            update = update.bind(outcome.faults.get(*seat).cloned().flatten());
+            update = update.bind(outcome.max_ms.get(*seat).copied());
+        }
+        update.execute(&mut *conn).await?;
+    }
+    Ok(())
+}

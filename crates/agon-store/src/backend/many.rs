@@ -1,0 +1,52 @@
+//! Many rows in one statement: what a statement costs is the statement, not its rows.
+
+/// A statement has no more rows.
+const MOST: usize = 64;
+
+/// Slices of as many rows as a statement takes, in order. Their lengths are powers of two, so that there are few different statements
+/// for a database to plan.
+pub fn slices<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let most = rows.len().min(MOST);
+        let size = (most.checked_ilog2()).map_or(0, |log| 1 << log);
+        let (slice, rest) = rows.split_at(size);
+        rows = rest;
+        (!slice.is_empty()).then_some(slice)
+    })
+}
+
+/// So many rows like `row`, in which each `@` is the next parameter from `first` on: `($1, $2), ($3, $4)`.
+pub fn rows(count: usize, row: &str, first: usize) -> String {
+    let mut text = String::with_capacity(count * (row.len() + 8));
+    let mut parameter = first;
+    for number in 0..count {
+        if number > 0 {
+            text.push_str(", ");
+        }
+        for sign in row.chars() {
+            match sign {
+                '@' => {
+                    text.push_str(&format!("${parameter}"));
+                    parameter += 1;
+                }
+                sign => text.push(sign),
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_numbered_on_and_slices_are_few_sizes() {
+        assert_eq!(rows(2, "(@, 'x', @)", 3), "($3, 'x', $4), ($5, 'x', $6)");
+        let all: Vec<usize> = (0..173).collect();
+        let sizes: Vec<usize> = slices(&all).map(<[usize]>::len).collect();
+        assert_eq!(sizes, [64, 64, 32, 8, 4, 1]);
+        assert_eq!(slices(&all).flatten().copied().collect::<Vec<_>>(), all);
+        assert_eq!(slices::<u8>(&[]).count(), 0);
+    }
+}
