@@ -477,6 +477,8 @@ test('help, presenter mode, layers and zoom', async () => {
   await page.getByRole('heading', { name: 'Keys in Cultist Wars' }).waitFor()
   assert.deepEqual(await serious(page), [])
   await page.keyboard.press('Escape')
+  // While the sheet is there, keys are its own; it goes a moment after it was closed.
+  await page.locator('dialog').waitFor({ state: 'detached' })
   await page.keyboard.press('p')
   assert.ok(!(await page.evaluate(() => [...window.agon.players[0].layers])).includes('paths'))
   await page.keyboard.press('+')

@@ -110,36 +110,38 @@ impl Postgres {
 
     /// Ends the server as a power cut would.
     pub fn kill(&self) {
-        let own = self.server.lock().expect("no test has panicked here").take();
-        let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
-        let _ = Command::new("kill").args(["-QUIT", pid.trim()]).status();
-        if let Some(mut own) = own {
-            // The shell only: the folder stays.
-            let _ = own.kill();
-            let _ = own.wait();
-        }
+        self.end("-QUIT");
     }
 
-    /// Ends its first process with `kill -9`, and waits until those that belong to it have noticed.
+    /// Ends its first process with `kill -9`.
     pub fn kill_postmaster(&self) {
+        self.end("-KILL");
+    }
+
+    /// Sends its first process a signal, and waits until it and those that belong to it are gone: before, it may still answer,
+    /// and another one does not start.
+    fn end(&self, signal: &str) {
         let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
         let pid = pid.trim();
         let children =
             std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         let own = self.server.lock().expect("no test has panicked here").take();
-        let _ = Command::new("kill").args(["-KILL", pid]).status();
+        let _ = Command::new("kill").args([signal, pid]).status();
         if let Some(mut own) = own {
             // The shell only: the folder stays.
             let _ = own.kill();
             let _ = own.wait();
         }
+        // Who ended and was not waited for has no command line any more.
+        let runs =
+            |pid: &str| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty());
         for _ in 0..600 {
-            if !children.split_whitespace().any(|child| Path::new("/proc").join(child).exists()) {
+            if !children.split_whitespace().chain([pid]).any(runs) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("what belonged to the server does not end");
+        panic!("the server does not end");
     }
 
     /// Makes a new database on this server that of a folder.
