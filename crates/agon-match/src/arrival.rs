@@ -465,7 +465,7 @@ pub(crate) fn gather(
             let waited = began.elapsed();
             // What the machine took, it has more.
             let late = match limit.filter(|limit| waited >= *limit) {
-                Some(_) => expected.machine_was_late(&pulse),
+                Some(_) => expected.machine_was_late(&mut pulse),
                 None => Duration::ZERO,
             };
             let limit = limit.map(|limit| limit + late);
@@ -547,7 +547,7 @@ impl Expected {
     }
 
     /// For how long this machine kept it from starting.
-    fn machine_was_late(&mut self, pulse: &Pulse) -> Duration {
+    fn machine_was_late(&mut self, pulse: &mut Pulse) -> Duration {
         if let Some(program) = &mut self.program {
             self.kept.note(Instant::now(), program.tree().look());
         }

@@ -29,10 +29,12 @@ impl Pulse {
         self.counters.is_some()
     }
 
-    /// Bots begin to think: the next beat is a whole one away.
-    pub fn restart(&mut self, now: Instant) {
+    /// Bots begin to think: the next beat is a whole one away. For how long this machine has stood still until
+    /// then, for everybody.
+    pub fn restart(&mut self, now: Instant) -> Duration {
         let counters = self.counters.as_ref();
         self.heart.restart(now, || waited(counters));
+        self.heart.stood_still
     }
 
     /// How long to sleep at most from now on.
@@ -47,8 +49,10 @@ impl Pulse {
         self.heart.awake(Instant::now(), meant, || waited(counters))
     }
 
-    /// For how long this machine stood still so far, for everybody.
-    pub fn stood_still(&self) -> Duration {
+    /// For how long this machine has stood still until now, for everybody: also since we woke last.
+    pub fn stood_still(&mut self) -> Duration {
+        let counters = self.counters.as_ref();
+        self.heart.look(Instant::now(), || waited(counters));
         self.heart.stood_still
     }
 
@@ -91,8 +95,8 @@ impl Heart {
 
     fn restart(&mut self, now: Instant, waited: impl Fn() -> Duration) {
         // Another bot may be thinking already.
-        self.notice(now, Duration::ZERO, &waited);
-        (self.seen, self.next, self.queued) = (now, now + BEAT, Duration::ZERO);
+        self.look(now, &waited);
+        (self.next, self.queued) = (now + BEAT, Duration::ZERO);
         // Quick answers let no beat come. What we waited for in all of them must not pass for what we wait
         // for in this one: it would hide that the machine stood still.
         if now.saturating_duration_since(self.asked) > BEAT {
@@ -110,6 +114,12 @@ impl Heart {
             (self.next, self.waited, self.asked) = (now + BEAT, waited, now);
         }
         beats
+    }
+
+    /// We are awake and were all the time, as far as we know.
+    fn look(&mut self, now: Instant, waited: impl Fn() -> Duration) {
+        self.notice(now, Duration::ZERO, waited);
+        self.seen = now;
     }
 
     /// Whether it is later than it should be.
@@ -156,6 +166,19 @@ mod tests {
         heart.restart(began, || Duration::ZERO);
         heart.restart(began + MS(45), || Duration::ZERO);
         assert_eq!(heart.stood_still, MS(45));
+    }
+
+    #[test]
+    fn a_machine_that_stands_still_between_waking_and_reading_is_noticed() {
+        let began = Instant::now();
+        let mut heart = Heart::new(began, Duration::ZERO);
+        assert!(!heart.awake(began + MS(3), BEAT, || Duration::ZERO));
+        heart.look(began + MS(3_003), || MS(20));
+        assert_eq!(heart.stood_still, MS(2_980));
+        // Once.
+        heart.look(began + MS(3_003), || MS(20));
+        assert!(heart.awake(began + MS(3_004), MS(1), || MS(20)));
+        assert_eq!(heart.stood_still, MS(2_980));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Referee<'_> {
         let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
         // On a CPU that it shares with us, a bot may begin, and even answer, before we have come back from sending.
         let asked = Instant::now();
-        self.pulse.restart(asked);
+        let stood_still = self.pulse.restart(asked);
         let program = self.program(seat);
         if leaves.is_none() {
             program.wire().send(&message);
@@ -74,7 +74,7 @@ impl Referee<'_> {
         self.message = message;
         let cpus = self.program(seat).tree().cpus();
         let kept = KeptWaiting::new(asked, before, cpus);
-        let used = Used::new(cpu_before, kept, self.pulse.stood_still());
+        let used = Used::new(cpu_before, kept, stood_still);
         let mut one = Waiting::new(index, seat, limit, asked, is_read, used);
         (one.heard.early, one.heard.ahead) = (early, ahead);
         leaves.into_iter().for_each(|cause| one.must_go(cause));

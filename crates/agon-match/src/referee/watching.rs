@@ -125,6 +125,7 @@ impl Referee<'_> {
 
     /// For how long this machine kept a seat from answering.
     pub(super) fn machine_was_late(&mut self, one: &mut Waiting) -> Duration {
+        // We may have been stopped since we woke: an answer that was here in time is read late then.
         let stood_still = self.pulse.stood_still().saturating_sub(one.used.stood_still);
         let tree = self.program(one.seat).tree();
         let usage = tree.look();
