@@ -193,6 +193,7 @@ const FCNTL: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JA) as u16;
 const HAS_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
@@ -208,52 +209,77 @@ const fn argument(index: u32) -> u32 {
 
 /// The program for a sandbox of this shape.
 pub fn program(shape: Shape) -> Vec<sock_filter> {
-    let answer = |errno: u32| instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0);
-    let allow = instruction(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
-    let kill = instruction(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0, 0);
     let mut out = vec![
         instruction(LOAD, 4, 0, 0),
         instruction(EQUAL, ARCHITECTURE, 1, 0),
-        kill,
+        KILL,
         instruction(LOAD, 0, 0, 0),
         // Numbers of x32 pass for those of 64 bits.
         instruction(AT_LEAST, 0x4000_0000, 0, 1),
-        kill,
+        KILL,
+        instruction(AT_LEAST, NEWEST + 1, 0, 1),
+        answer(ABSENT),
     ];
-    for Rule(call, when, errno) in rules(shape) {
-        let mut block = Vec::new();
-        match when {
-            When::Always => block.push(answer(errno)),
-            When::Is(index, values) => {
-                block.push(instruction(LOAD, argument(index), 0, 0));
-                for value in values {
-                    block.extend([instruction(EQUAL, *value, 0, 1), answer(errno)]);
-                }
-                block.push(allow);
-            }
-            When::IsNot(index, values) => {
-                block.push(instruction(LOAD, argument(index), 0, 0));
-                for value in values {
-                    block.extend([instruction(EQUAL, *value, 0, 1), allow]);
-                }
-                block.push(answer(errno));
-            }
-            When::AnyBit(index, bits) => {
-                block.push(instruction(LOAD, argument(index), 0, 0));
-                block.extend([instruction(HAS_BIT, bits, 0, 1), answer(errno), allow]);
-            }
-            When::AllBits(index, bits) => {
-                block.push(instruction(LOAD, argument(index), 0, 0));
-                block.push(instruction(AND, bits, 0, 0));
-                block.extend([instruction(EQUAL, bits, 0, 1), answer(errno), allow]);
-            }
-        }
-        // A block is far shorter than the 255 that a jump reaches.
-        out.push(instruction(EQUAL, call as u32, 0, block.len() as u8));
-        out.append(&mut block);
-    }
-    out.extend([instruction(AT_LEAST, NEWEST + 1, 0, 1), answer(ABSENT), allow]);
+    let mut rules = rules(shape);
+    rules.sort_by_key(|Rule(call, ..)| *call);
+    out.extend(tree(&rules));
     out
+}
+
+const ALLOW: sock_filter = instruction(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
+const KILL: sock_filter = instruction(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0, 0);
+
+const fn answer(errno: u32) -> sock_filter {
+    instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0)
+}
+
+/// The instructions for rules in the order of their numbers. When a filter is installed the kernel runs it for every
+/// call there is: halves of halves cost a quarter of what one rule after the other does.
+fn tree(rules: &[Rule]) -> Vec<sock_filter> {
+    if rules.len() <= 3 {
+        return rules.iter().flat_map(one).chain([ALLOW]).collect();
+    }
+    let (low, high) = rules.split_at(rules.len() / 2);
+    let (first, low, high) = (high[0].0 as u32, tree(low), tree(high));
+    let mut out = vec![instruction(AT_LEAST, first, 0, 1), instruction(JUMP, low.len() as u32, 0, 0)];
+    out.extend(low);
+    out.extend(high);
+    out
+}
+
+/// The instructions for one rule: an answer, or on to what is behind them.
+fn one(Rule(call, when, errno): &Rule) -> Vec<sock_filter> {
+    let answer = answer(*errno);
+    let mut block = Vec::new();
+    match *when {
+        When::Always => block.push(answer),
+        When::Is(index, values) => {
+            block.push(instruction(LOAD, argument(index), 0, 0));
+            for value in values {
+                block.extend([instruction(EQUAL, *value, 0, 1), answer]);
+            }
+            block.push(ALLOW);
+        }
+        When::IsNot(index, values) => {
+            block.push(instruction(LOAD, argument(index), 0, 0));
+            for value in values {
+                block.extend([instruction(EQUAL, *value, 0, 1), ALLOW]);
+            }
+            block.push(answer);
+        }
+        When::AnyBit(index, bits) => {
+            block.push(instruction(LOAD, argument(index), 0, 0));
+            block.extend([instruction(HAS_BIT, bits, 0, 1), answer, ALLOW]);
+        }
+        When::AllBits(index, bits) => {
+            block.push(instruction(LOAD, argument(index), 0, 0));
+            block.push(instruction(AND, bits, 0, 0));
+            block.extend([instruction(EQUAL, bits, 0, 1), answer, ALLOW]);
+        }
+    }
+    // A block is far shorter than the 255 that such a jump reaches.
+    block.insert(0, instruction(EQUAL, *call as u32, 0, block.len() as u8));
+    block
 }
 
 #[cfg(test)]
@@ -276,6 +302,7 @@ mod tests {
                 AND => a &= k,
                 EQUAL => at += jump(a == k),
                 AT_LEAST => at += jump(a >= k),
+                JUMP => at += k as usize,
                 HAS_BIT => at += jump(a & k != 0),
                 RETURN => return k,
                 other => panic!("instruction {other}"),
@@ -291,6 +318,17 @@ mod tests {
 
     const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
     const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+
+    #[test]
+    fn no_call_has_two_rules() {
+        let strict = Shape { sockets: true, strict: true };
+        let mut calls: Vec<c_long> = rules(strict).iter().map(|Rule(call, ..)| *call).collect();
+        let all = calls.len();
+        calls.sort_unstable();
+        calls.dedup();
+        assert_eq!(calls.len(), all);
+    }
+
     fn error(errno: i32) -> u32 {
         libc::SECCOMP_RET_ERRNO | errno as u32
     }

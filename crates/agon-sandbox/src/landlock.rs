@@ -1,8 +1,8 @@
 //! Landlock: which files a process and all it starts may touch, by the kernel and without privileges.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -34,36 +34,55 @@ fn all(version: i64) -> u64 {
     (1 << rights) - 1
 }
 
-/// Keeps this process and all it will start from everything but these paths, from connections, and from processes
-/// outside. What is not there is left out. Does nothing where the kernel has no Landlock.
-///
-/// # Errors
-/// The kernel's.
-pub fn restrict<'a>(
-    readable: impl Iterator<Item = &'a Path>,
-    writable: impl Iterator<Item = &'a Path>,
-    network: bool,
-) -> io::Result<()> {
-    let Some(version) = version() else { return Ok(()) };
-    let all = all(version);
-    // Binding and connecting; abstract sockets and signals of those outside.
-    let words = [all, if network { 0 } else { 3 }, 3];
-    let known = match version {
-        1..=3 => 1,
-        4 | 5 => 2,
-        _ => 3,
-    };
-    let rules = sys::bytes(&words[..known]);
-    let size = rules.len() as i64;
-    let ruleset = sys::descriptor(CREATE, &mut [Arg::In(&rules), Arg::Int(size), Arg::Int(0)])?;
-    for path in readable {
-        allow(&ruleset, path, all & READ)?;
+/// What a process is to be kept to.
+pub struct Rules(OwnedFd);
+
+impl Rules {
+    /// Nothing but these paths, no connections, and no processes outside. What is not there is left out. None where the
+    /// kernel has no Landlock.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn new(
+        readable: impl IntoIterator<Item = PathBuf>,
+        writable: impl IntoIterator<Item = PathBuf>,
+        network: bool,
+    ) -> io::Result<Option<Self>> {
+        let Some(version) = version() else { return Ok(None) };
+        let all = all(version);
+        // Binding and connecting; abstract sockets and signals of those outside.
+        let words = [all, if network { 0 } else { 3 }, 3];
+        let known = match version {
+            1..=3 => 1,
+            4 | 5 => 2,
+            _ => 3,
+        };
+        let rules = sys::bytes(&words[..known]);
+        let size = rules.len() as i64;
+        let ruleset = sys::descriptor(CREATE, &mut [Arg::In(&rules), Arg::Int(size), Arg::Int(0)])?;
+        for path in readable {
+            allow(&ruleset, &path, all & READ)?;
+        }
+        for path in writable {
+            // Neither devices of any kind nor commands to them are anybody's.
+            allow(&ruleset, &path, all & !(1 << 6 | 1 << 11 | 1 << 15))?;
+        }
+        Ok(Some(Self(ruleset)))
     }
-    for path in writable {
-        // Neither devices of any kind nor commands to them are anybody's.
-        allow(&ruleset, path, all & !(1 << 6 | 1 << 11 | 1 << 15))?;
+
+    /// Keeps this process and all it will start to them.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn enforce(&self) -> io::Result<()> {
+        sys::call(RESTRICT, &mut [Arg::Int(self.0.as_raw_fd().into()), Arg::Int(0)]).map(|_| ())
     }
-    sys::call(RESTRICT, &mut [Arg::Int(ruleset.as_raw_fd().into()), Arg::Int(0)]).map(|_| ())
+}
+
+impl AsFd for Rules {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 fn allow(ruleset: &OwnedFd, path: &Path, rights: u64) -> io::Result<()> {

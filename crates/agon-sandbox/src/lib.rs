@@ -30,6 +30,8 @@ mod landlock;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
 mod root;
 #[cfg(target_os = "linux")]
 mod spawner;

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::symlink;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
     mount_remount, move_mount, open_tree, unmount,
 };
+
+use rustix::thread::LinkNameSpaceType;
 
 use crate::confinement::{Confinement, Place};
 use crate::copy::Copied;
@@ -45,72 +47,194 @@ const READ_ONLY: u64 = 1;
 const NO_SET_UID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
+const PLAIN: u64 = READ_ONLY | NO_SET_UID | NO_DEVICES;
+
 /// A copy of a mount that hangs nowhere yet.
 struct Tree {
     copy: OwnedFd,
     inside: PathBuf,
     is_folder: bool,
-    attributes: u64,
-    /// A part of the system's settings: whoever installs a package replaces it at any moment, and a file that is gone
-    /// cannot be hung anywhere. Libraries do without.
-    may_go: bool,
+}
+
+impl Tree {
+    /// Takes hold of a place.
+    fn hold(place: &Place, attributes: u64) -> io::Result<Self> {
+        let say =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
+        let is_folder = fs::metadata(&place.outside).map_err(say)?.is_dir();
+        let copy = copy_of(&place.outside).map_err(say)?;
+        set_attributes(&copy, attributes).map_err(say)?;
+        Ok(Self { copy, inside: place.inside.clone(), is_folder })
+    }
+
+    /// Hangs it below `root`. Whether it could be: a file that was replaced meanwhile cannot be hung anywhere.
+    fn show(&self, root: &Path) -> Result<bool, Refusal> {
+        let name = format!("showing {}", self.inside.display());
+        let point = below(root, &self.inside);
+        if self.is_folder {
+            fs::create_dir_all(&point).step(&name)?;
+        } else {
+            fs::create_dir_all(point.parent().unwrap_or(root)).step(&name)?;
+            fs::OpenOptions::new().create(true).append(true).open(&point).step(&name)?;
+        }
+        match move_mount(&self.copy, "", CWD, &point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
+            Err(rustix::io::Errno::NOENT) if !self.is_folder => Ok(false),
+            done => done.step(&name).map(|()| true),
+        }
+    }
+}
+
+/// A copy of everything that is mounted at a path and below.
+fn copy_of(path: &Path) -> io::Result<OwnedFd> {
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    Ok(open_tree(CWD, path, flags)?)
+}
+
+/// The parts of the system that are folders of their own, and no links.
+fn folders_of_system() -> impl Iterator<Item = &'static str> {
+    SYSTEM.into_iter().filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))
+}
+
+/// Puts the system's part into a root: its folders, `/etc` and `/dev`.
+fn furnish(root: &Path) -> Result<(), Refusal> {
+    for folder in ["dev", "etc"] {
+        fs::create_dir(root.join(folder)).step("folders")?;
+    }
+    let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
+    write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
+    write("group", "root:x:0:\nbot:x:1000:\n")?;
+    // One address only: who tries the other one first finds nobody there.
+    write("hosts", "127.0.0.1 localhost\n")?;
+    write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
+    let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
+    for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2")]) {
+        symlink(target, root.join("dev").join(name)).step("links to devices")?;
+    }
+    let shown = folders_of_system().map(|path| (path, PLAIN)).chain(DEVICES.map(|path| (path, NO_SET_UID)));
+    for (path, attributes) in shown {
+        Tree::hold(&Place::same(path), attributes).step("the files to be shown")?.show(root)?;
+    }
+    for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
+        // Whoever installs a package replaces them at any moment. Libraries do without.
+        let shown = Tree::hold(&Place::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
+        if !shown {
+            let _ = fs::remove_file(below(root, Path::new(path)));
+        }
+    }
+    Ok(())
+}
+
+/// The system's part of every root, furnished once: a sandbox gets copies of three mounts, and of what hangs below
+/// them, instead of making some thirty. It hangs in a mount namespace of its own, where nobody lives.
+pub struct System {
+    space: OwnedFd,
+    /// What was shown of the settings: those that are replaced are shown anew.
+    settings: Vec<Option<(u64, u64)>>,
+}
+
+impl System {
+    /// The one that is held, or a new one where there is none, or the system's settings were replaced.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn current(held: &mut Option<Self>) -> Result<&Self, Refusal> {
+        let settings = settings();
+        let made = match held.take().filter(|held| held.settings == settings) {
+            Some(held) => held,
+            None => Self::make(settings)?,
+        };
+        Ok(held.insert(made))
+    }
+
+    fn make(settings: Vec<Option<(u64, u64)>>) -> Result<Self, Refusal> {
+        let step = "the files to be shown";
+        let new = || sys::call(libc::SYS_unshare, &mut [Arg::Int(libc::CLONE_NEWNS.into())]).step(step);
+        elsewhere(new, || {
+            private_mounts()?;
+            let root = mount_root()?;
+            furnish(root)?;
+            mount_remount(root, ROOT | MountFlags::RDONLY, c"").step(step)?;
+            Ok(Self { space: space().step(step)?, settings })
+        })
+    }
+
+    fn copies(&self) -> Result<Vec<Tree>, Refusal> {
+        let step = "the files to be shown";
+        let copy = |path: &str| {
+            let copy = copy_of(&below(Path::new(PLACE), Path::new(path))).step(step)?;
+            Ok(Tree { copy, inside: path.into(), is_folder: true })
+        };
+        let there = || Ok(enter_space(&self.space).step(step)?);
+        elsewhere(there, || folders_of_system().chain(["/dev", "/etc"]).map(copy).collect())
+    }
+}
+
+/// This process's mount namespace.
+fn space() -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open("/proc/self/ns/mnt", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn enter_space(space: &OwnedFd) -> rustix::io::Result<()> {
+    rustix::thread::move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Mount))
+}
+
+/// Does something in another mount namespace, and comes back.
+fn elsewhere<G, T>(
+    go: impl FnOnce() -> Result<G, Refusal>,
+    act: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let back = space().step("the way back")?;
+    go()?;
+    let done = act();
+    if enter_space(&back).is_err() {
+        // Whoever stays there would show things to everybody after.
+        sys::leave(1);
+    }
+    done
+}
+
+/// Which files and folders the settings are now.
+fn settings() -> Vec<Option<(u64, u64)>> {
+    let which = |path: &&str| fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
+    SETTINGS.iter().map(which).collect()
 }
 
 /// All that is to be shown, held before the root changes.
 pub struct Trees {
     shown: Vec<Tree>,
     copies: Vec<Copied>,
+    furnished: bool,
 }
 
 impl Trees {
-    /// Takes hold of all that the confinement shows and of the system's part.
+    /// Takes hold of all that the confinement shows, and of the system's part where it is made already.
     ///
     /// # Errors
     /// The system's; a place that is not there.
-    pub fn hold(confinement: &Confinement) -> io::Result<Self> {
-        let of_system =
-            SYSTEM.iter().filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()));
-        let settings = SETTINGS.iter().filter(|path| Path::new(path).exists());
-        let plain = READ_ONLY | NO_SET_UID | NO_DEVICES;
-        let mut all: Vec<(Place, u64)> =
-            of_system.chain(settings).map(|path| (Place::same(*path), plain)).collect();
-        all.extend(DEVICES.iter().map(|path| (Place::same(*path), NO_SET_UID)));
-        all.extend(confinement.readable.iter().map(|place| (place.clone(), plain)));
-        all.extend(confinement.writable.iter().map(|place| (place.clone(), NO_SET_UID | NO_DEVICES)));
-        let hold = |(place, attributes): (Place, u64)| {
-            let flags = OpenTreeFlags::OPEN_TREE_CLONE
-                | OpenTreeFlags::OPEN_TREE_CLOEXEC
-                | OpenTreeFlags::AT_RECURSIVE;
-            let say = |error: io::Error| {
-                io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()))
-            };
-            let is_folder = fs::metadata(&place.outside).map_err(say)?.is_dir();
-            let copy = open_tree(CWD, &place.outside, flags).map_err(|error| say(error.into()))?;
-            let may_go = SETTINGS.iter().any(|own| place.inside == Path::new(own));
-            Ok(Tree { copy, inside: place.inside, is_folder, attributes, may_go })
-        };
+    pub fn hold(confinement: &Confinement, system: Option<&System>) -> Result<Self, Refusal> {
+        let step = "the files to be shown";
+        let mut shown = system.map(System::copies).transpose()?.unwrap_or_default();
+        let readable = confinement.readable.iter().map(|place| (place, PLAIN));
+        let writable = confinement.writable.iter().map(|place| (place, NO_SET_UID | NO_DEVICES));
+        for (place, attributes) in readable.chain(writable) {
+            shown.push(Tree::hold(place, attributes).step(step)?);
+        }
         let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement));
-        let copies = copies.collect::<io::Result<_>>()?;
-        Ok(Self { shown: all.into_iter().map(hold).collect::<io::Result<_>>()?, copies })
+        let copies = copies.collect::<io::Result<_>>().step(step)?;
+        Ok(Self { shown, copies, furnished: system.is_some() })
     }
 
-    /// Hangs all of it below `root`, with the attributes it is to have.
+    /// Hangs all of it below `root`.
     fn show(self, root: &Path) -> Result<(), Refusal> {
+        if !self.furnished {
+            furnish(root)?;
+        }
         for tree in self.shown {
-            let name = format!("showing {}", tree.inside.display());
-            let point = below(root, &tree.inside);
-            if tree.is_folder {
-                fs::create_dir_all(&point).step(&name)?;
-            } else {
-                fs::create_dir_all(point.parent().unwrap_or(root)).step(&name)?;
-                fs::OpenOptions::new().create(true).append(true).open(&point).step(&name)?;
-            }
-            set_attributes(&tree.copy, tree.attributes).step(&name)?;
-            match move_mount(&tree.copy, "", CWD, &point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
-                Err(rustix::io::Errno::NOENT) if tree.may_go => {
-                    let _ = fs::remove_file(&point);
-                }
-                done => done.step(&name)?,
+            if !tree.show(root)? {
+                let gone =
+                    Refusal::new(format!("showing {}", tree.inside.display()), io::ErrorKind::NotFound);
+                return Err(gone);
             }
         }
         for copied in self.copies {
@@ -140,49 +264,50 @@ fn set_attributes(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
     sys::call(libc::SYS_mount_setattr, arguments).map(|_| ())
 }
 
+/// Where a root is made, before it is one.
+const PLACE: &str = "/tmp";
+const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
+
+/// Nothing that is mounted here is seen elsewhere.
+fn private_mounts() -> Result<(), Refusal> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("private mounts")
+}
+
+fn mount_root() -> Result<&'static Path, Refusal> {
+    mount("agon", PLACE, "tmpfs", ROOT, c"size=1m,nr_inodes=2048,mode=755").step("a root in memory")?;
+    Ok(Path::new(PLACE))
+}
+
 /// Makes the new root and enters it. `trees` are given where they had to be held before.
 pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refusal> {
-    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", private).step("private mounts")?;
+    private_mounts()?;
     let trees = match trees {
         Some(trees) => trees,
-        None => Trees::hold(confinement).step("the files to be shown")?,
+        None => Trees::hold(confinement, None)?,
     };
-    let root = Path::new("/tmp");
-    let plain = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("agon", root, "tmpfs", plain, c"size=1m,nr_inodes=2048,mode=755").step("a root in memory")?;
+    let root = mount_root()?;
     for path in SYSTEM {
         if let Ok(target) = fs::read_link(path) {
             symlink(target, below(root, Path::new(path))).step("links of the system")?;
         }
     }
     // Folders that would be made with the rights of nobody in particular.
-    for folder in ["proc", "dev", "etc", "tmp"] {
+    for folder in ["proc", "tmp"] {
         fs::create_dir(root.join(folder)).step("folders")?;
-    }
-    let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
-    write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
-    write("group", "root:x:0:\nbot:x:1000:\n")?;
-    // One address only: who tries the other one first finds nobody there.
-    write("hosts", "127.0.0.1 localhost\n")?;
-    write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
-    let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
-    for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2")]) {
-        symlink(target, root.join("dev").join(name)).step("links to devices")?;
     }
     let home = root.join("tmp");
     let size = format!("size={},nr_inodes={},mode=1777", confinement.disk, confinement.files);
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
-    mount("agon", &home, "tmpfs", plain, size.as_c_str()).step("a /tmp of its own")?;
+    mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
     // After /tmp, so that a place below it is shown in the new one.
     trees.show(root)?;
     let hidden = c"subset=pid,hidepid=2";
-    let options = plain | MountFlags::NOEXEC;
+    let options = ROOT | MountFlags::NOEXEC;
     mount("proc", root.join("proc"), "proc", options, hidden).step("a /proc of its own")?;
     // The old root is put on top of the new one, so that it needs no folder there, and taken away.
     rustix::process::chdir(root).step("the way to the root")?;
     rustix::process::pivot_root(".", ".").step("the change of the root")?;
     unmount(".", UnmountFlags::DETACH).step("leaving the old root")?;
     rustix::process::chdir("/").step("the way to the root")?;
-    mount_remount("/", plain | MountFlags::RDONLY, c"").step("a root that cannot be changed")
+    mount_remount("/", ROOT | MountFlags::RDONLY, c"").step("a root that cannot be changed")
 }

@@ -15,7 +15,7 @@ use crate::confinement::Wall;
 use crate::group::Hierarchies;
 use crate::init;
 use crate::message::{self, Born, Plan, Refusal, Step as _};
-use crate::root::{self, Trees};
+use crate::root::{self, System, Trees};
 use crate::sys::{self, Forked};
 
 /// All kinds of namespaces but those for cgroups, which are entered from inside of the cgroup.
@@ -26,23 +26,26 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWNET;
 
+/// What the spawner does not hear; the init takes up hearing again all but the last.
+pub const IGNORED: [i32; 4] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE];
+
 /// The spawner's whole life. Its standard input is the connection with its host; `prefix` is the beginning of the names
 /// of the cgroups that the host makes for it in `groups`.
 pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
-    // Children that end are forgotten by the kernel, and so are those that nobody else waits for.
-    sys::ignore_signal(libc::SIGCHLD);
+    // Whatever who started it ignores. Children that end are forgotten by the kernel, and so are those that nobody
+    // else waits for.
+    sys::ordinary_signals(1..=64);
+    IGNORED.into_iter().for_each(sys::ignore_signal);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Who started it may be kept on one CPU; what is started here is kept where its order says.
     let mut all = rustix::thread::CpuSet::new();
     (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
     let _ = rustix::thread::sched_setaffinity(None, &all);
-    sys::ignore_signal(libc::SIGINT);
-    sys::ignore_signal(libc::SIGTERM);
-    sys::ignore_signal(libc::SIGPIPE);
     let connection = std::io::stdin();
+    let mut system = None;
     while let Ok(Some((plan, mut with))) = message::receive::<Plan>(&connection) {
         let born = match with.pop() {
-            Some(control) => begin(&plan, control),
+            Some(control) => begin(&plan, control, &mut system),
             None => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
         };
         let answered = match born {
@@ -61,7 +64,7 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     }
 }
 
-fn begin(plan: &Plan, control: OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+fn begin(plan: &Plan, control: OwnedFd, system: &mut Option<System>) -> Result<(Pid, OwnedFd), Refusal> {
     if let Err(wrong) = plan.confinement.check() {
         return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
     }
@@ -69,7 +72,10 @@ fn begin(plan: &Plan, control: OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
     // Root's own files are out of reach for the users of the sandbox: what is shown is taken hold of now. Without
     // privileges that can only be done inside, where the user is still the same.
     let trees = match plan.user {
-        Some(_) if apart => Some(Trees::hold(&plan.confinement).step("the files to be shown")?),
+        Some(_) if apart => {
+            let system = System::current(system)?;
+            Some(Trees::hold(&plan.confinement, Some(system))?)
+        }
         _ => None,
     };
     let group = plan.group.as_ref().filter(|_| plan.has(Wall::Group));

@@ -2,7 +2,7 @@
 //!
 //! The spawner and everything it forks have one thread, so that a copy of them is whole.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::time::Duration;
@@ -114,6 +114,49 @@ pub fn fork_into(namespaces: u64, group: Option<i32>) -> io::Result<Forked> {
     }
 }
 
+/// Starts a process that shares this one's memory, as `posix_spawn` does: nothing is copied, and this process stands
+/// still until the other one has become a program or left. Gives its id.
+///
+/// What `act` allocates and does not free stays here.
+///
+/// # Errors
+/// The kernel's: too many processes, no memory for its stack.
+pub fn start_sharing(mut act: impl FnMut() -> i32) -> io::Result<Pid> {
+    const STACK: usize = 256 << 10;
+    extern "C" fn enter<F: FnMut() -> i32>(act: *mut libc::c_void) -> i32 {
+        // SAFETY: `act` is the closure below, which outlives this process, as its parent stands still.
+        let act = unsafe { &mut *act.cast::<F>() };
+        leave(act())
+    }
+    fn entry<F: FnMut() -> i32>(_: &F) -> extern "C" fn(*mut libc::c_void) -> i32 {
+        enter::<F>
+    }
+    let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
+    let entry = entry(&act);
+    // SAFETY: the stack is ours and aligned, and is not used for anything else until the process is gone from this
+    // memory, for which CLONE_VFORK waits. The caller has one thread, so that nobody else runs in this memory meanwhile.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.capacity());
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        libc::clone(entry, top.cast(), flags, (&raw mut act).cast())
+    };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::Other.into()),
+    }
+}
+
+/// Becomes a program. Comes back only with a reason.
+pub fn execute(program: &CStr, arguments: &[CString], variables: &[CString]) -> io::Error {
+    let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (arguments, variables) = (pointers(arguments), pointers(variables));
+    // SAFETY: both lists end with a null, and the texts outlive the call.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), variables.as_ptr()) };
+    io::Error::last_os_error()
+}
+
 /// A child that has ended.
 pub struct Ended {
     /// Which.
@@ -173,11 +216,11 @@ pub fn children_signal() -> io::Result<OwnedFd> {
     }
 }
 
-/// Gives every signal its ordinary meaning and blocks none.
-pub fn ordinary_signals() {
+/// Gives these signals their ordinary meaning, and blocks none of all.
+pub fn ordinary_signals(signals: impl IntoIterator<Item = i32>) {
     // SAFETY: setting a default action runs no code of ours; the set is initialised before it is used.
     unsafe {
-        for signal in 1..=64 {
+        for signal in signals {
             libc::signal(signal, libc::SIG_DFL);
         }
         let mut set = std::mem::zeroed();
