@@ -48,16 +48,17 @@ export default defineConfig(({ mode }) => {
       modulePreload: false,
       reportCompressedSize: false,
       rollupOptions: {
-        input: { [name]: here('./src/main.ts') },
+        input: { [name]: here('./src/main.ts'), ...(whole ? {} : { early: here('./src/lib/early.ts') }) },
         output: {
-          entryFileNames: `${name}.js`,
           ...(whole
-            ? { format: 'iife', assetFileNames: `${name}[extname]`, codeSplitting: false }
+            ? { format: 'iife', entryFileNames: `${name}.js`, assetFileNames: `${name}[extname]`, codeSplitting: false }
             : {
                 format: 'es',
-                // Their names change with them: a page that was opened before gets its own parts or none.
+                // Their names change with them: a browser keeps them, with what it compiled, and a page that was opened
+                // before gets its own parts or none.
+                entryFileNames: 'parts/[name]-[hash].js',
                 chunkFileNames: 'parts/[name]-[hash].js',
-                assetFileNames: ({ names }) => (names[0] === 'app.css' ? 'app.css' : 'parts/[name]-[hash][extname]'),
+                assetFileNames: 'parts/[name]-[hash][extname]',
               }),
         },
       },

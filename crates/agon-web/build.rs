@@ -22,7 +22,7 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that is never there: look again next time, Node may have come.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["app.js", "app.css", "folder.js", "folder.css", "page.js", "page.css", "editor.js"] {
+        for file in ["folder.js", "folder.css", "page.js", "page.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }

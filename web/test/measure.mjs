@@ -1,6 +1,6 @@
 // The figures of the viewer in docs/benchmarks.md: `npm run measure`. Measures, and asserts nothing.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { AGON, Stage, whole } from './stage.mjs'
@@ -13,12 +13,20 @@ stage.agon('play', 'jungle-blitz', 'builtin:collector', 'builtin:raider', 'built
 stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '-q', '--replay', 'frames.replay')
 const address = new URL(await stage.watch('long.replay', 'frames.replay')).origin
 
+/** Has pages note by themselves when the first frame after the first drawing begins: what asks from outside is compiled meanwhile. */
+const note = (page) => page.addInitScript(() => {
+  const look = () => (window.agon?.drawTimes.length > 0 ? (window.firstFrame = performance.now()) : requestAnimationFrame(look))
+  requestAnimationFrame(look)
+})
+const settled = (page) => page.waitForTimeout(600)
+
 const firsts = []
 for (let n = 0; n < 9; n++) {
   const page = await stage.browse()
+  await note(page)
   await page.goto(`${address}/#replay=long.replay`)
-  const first = await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })
-  firsts.push(await first.jsonValue())
+  await settled(page)
+  firsts.push(await page.evaluate(() => window.firstFrame))
   await page.context().close()
 }
 console.log(`first frame of a match of 300 ticks: ${at(firsts, 0.5)} ms median, ${at(firsts, 0)} to ${at(firsts, 1)} (9 openings)`)
@@ -66,12 +74,17 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
     const body = readFileSync(process.env.AGON_MODULE)
     await page.route('**/agon-*.wasm', (route) => route.fulfill({ body, contentType: 'application/wasm', headers: { 'cache-control': 'max-age=9999' } }))
   }
+  await note(page)
+  await page.addInitScript(() => {
+    const look = () => (window.agon?.players[0].stream.known ? (window.allKnown = performance.now()) : requestAnimationFrame(look))
+    requestAnimationFrame(look)
+  })
   const [opened, series, seeks] = [[], [], []]
   for (let n = 0; n < 10; n++) {
     await page.goto('about:blank')
     await page.goto(`${viewer}/#replay=turns.replay`)
-    const first = await (await page.waitForFunction(() => window.agon?.drawTimes.length > 0 && performance.now(), undefined, { polling: 'raf' })).jsonValue()
-    const known = await (await page.waitForFunction(() => window.agon.players[0].stream.known && performance.now(), undefined, { polling: 'raf' })).jsonValue()
+    await settled(page)
+    const [first, known] = await page.evaluate(() => [window.firstFrame, window.allKnown])
     if (n === 0) continue
     opened.push(first)
     series.push(known - first)
@@ -150,12 +163,18 @@ for (const name of ['turns', 'cultists']) {
 }
 
 const build = resolve(dirname(AGON), 'build')
-const built = readdirSync(build).map((name) => join(build, name, 'out/web/app.js')).filter((path) => statSync(path, { throwIfNoEntry: false }))
-const newest = built.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0]
+const built = readdirSync(build).map((name) => join(build, name, 'out/web')).filter((path) => existsSync(join(path, 'parts')))
+const [newest] = built.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
 if (newest) {
-  const size = (name) => gzipSync(readFileSync(join(dirname(newest), name)), { level: 9 }).length / 1000
-  const parts = readdirSync(join(dirname(newest), 'parts')).map((name) => `${name.replace(/-[^-]*(?=\.)/, '')} ${round(size(`parts/${name}`))}`)
-  console.log(`initial download: ${round(size('app.js') + size('app.css'))} kB compressed; the editor, when it is wanted: ${round(size('editor.js'))} kB; other parts: ${parts.join(', ')} kB`)
+  const size = (name) => gzipSync(readFileSync(join(newest, name)), { level: 9 }).length / 1000
+  const parts = readdirSync(join(newest, 'parts'))
+  // What the page of a match names, and what its script does.
+  const first = parts.filter((name) => /^(early|app)-/.test(name))
+  const script = readFileSync(join(newest, 'parts', first.find((name) => /^app-.*js$/.test(name))), 'utf8')
+  const needed = parts.filter((name) => first.includes(name) || script.includes(`from"./${name}"`))
+  const sum = needed.reduce((sum, name) => sum + size(`parts/${name}`), 0)
+  const others = parts.filter((name) => !needed.includes(name)).map((name) => `${name.replace(/-[^-]*(?=\.)/, '')} ${round(size(`parts/${name}`))}`)
+  console.log(`initial download: ${round(sum)} kB compressed; the editor, when it is wanted: ${round(size('editor.js'))} kB; other parts: ${others.join(', ')} kB`)
   console.log(`the app of a folder of pages: ${round(size('folder.js') + size('folder.css'))} kB; within an exported page: ${round(size('page.js') + size('page.css'))} kB`)
 }
 await stage.end()

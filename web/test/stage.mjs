@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
@@ -136,14 +136,18 @@ export class Stage {
     if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && window === top && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
     if (APP) {
-      for (const pattern of ['**/app.js', '**/app.css', '**/parts/*']) {
-        await page.route(pattern, (route) => {
-          const file = join(APP, new URL(route.request().url()).pathname)
-          // The page of the program names parts of the app that it was built with.
-          if (!existsSync(file)) return route.fulfill({ status: 404 })
-          return route.fulfill({ body: readFileSync(file), contentType: file.endsWith('.css') ? 'text/css' : 'text/javascript' })
-        })
-      }
+      const parts = readdirSync(join(APP, 'parts'))
+      await page.route(({ pathname }) => pathname === '/', async (route) => {
+        // The page of the program names parts of the app that it was built with.
+        const answer = await route.fetch()
+        const named = (_, name, ending) => `/parts/${parts.find((part) => part.startsWith(name) && part.endsWith(ending))}`
+        const body = (await answer.text()).replace(/<link rel="modulepreload".*\n/g, '').replace(/\/parts\/(app-|early-)[^"]*(\.\w+)/g, named)
+        return route.fulfill({ response: answer, body })
+      })
+      await page.route('**/parts/*', (route) => {
+        const file = join(APP, new URL(route.request().url()).pathname)
+        return route.fulfill({ body: readFileSync(file), contentType: file.endsWith('.css') ? 'text/css' : 'text/javascript' })
+      })
     }
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(`error: ${error.message}`))

@@ -148,7 +148,7 @@ attempt('the prototypes of the global', () => {
 })
 globalThis.onmessage = () => ({ answer: '{}' })
 const imports = []
-for (const address of ['http://127.0.0.1:${port}/import.js', 'data:text/javascript,export default 1', '/app.js']) {
+for (const address of ['http://127.0.0.1:${port}/import.js', 'data:text/javascript,export default 1', '/editor.js']) {
   imports.push(import(address).then(() => 'GOT a module', () => 'refused').then((came) => { tried['import ' + address.slice(0, 5)] = came }))
 }
 await Promise.all(imports)

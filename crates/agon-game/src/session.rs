@@ -65,7 +65,7 @@ impl Position {
     /// The same position in another future: what the rules draw from here on comes from `seed`.
     #[must_use]
     pub fn redrawn(self, seed: i64) -> Self {
-        Self { chance: Seeded::stream(seed, "future"), ..self }
+        Self { chance: future_stream(seed), ..self }
     }
 
     /// How often the rules have drawn in the match of `seed`; none when that is too often to count.
@@ -80,6 +80,11 @@ const MOST_DRAWN: u32 = 10_000_000;
 /// What the rules of the match of `seed` draw from.
 pub fn play_stream(seed: i64) -> Seeded {
     Seeded::stream(seed, "play")
+}
+
+/// What the rules draw from in another future of a match.
+fn future_stream(seed: i64) -> Seeded {
+    Seeded::stream(seed, "future")
 }
 
 /// One running match of some game. Who wraps one forwards every function: none has a default.
@@ -166,6 +171,8 @@ pub trait Session: Send {
     /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. `false`, and no change, when
     /// the position is not one of this match.
     fn go_to(&mut self, position: &Position) -> bool;
+    /// From here on the rules draw from `seed`, as from [`Position::redrawn`]; the dialect keeps what it has heard.
+    fn redraw(&mut self, seed: i64);
     /// The events of the last step as a list in JSON, without the frames; empty unless
     /// [`keep_events`](Session::keep_events) was called.
     fn events_json(&self) -> Box<RawValue>;
@@ -636,6 +643,10 @@ impl<G: Game> Session for Table<G> {
         self.log.events.clear();
         self.log.rejections.clear();
         true
+    }
+
+    fn redraw(&mut self, seed: i64) {
+        self.chance = future_stream(seed);
     }
 
     fn events_json(&self) -> Box<RawValue> {

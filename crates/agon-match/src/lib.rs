@@ -24,6 +24,6 @@ pub use player::{Player, SeatError, seat_player};
 pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
 pub use referee::{
-    MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,
+    Future, MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,
 };
 pub use seats::{CpuShares, cpus_a_match, place, seat_all};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::{Program, advice};
-use agon_game::{Absence, Answer, Facts, PackedAnswer, Seat, Seats, Session};
+use agon_game::{Absence, Answer, Chance as _, Facts, PackedAnswer, Seat, Seats, Seeded, Session};
 use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -160,12 +160,28 @@ pub struct Terms<'a> {
     pub disturbed: &'a [u32],
     /// Seats whose thinking time is not played: people sit there.
     pub untimed: Seats,
+    /// Another future of the match; none for the one of its seed.
+    pub future: Option<Future>,
+}
+
+/// Another future of a match: from a step on the rules draw anew, and some seats now and then play at random. Else bots without
+/// chance would always meet the same one.
+#[derive(Clone, Copy, Debug)]
+pub struct Future {
+    /// The step, from 0, from which on it is another.
+    pub from: u32,
+    /// Names it.
+    pub seed: i64,
+    /// The seats that stray. Their bots are asked and heard as always.
+    pub straying: Seats,
+    /// In one of so many of their answers, given ones apart.
+    pub one_in: u32,
 }
 
 impl<'a> Terms<'a> {
     /// Without given answers or earlier disturbances.
     pub fn new(clock: Clock, ponder: Ponder, stop: &'a AtomicBool) -> Self {
-        Self { clock, ponder, stop, given: &[], disturbed: &[], untimed: Seats::NONE }
+        Self { clock, ponder, stop, given: &[], disturbed: &[], untimed: Seats::NONE, future: None }
     }
 }
 
@@ -437,11 +453,16 @@ impl<'a> Referee<'a> {
             }
         }
         let mut listed = 0;
+        let future = self.terms.future;
+        let mut strays = future.map(|future| Seeded::stream(future.seed, "strays"));
         while !self.session.deciding().is_empty() {
             if self.terms.stop.load(Ordering::Relaxed) {
                 return Err(Void::Stopped);
             }
             let step = self.session.steps();
+            if let Some(future) = future.filter(|future| future.from == step) {
+                self.session.redraw(future.seed);
+            }
             let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
             let mut takes = Vec::new();
             let mut waiting = Vec::new();
@@ -470,6 +491,15 @@ impl<'a> Referee<'a> {
             self.quote_stderr(listed, &answers, &takes);
             let instead_of =
                 given.get(step as usize).map(|given| std::mem::replace(&mut answers, given.clone()));
+            if let (Some(future), Some(chance), None) = (future, &mut strays, &instead_of)
+                && step >= future.from
+            {
+                for (seat, answer) in answers.iter_mut().filter(|(seat, _)| future.straying.contains(*seat)) {
+                    if chance.happens(1, future.one_in) {
+                        *answer = Answer::Given { order: self.session.stray(*seat, chance), think_ms: 0 };
+                    }
+                }
+            }
             let turn = self.play(step, &answers)?;
             if instead_of.is_none() {
                 self.keep_rejections(step, &turn, &answers, &takes);

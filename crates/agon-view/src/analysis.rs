@@ -9,7 +9,7 @@
 use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Session};
 use agon_replay::Replay;
 
-use crate::future::{First, play_on};
+use crate::future::{First, begin_future, instead, play_on};
 use crate::maker::{Unshowable, game_of};
 
 /// A match of more turns is not analysed: its positions would not fit into a page.
@@ -35,7 +35,8 @@ pub struct Mean {
 }
 
 impl Mean {
-    fn add(&mut self, value: f64) {
+    /// Takes one more into it.
+    pub fn add(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
         self.squares += value * value;
@@ -215,17 +216,46 @@ impl Analysis {
     /// # Errors
     /// When the match has no such step.
     pub fn written(&mut self, step: u32, seat: Seat) -> Result<String, String> {
-        let spot = (step as usize).checked_sub(1).and_then(|index| self.spots.get(index));
-        let spot = spot.ok_or_else(|| format!("this match has no step {step}"))?;
+        let recorded = self.spot(step)?.answers.clone();
+        self.text(step, seat, &recorded)
+    }
+
+    /// The order of `seat` among other answers of a step, from 1, as [`written`](Self::written).
+    ///
+    /// # Errors
+    /// When the match has no such step.
+    pub fn text(
+        &mut self,
+        step: u32,
+        seat: Seat,
+        answers: &[(Seat, PackedAnswer)],
+    ) -> Result<String, String> {
+        let before = self.spot(step)?.before.clone();
         let mut text = Vec::new();
-        if let Some((_, Answer::Given { order, .. })) = spot.answers.iter().find(|(other, _)| *other == seat)
-        {
-            self.session.go_to(&spot.before);
+        if let Some((_, Answer::Given { order, .. })) = answers.iter().find(|(other, _)| *other == seat) {
+            self.session.go_to(&before);
             // What is written may name the question.
             self.session.ask(seat, &mut Vec::new());
             self.session.say(seat, order, &mut text);
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn spot(&self, step: u32) -> Result<&Spot, String> {
+        let spot = (step as usize).checked_sub(1).and_then(|index| self.spots.get(index));
+        spot.ok_or_else(|| format!("this match has no step {step}"))
+    }
+
+    /// All answers of a step, from 1, with the policy's order in place of that of `seat`: those with which the future `seed`
+    /// begins.
+    ///
+    /// # Errors
+    /// When the match has no such step.
+    pub fn instead(&mut self, step: u32, seat: Seat, seed: u64) -> Result<Vec<(Seat, PackedAnswer)>, String> {
+        let Spot { before, answers, .. } = self.spot(step)?;
+        let (before, answers) = (before.clone(), answers.clone());
+        begin_future(self.session.as_mut(), &before, seed)?;
+        Ok(instead(self.session.as_mut(), &answers, seat))
     }
 
     /// Looks from now on at what would come of another order of `seat` at a step, from 1, instead of what was wished for

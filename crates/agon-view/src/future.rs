@@ -32,23 +32,14 @@ pub fn play_on(
     first: First<'_>,
     seed: u64,
 ) -> Result<Vec<f64>, String> {
-    if !session.go_to(&position.clone().redrawn(seed as i64)) {
-        return Err("this position is not one of this match".to_owned());
-    }
+    begin_future(session, position, seed)?;
     let seats = session.recipe().seats;
-    let policy = session.info().policy;
-    for seat in Seat::first(seats) {
-        session.seat_builtin(seat, policy, &[], seed.wrapping_mul(31).wrapping_add(seat.index() as u64))?;
-    }
     if session.outcome().is_none() {
         match first {
             First::Policy => {}
             First::Recorded(answers) => session.play(answers)?,
             First::Instead(answers, seat) => {
-                let mut answers = answers.to_vec();
-                for (_, answer) in answers.iter_mut().filter(|(other, _)| *other == seat) {
-                    *answer = Answer::Given { order: session.think(seat), think_ms: 0 };
-                }
+                let answers = instead(session, answers, seat);
                 session.play(&answers)?;
             }
         }
@@ -69,6 +60,31 @@ pub fn play_on(
         session.play(&answers)?;
     }
     Ok(vec![1.0 / f64::from(seats); usize::from(seats)])
+}
+
+/// Goes to `position`, with the luck of the future `seed` and the policy in all seats.
+pub(crate) fn begin_future(session: &mut dyn Session, position: &Position, seed: u64) -> Result<(), String> {
+    if !session.go_to(&position.clone().redrawn(seed as i64)) {
+        return Err("this position is not one of this match".to_owned());
+    }
+    let policy = session.info().policy;
+    for seat in Seat::first(session.recipe().seats) {
+        session.seat_builtin(seat, policy, &[], seed.wrapping_mul(31).wrapping_add(seat.index() as u64))?;
+    }
+    Ok(())
+}
+
+/// These answers, with what the bot that is seated at `seat` would play in place of its own.
+pub(crate) fn instead(
+    session: &mut dyn Session,
+    answers: &[(Seat, PackedAnswer)],
+    seat: Seat,
+) -> Vec<(Seat, PackedAnswer)> {
+    let mut answers = answers.to_vec();
+    for (_, answer) in answers.iter_mut().filter(|(other, _)| *other == seat) {
+        *answer = Answer::Given { order: session.think(seat), think_ms: 0 };
+    }
+    answers
 }
 
 #[cfg(test)]

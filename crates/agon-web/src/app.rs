@@ -9,11 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The app's script, a module; empty when it was not built.
-const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.js"));
-/// The app's style sheet.
-const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/app.css"));
-// What stands beside the app's script: `PARTS`.
+// The parts of the app, its first scripts among them: `PARTS`; none when it was not built.
 include!(concat!(env!("OUT_DIR"), "/web/parts.rs"));
 /// The app as one plain script, without what needs a server, for pages that share it; empty when it was not built.
 pub const FOLDER_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folder.js"));
@@ -33,16 +29,26 @@ pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.tx
 /// The picture in the tab of the browser.
 pub const ICON: &str = include_str!("icon.svg");
 
-/// The page that loads the app. It names the module of the engines when there is one, so that the app knows.
+/// The page that loads the app. It names the module of the engines when there is one, so that the app knows. The small script
+/// comes first (`web/src/lib/early.ts`): what takes longest is then under way when the app is there.
 pub static PAGE: LazyLock<String> = LazyLock::new(|| {
     let engine = match agon_module::is_built() {
         true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
+    let named = |name: &str, ending: &str| {
+        PARTS.iter().find(|part| part.name.starts_with(name) && part.name.ends_with(ending))
+    };
+    let (early, script, style) = (named("early-", ".js"), named("app-", ".js"), named("app-", ".css"));
+    let text = script.map_or("", |part| part.text);
+    let [early, script, style] = [early, script, style].map(|part| part.map_or("", |part| part.name));
     // What the script needs at once is asked for with it, and not after it.
-    let parts = PARTS.iter().filter(|part| SCRIPT.contains(&format!("from\"./parts/{}\"", part.name)));
-    let ahead: String =
-        parts.map(|part| format!("<link rel=\"modulepreload\" href=\"/parts/{}\">\n", part.name)).collect();
+    let needed = |part: &&Part| part.name != early && text.contains(&format!("from\"./{}\"", part.name));
+    let ahead: String = PARTS
+        .iter()
+        .filter(needed)
+        .map(|part| format!("<link rel=\"modulepreload\" href=\"/parts/{}\">\n", part.name))
+        .collect();
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -51,9 +57,10 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Agon</title>
-{engine}<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/app.css">
-{ahead}<script type="module" src="/app.js"></script>
+{engine}<script type="module" async src="/parts/{early}"></script>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/parts/{style}">
+{ahead}<script type="module" src="/parts/{script}"></script>
 </head>
 <body><noscript>The viewer needs JavaScript.</noscript></body>
 </html>
@@ -81,7 +88,7 @@ impl Packed {
     }
 }
 
-/// A part of the app beside its first script: a script or a style sheet.
+/// A part of the app: a script or a style sheet.
 pub struct Part {
     name: &'static str,
     text: &'static str,
@@ -108,11 +115,6 @@ impl Part {
         self.packed.get_or_init(|| gzip(self.text.as_bytes()))
     }
 }
-
-/// The app's script, packed with gzip.
-pub static PACKED_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SCRIPT.as_bytes())));
-/// The app's style sheet, packed with gzip.
-pub static PACKED_STYLE: Packed = Packed(LazyLock::new(|| gzip(STYLE.as_bytes())));
 
 /// [`FOLDER_SCRIPT`], packed with gzip.
 pub static PACKED_FOLDER_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(FOLDER_SCRIPT.as_bytes())));

@@ -362,6 +362,17 @@ fn the_page_names_its_engines_where_there_are_some() {
     } else {
         assert!(engines.starts_with("HTTP/1.1 404"), "{engines}");
     }
+    // The app's parts are, by names that change with them; the small script comes before all others.
+    let scripts: Vec<&str> =
+        page.split(['"']).filter(|text| text.starts_with("/parts/") && text.ends_with(".js")).collect();
+    if agon_web::app::is_built() {
+        assert!(scripts[0].starts_with("/parts/early-"), "{scripts:?}");
+        assert!(scripts.iter().any(|name| name.starts_with("/parts/app-")), "{scripts:?}");
+    }
+    for name in scripts {
+        let part = server.send(&format!("GET {name}"), &["Accept-Encoding: gzip"], "");
+        assert!(part.starts_with("HTTP/1.1 200") && part.contains("immutable"), "{name}: {part}");
+    }
     // Nothing else is kept by a browser.
     assert!(page.contains("cache-control: no-store"), "{page}");
 }

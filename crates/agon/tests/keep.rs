@@ -1,4 +1,4 @@
-//! From a lost match to a test of the bot: `agon replay keep` and `agon test`.
+//! From a lost match to a test of the bot: `agon analyse --with-bot`, `agon replay keep` and `agon test`.
 
 mod common;
 
@@ -97,4 +97,46 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
         "{}",
         err(&others)
     );
+}
+
+/// What `agon analyse` says of the bot's order at a turn.
+fn with_bot(folder: &Path, replay: &str, more: &[&str]) -> Value {
+    let base = ["analyse", replay, "--budget", "300ms", "--with-bot", ".", "--json"];
+    let done = agon(folder, &[&base[..], more].concat());
+    let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", err(&done)));
+    let turns = told["turns"].as_array().expect("turns").iter();
+    let mut tried = turns.flat_map(|turn| turn["orders"].as_array().expect("orders"));
+    tried.find(|order| !order["with_bot"].is_null()).expect("something was tried").clone()
+}
+
+#[test]
+fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
+    let folder = folder();
+    let folder = folder.path();
+    bot(folder);
+    // In twelve turns of two that wait, whoever converts one wins. The leader has walked beside a neutral unit, and waits.
+    let base = ["cultist-wars", "builtin:greedy", ".", "--seed", "3", "-q", "--replay", "walked.replay"];
+    let walked = agon(folder, &[&["play"], &base[..], &["--set", "number_of_turns=12"]].concat());
+    assert!(walked.status.success(), "{}", err(&walked));
+    let base = ["replay", "fork", "walked.replay", ".", "--seat", "1", "--turn", "4", "--against", "."];
+    let idle = agon(folder, &[&base[..], &["--replay", "idle.replay"]].concat());
+    assert!(idle.status.success(), "{}", err(&idle));
+    let order = with_bot(folder, "idle.replay", &["--turn", "4", "--seat", "1", "--against", "."]);
+    let own = &order["with_bot"];
+    assert_eq!((&order["order"], &own["better"]), (&"WAIT".into(), &"0 CONVERT 6".into()), "{order:#}");
+    assert!(own["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.3), "{order:#}");
+    assert_eq!((&own["mistake"], &own["gain"]["futures"]), (&true.into(), &20.into()), "{order:#}");
+    let base = ["analyse", "idle.replay", "--budget", "300ms", "--turn", "4"];
+    let text = out(&agon(folder, &[&base[..], &["--with-bot", ".", "--seat", "1"]].concat()));
+    assert!(text.contains("mistake: with `0 CONVERT 6` the bot itself gains +"), "{text}");
+    assert!(!out(&agon(folder, &base)).contains("mistake"), "without the bot there is no such word");
+
+    // Against one that plays, the bot loses whatever it does once: what the policy would not have done is no mistake of it.
+    let order = with_bot(folder, "lost.replay", &[]);
+    assert_eq!((&order["marked"], &order["with_bot"]["mistake"]), (&true.into(), &false.into()), "{order:#}");
+    assert!(order["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.05), "{order:#}");
+
+    // Whose orders they are is known from the replay, or said.
+    let both = agon(folder, &["analyse", "idle.replay", "--with-bot", "."]);
+    assert!(both.status.code() == Some(2) && err(&both).contains("say which is its own"), "{}", err(&both));
 }

@@ -1,21 +1,15 @@
 // The key to the viewer. The link that agon prints leaves it in the storage of this tab, which belongs to this
 // address and port alone; it goes to the server in a header, which no other site can make a browser send.
 
-const NAME = 'x-agon-key'
+import { KEY } from './early'
 
 class Key {
   /** Whether the server wants one that this tab has not. */
   missing = $state(false)
 
-  /** What every request says. */
-  header(): Record<string, string> {
-    const key = sessionStorage.getItem(NAME)
-    return key === null ? {} : { [NAME]: key }
-  }
-
   /** Takes one that the user typed. */
   take(key: string) {
-    sessionStorage.setItem(NAME, key.trim())
+    sessionStorage.setItem(KEY, key.trim())
     location.reload()
   }
 }

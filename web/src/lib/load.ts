@@ -1,13 +1,13 @@
 // Getting matches: from the server by name, from a file dropped on the page, from within an exported page.
 
-import { Engines, Failed, NoEngines } from './engine/engines'
+import { askedEarly, engines as early, keyHeader, linked } from './early'
+import { type Engines, Failed, NoEngines } from './engine/engines'
 import { Refused as RefusedByEngine } from './engine/module'
 import { MatchStream, linesOf, type StepSource } from './stream'
 import { ForeignError, type Drawing, type End, type Head, type Line, type Mended } from './drawing'
 import { drawingOf, foreignStream } from './games'
 import type { Refused } from './generated/server'
 import { key } from './key.svelte'
-import type { Place } from './place'
 
 /** Where a match comes from, so that its messages can be asked for later. */
 export type Source =
@@ -40,11 +40,6 @@ function query(source: Source): string {
 /** The match inside this page, when it is an exported one. */
 function exported(): string | undefined {
   return document.getElementById('match')?.textContent ?? undefined
-}
-
-/** The replay inside this page, when it is one of a folder that shares the engines. */
-function linked(): string | undefined {
-  return document.getElementById('replay')?.textContent ?? undefined
 }
 
 /** Whether this page holds one match. */
@@ -110,15 +105,10 @@ class Served implements StepSource {
 }
 
 /** The engines in this page; none once they turned out not to work here. */
-let engines = Engines.ofPage()
+let engines = early
 
 /** The engines, for whoever plays by hand. */
 export const enginesHere = () => engines
-
-/** Has the engines loaded before anything is drawn, where a match is to be computed here; what is wrong is told when they are asked. */
-export function prepare(place: Place): void {
-  if (place.replay !== '' || place.match !== '' || linked() !== undefined) void engines?.ready().catch(() => {})
-}
 
 /** The bytes of a replay, or of what is taken for one. */
 export async function bytesOf(source: Source): Promise<Blob> {
@@ -189,7 +179,7 @@ async function opened(source: Source): Promise<{ head: Head; steps: StepSource }
 export async function rule(game: string, id: string): Promise<string | undefined> {
   if (isAlone() || location.protocol === 'file:') return undefined
   try {
-    const answer = await fetch(`api/rule?game=${encodeURIComponent(game)}&id=${encodeURIComponent(id)}`, { headers: key.header() })
+    const answer = await fetch(`api/rule?game=${encodeURIComponent(game)}&id=${encodeURIComponent(id)}`, { headers: keyHeader() })
     return answer.ok ? await answer.text() : undefined
   } catch {
     return undefined
@@ -206,7 +196,7 @@ interface Asking {
 export async function reach(path: string, options: Asking = {}): Promise<Response> {
   let answer: Response
   try {
-    answer = await fetch(path, { ...options, headers: { ...options.headers, ...key.header() } })
+    answer = await (askedEarly(path) ?? fetch(path, { ...options, headers: { ...options.headers, ...keyHeader() } }))
   } catch {
     throw new Problem('agon does not answer any more. Start `agon watch` again and open the link it prints.')
   }

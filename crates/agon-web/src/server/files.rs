@@ -20,8 +20,6 @@ const KEPT: &str = "private, max-age=31536000, immutable";
 pub(super) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/", get(page))
-        .route("/app.js", get(|| async { packed(SCRIPT, app::PACKED_SCRIPT.bytes()) }))
-        .route("/app.css", get(|| async { packed(STYLE, app::PACKED_STYLE.bytes()) }))
         .route("/parts/{name}", get(part))
         .route("/editor.js", get(|| async { packed(SCRIPT, app::PACKED_EDITOR.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
@@ -45,7 +43,7 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
     ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
 }
 
-/// A part of the app. Its name changes with it, so that the browser may keep it.
+/// A part of the app. Its name changes with it, so that the browser may keep it, and what it compiled of it.
 async fn part(Path(name): Path<String>) -> Response {
     let Some(part) = app::Part::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let kind = if part.is_style() { STYLE } else { SCRIPT };

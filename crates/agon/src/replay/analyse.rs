@@ -10,22 +10,27 @@ use agon_view::analysis::{Analysis, Mark, Mean};
 use agon_view::{Privacy, View};
 use clap::Args;
 
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::shortened;
 use crate::common::{self, Done, Failure};
-use crate::replay::json::{Analysed, AnalysedOrder, AnalysedTurn, Estimated};
+use crate::replay::json::{Analysed, AnalysedOrder, AnalysedTurn, AnalysedWithBot, Estimated};
 use crate::replay::read;
+use crate::replay::with_bot::{Own, Tried, WithBotOptions};
 
 /// Examples below the help of `agon analyse`.
 pub const EXAMPLES: &str = "From each turn the match is played on to its end by the game's quick policy, again and again: how often a seat comes
 first is its chance. An order is marked when the policy's own in its place would have changed the chance beyond
 noise. That is what the policy thinks, no proof of a mistake: a better bot may have known more.
+With --with-bot your bot says so itself: it is led to the three turns that cost its seat most, plays on with its own order
+and with the policy's, in 20 futures each, and what helps it beyond noise is called a mistake.
 Hidden parts of the board are as they were: in games with fog the policy plays on from what was, not from what a seat knew.
 
 Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
   agon analyse lost.replay --budget 2m     the same, surer
   agon analyse lost.replay --turn 17       every order of one turn
+  agon analyse lost.replay --with-bot my-bot --seat 2      which of its orders were mistakes
   agon analyse lost.replay --json          every turn with its chances, for scripts";
 
 /// Options of `agon analyse`.
@@ -42,6 +47,10 @@ pub struct AnalyseOptions {
     /// Prints it as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub own: WithBotOptions,
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// So many marked orders are listed.
@@ -68,6 +77,7 @@ fn budget(text: &str) -> Result<Duration, String> {
 
 /// Runs `agon analyse`.
 pub fn run(options: &AnalyseOptions) -> Done {
+    options.sandbox.apply();
     let replay = read(&options.file)?;
     let (shown, steps) = (options.file.display(), replay.steps.len());
     if let Some(turn) = options.turn.filter(|turn| *turn as usize >= steps) {
@@ -77,15 +87,30 @@ pub fn run(options: &AnalyseOptions) -> Done {
     let only = options.turn.map(|turn| turn + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
     let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
+    let own = Own::find(&options.own, &replay, analysis.policy())?;
     let stop = common::stop_on_ctrl_c();
     let began = Instant::now();
     let mut more = true;
     while more && began.elapsed() < options.budget && !stop.load(Ordering::SeqCst) {
         more = analysis.refine(only).map_err(&unusable)?;
     }
+    let marks: Vec<Mark> = match only {
+        Some(step) => analysis.orders(step),
+        None => analysis.marks(),
+    };
+    // With a bot it is about that bot.
+    let marks: Vec<Mark> =
+        marks.into_iter().filter(|mark| own.as_ref().is_none_or(|own| own.seat == mark.seat)).collect();
+    // What the policy would have done worse is nothing to try, unless it is asked for.
+    let costly: Vec<Mark> =
+        marks.iter().copied().filter(|mark| only.is_some() || mark.gain.mean() > 0.0).collect();
+    let tried = match &own {
+        Some(own) => own.try_all(&options.own, &replay, &mut analysis, &costly)?,
+        None => Vec::new(),
+    };
     let mut texts = Texts::open(replay).map_err(&unusable)?;
     if options.json {
-        let told = json(&mut texts, &analysis, steps, only);
+        let told = json(&mut texts, &analysis, &tried, steps, only);
         return common::print_json(&mut io::stdout().lock(), &told);
     }
     let screen = screen::output();
@@ -100,32 +125,26 @@ pub fn run(options: &AnalyseOptions) -> Done {
             began.elapsed().as_secs_f64()
         ))
     )?;
-    match only {
-        Some(step) => {
-            writeln!(out, "{}", screen.strong(&harmless(analysis.moment(step))))?;
-            for (seat, chance) in (1..).zip(analysis.chances(step)) {
-                writeln!(out, "  seat {seat}: {} % to come first after it", points(chance))?;
-            }
-            for mark in analysis.orders(step) {
-                line(&mut out, screen, &mut texts, &analysis, &mark)?;
-            }
+    if let Some(step) = only {
+        writeln!(out, "{}", screen.strong(&harmless(analysis.moment(step))))?;
+        for (seat, chance) in (1..).zip(analysis.chances(step)) {
+            writeln!(out, "  seat {seat}: {} % to come first after it", points(chance))?;
         }
-        None => {
-            let marks = analysis.marks();
-            for mark in marks.iter().take(LISTED) {
-                line(&mut out, screen, &mut texts, &analysis, mark)?;
-            }
-            match marks.len() {
-                0 => writeln!(
-                    out,
-                    "No order changed the chances beyond noise, as far as {policy} can tell in this time."
-                )?,
-                count if count > LISTED => {
-                    writeln!(out, "{}", screen.dim(&format!("and {} more; --json has all", count - LISTED)))?
-                }
-                _ => {}
-            }
+    }
+    let listed = if only.is_some() { marks.len() } else { LISTED };
+    for mark in marks.iter().take(listed) {
+        line(&mut out, screen, &mut texts, &analysis, mark)?;
+        for tried in tried.iter().filter(|tried| tried.step == mark.step) {
+            verdict(&mut out, screen, tried)?;
         }
+    }
+    if marks.is_empty() && only.is_none() {
+        writeln!(
+            out,
+            "No order changed the chances beyond noise, as far as {policy} can tell in this time."
+        )?;
+    } else if marks.len() > listed {
+        writeln!(out, "{}", screen.dim(&format!("and {} more; --json has all", marks.len() - listed)))?;
     }
     Ok(())
 }
@@ -161,6 +180,29 @@ fn line(
     writeln!(out, "    {} {word}: {points}", analysis.policy())
 }
 
+/// What the bot itself made of the other order.
+fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Result<()> {
+    let better = shortened(&harmless(&tried.better_in_a_line()), 40);
+    let gain = format!("{}{}", if tried.gain.mean() > 0.0 { "+" } else { "" }, points(&tried.gain));
+    let futures = tried.gain.count;
+    match tried.is_mistake() {
+        true => writeln!(
+            out,
+            "    {}: with `{better}` the bot itself gains {gain} points, in {futures} futures",
+            screen.bad("mistake")
+        )?,
+        false => writeln!(
+            out,
+            "    no mistake that shows: with `{better}` the bot itself gains {gain} points, in {futures} futures"
+        )?,
+    }
+    if let Some(fault) = &tried.fault {
+        let (turn, kind) = (&fault.turn, fault.kind.word());
+        writeln!(out, "    on the way it made a fault: {turn}: {kind}: {}", harmless(&fault.message))?;
+    }
+    Ok(())
+}
+
 /// The orders as the bots gave them.
 struct Texts(View);
 
@@ -176,9 +218,27 @@ impl Texts {
     }
 }
 
-fn json(texts: &mut Texts, analysis: &Analysis, steps: usize, only: Option<u32>) -> Analysed {
+fn json(
+    texts: &mut Texts,
+    analysis: &Analysis,
+    tried: &[Tried],
+    steps: usize,
+    only: Option<u32>,
+) -> Analysed {
     let marks = analysis.marks();
     let estimated = |mean: &Mean| Estimated { mean: mean.mean(), error: mean.error(), futures: mean.count };
+    let with_bot = |order: &Mark| {
+        let tried = tried.iter().find(|tried| tried.step == order.step && tried.seat == order.seat)?;
+        Some(AnalysedWithBot {
+            better: tried.better_in_a_line(),
+            gain: estimated(&tried.gain),
+            mistake: tried.is_mistake(),
+            fault: tried
+                .fault
+                .as_ref()
+                .map(|fault| format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message)),
+        })
+    };
     let turn = |step: u32| AnalysedTurn {
         turn: step - 1,
         moment: analysis.moment(step).to_owned(),
@@ -190,6 +250,7 @@ fn json(texts: &mut Texts, analysis: &Analysis, steps: usize, only: Option<u32>)
                 seat: order.seat.number(),
                 order: texts.order(step, order.seat.number()),
                 gain: estimated(&order.gain),
+                with_bot: with_bot(order),
                 marked: marks.iter().any(|mark| (mark.step, mark.seat) == (order.step, order.seat)),
             })
             .collect(),

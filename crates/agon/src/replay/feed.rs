@@ -373,6 +373,10 @@ impl Session for Rerun<'_> {
         self.inner.view().position()
     }
 
+    fn redraw(&mut self, seed: i64) {
+        self.inner.session().redraw(seed);
+    }
+
     fn go_to(&mut self, position: &Position) -> bool {
         self.inner.session().go_to(position)
     }

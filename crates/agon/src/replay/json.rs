@@ -231,6 +231,22 @@ pub struct AnalysedOrder {
     pub gain: Estimated,
     /// Whether that is beyond noise.
     pub marked: bool,
+    /// What `--with-bot` found of it; null where it was not tried.
+    pub with_bot: Option<AnalysedWithBot>,
+}
+
+/// What came of an order of the policy, played on by the bot itself.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct AnalysedWithBot {
+    /// The order of the policy in the first of the futures.
+    pub better: String,
+    /// What the chance of the bot gains by it.
+    pub gain: Estimated,
+    /// Whether that is above nothing beyond noise.
+    pub mistake: bool,
+    /// The first fault that the bot made on the way, if it did.
+    pub fault: Option<String>,
 }
 
 /// The mean of what was played on, from 0 to 1 (a gain from -1), with its standard error.

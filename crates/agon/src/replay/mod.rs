@@ -11,6 +11,7 @@ pub mod kept;
 pub mod redact;
 mod show;
 pub mod verify;
+pub mod with_bot;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 import type { Refusal } from './module'
 
 export type Asked =
-  | { ask: 'load'; address: string; packed?: undefined }
-  | { ask: 'load'; address?: undefined; packed: string }
+  | { ask: 'load'; module: WebAssembly.Module; packed?: undefined }
+  | { ask: 'load'; module?: undefined; packed: string }
   | { ask: 'open'; bytes: ArrayBuffer; shownAll: boolean }
   | { ask: 'lines'; id: number; from: number; to: number }
   | { ask: 'message'; id: number; step: number; seat: number }

@@ -29,6 +29,8 @@ declare global {
 export class Engines {
   private worker: Worker | undefined
   private loaded: Promise<void> | undefined
+  /** The module, compiled: by the page, so that it is no later for its worker being slow to start. */
+  private compiled: Promise<WebAssembly.Module> | undefined
   private last = 0
   private readonly waiting = new Map<number, { done: (answered: Answered) => void; timer: number }>()
 
@@ -67,7 +69,9 @@ export class Engines {
 
   /** The same engines once more, in a worker of their own: what takes long there holds nothing up here. */
   another(): Engines {
-    return new Engines(this.lying)
+    const other = new Engines(this.lying)
+    other.compiled = this.compiled
+    return other
   }
 
   /** Ends the worker. Whoever waits is told; the next question makes another. */
@@ -91,6 +95,9 @@ export class Engines {
 
   private async load(): Promise<void> {
     if (typeof WebAssembly !== 'object') throw new NoEngines('this browser runs no WebAssembly')
+    const from = this.module()
+    // Looked at below; when no worker can be started nobody does.
+    from.catch(() => {})
     try {
       this.worker = new EngineWorker()
     } catch (error) {
@@ -102,9 +109,21 @@ export class Engines {
       event.preventDefault()
       if (this.worker === worker) this.lose({ missing: event.message || 'its worker cannot be started' })
     }
-    const answered = await this.post('address' in this.lying ? { ask: 'load', ...this.lying } : { ask: 'load', ...this.lying }, [])
+    const answered = await this.post({ ask: 'load', ...(await from) }, [])
     if ('bytes' in answered) return
     throw new NoEngines('missing' in answered ? answered.missing : 'stopped' in answered ? answered.stopped : answered.refused.error)
+  }
+
+  /** The module as its worker takes it. */
+  private async module(): Promise<{ module: WebAssembly.Module } | { packed: string }> {
+    if ('packed' in this.lying) return this.lying
+    try {
+      return { module: await (this.compiled ??= WebAssembly.compileStreaming(fetch(this.lying.address))) }
+    } catch (error) {
+      this.compiled = undefined
+      this.worker?.terminate()
+      throw new NoEngines(String(error))
+    }
   }
 
   private post(asked: Asked, transfer: Transferable[]): Promise<Answered> {

@@ -6,9 +6,9 @@ import type { Answered, Asked } from './asking'
 let module: Promise<WebAssembly.Module> | undefined
 let engine: Engine | undefined
 
-/** The module from where the page says it lies. */
+/** The module, as the page has it. */
 async function load(from: Extract<Asked, { ask: 'load' }>): Promise<WebAssembly.Module> {
-  if (from.address !== undefined) return WebAssembly.compileStreaming(fetch(from.address))
+  if (from.module) return from.module
   const packed = Uint8Array.from(atob(from.packed), (sign) => sign.charCodeAt(0))
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   return WebAssembly.compile(await new Response(unpacked).arrayBuffer())

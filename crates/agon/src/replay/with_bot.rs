@@ -1,0 +1,199 @@
+//! Whether an order was a mistake of a bot: `agon analyse --with-bot`.
+//!
+//! That the game's quick policy would win more with another order says little of a bot that plays otherwise. Here the bot
+//! itself is led to the turn ([`crate::replay::fork`]), once with its own order played there and once with the policy's,
+//! and plays on to the end, in one future after the other.
+
+use agon_bot::BotName;
+use agon_game::{PackedAnswer, Seat, Seats};
+use agon_match::record::Void;
+use agon_match::{Fault, Future, Terms, play_on};
+use agon_replay::Replay;
+use agon_view::analysis::{Analysis, Mark, Mean};
+use agon_view::future::STRAYS;
+use clap::Args;
+
+use crate::common::screen::harmless;
+use crate::common::seats::seat_all;
+use crate::common::{self, ClockOptions, Failure};
+use crate::replay::{self, feed, fork};
+
+/// Options of `agon analyse` for the bot whose orders they are.
+#[derive(Args, Debug, Clone)]
+pub struct WithBotOptions {
+    /// The bot that played: led to the marked turns it plays on with either order; what helps it beyond noise is called a mistake
+    #[arg(long, value_name = "BOT", help_heading = "With the bot")]
+    pub with_bot: Option<String>,
+    /// Its seat [default: the one in which the replay names it]
+    #[arg(long, value_name = "N", requires = "with_bot", help_heading = "With the bot")]
+    pub seat: Option<u8>,
+    /// The bots of the other seats, in order; they stray in one of ten answers [default: the policy]
+    #[arg(long, value_name = "BOT", requires = "with_bot", help_heading = "With the bot")]
+    pub against: Vec<String>,
+    /// In so many futures it plays on, from each turn twice
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = FEWEST,
+        value_parser = clap::value_parser!(u32).range(i64::from(FEWEST)..=2_000),
+        requires = "with_bot",
+        help_heading = "With the bot"
+    )]
+    pub futures: u32,
+    #[command(flatten)]
+    pub clock: ClockOptions,
+}
+
+/// In fewer futures nothing is called a mistake.
+const FEWEST: u32 = 20;
+/// Of so many orders, those that cost the seat most, it is tried.
+const MOST: usize = 3;
+/// So many standard errors the gain is above nothing: of the few orders that are tried hardly one is by chance.
+const SURE: f64 = 3.0;
+/// Futures of their own: the orders were chosen by those before this number.
+const FIRST: u64 = 1 << 40;
+/// A match whose clock was unfair is played again so often.
+const TRIES: u32 = 3;
+
+/// What came of it for one order.
+pub struct Tried {
+    /// The step, from 1.
+    pub step: u32,
+    /// Whose order.
+    pub seat: Seat,
+    /// The order of the policy, as a bot writes it.
+    pub better: String,
+    /// What the bot's chance to come first gains by it.
+    pub gain: Mean,
+    /// A fault that it made on the way, if it did: then the figures may be of that.
+    pub fault: Option<Fault>,
+}
+
+impl Tried {
+    /// Whether the order was a mistake.
+    pub fn is_mistake(&self) -> bool {
+        self.gain.count >= FEWEST && self.gain.mean() > SURE * self.gain.error()
+    }
+
+    /// The policy's order, its messages behind each other.
+    pub fn better_in_a_line(&self) -> String {
+        self.better.trim().lines().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The bot at its seat, and who sits in the others.
+pub struct Own {
+    /// Its seat.
+    pub seat: Seat,
+    names: Vec<BotName>,
+}
+
+impl Own {
+    /// Finds the bot's seat and all bots; none where no bot is named.
+    pub fn find(options: &WithBotOptions, replay: &Replay, policy: &str) -> Result<Option<Self>, Failure> {
+        let Some(bot) = &options.with_bot else { return Ok(None) };
+        let seat = match options.seat {
+            Some(seat) => feed::seat_of(replay, seat)?,
+            None => seat_named(bot, replay)?,
+        };
+        let mut against = options.against.clone();
+        if against.is_empty() {
+            against = vec![format!("builtin:{policy}"); replay.header.seats.len() - 1];
+        }
+        let names = common::bots(&fork::names(bot, &against, replay, seat)?)?;
+        Ok(Some(Self { seat, names }))
+    }
+
+    /// Tries the bot with either order at `marks`, of which those come first that cost most.
+    pub fn try_all(
+        &self,
+        options: &WithBotOptions,
+        replay: &Replay,
+        analysis: &mut Analysis,
+        marks: &[Mark],
+    ) -> Result<Vec<Tried>, Failure> {
+        marks.iter().take(MOST).map(|mark| self.try_one(options, replay, analysis, mark.step)).collect()
+    }
+
+    fn try_one(
+        &self,
+        options: &WithBotOptions,
+        replay: &Replay,
+        analysis: &mut Analysis,
+        step: u32,
+    ) -> Result<Tried, Failure> {
+        let mut given: Vec<Vec<(Seat, PackedAnswer)>> =
+            replay.steps[..step as usize].iter().map(|step| step.answers.clone()).collect();
+        let recorded = given.last().cloned().unwrap_or_default();
+        let mut tried =
+            Tried { step, seat: self.seat, better: String::new(), gain: Mean::default(), fault: None };
+        for future in FIRST..FIRST + u64::from(options.futures) {
+            let better = analysis.instead(step, self.seat, future).map_err(Failure::own)?;
+            if tried.better.is_empty() {
+                tried.better = analysis.text(step, self.seat, &better).map_err(Failure::own)?;
+            }
+            let mut shares = [0.0; 2];
+            for (share, answers) in shares.iter_mut().zip([&recorded, &better]) {
+                if let Some(last) = given.last_mut() {
+                    last.clone_from(answers);
+                }
+                *share = self.end(options, replay, &given, future, &mut tried.fault)?;
+            }
+            tried.gain.add(shares[1] - shares[0]);
+        }
+        Ok(tried)
+    }
+
+    /// Plays one future after the given answers to its end; gives the bot's share of the first place.
+    fn end(
+        &self,
+        options: &WithBotOptions,
+        replay: &Replay,
+        given: &[Vec<(Seat, PackedAnswer)>],
+        future: u64,
+        fault: &mut Option<Fault>,
+    ) -> Result<f64, Failure> {
+        let (ponder, clock) = (options.clock.ponder(), options.clock.clock()?);
+        let stop = common::stop_on_ctrl_c();
+        let mut straying = Seats::first(self.names.len() as u8);
+        straying.remove(self.seat);
+        let future = Future { from: given.len() as u32 - 1, seed: future as i64, straying, one_in: STRAYS };
+        let terms = Terms { given, future: Some(future), ..Terms::new(clock, ponder, stop) };
+        for attempt in 1.. {
+            let mut session = replay::open(replay)?;
+            let mut players = seat_all(session.as_mut(), &self.names, clock, ponder, true)?;
+            let labels = common::labels(&self.names);
+            let record = play_on(session.as_mut(), &mut players, &labels, &mut (), &terms);
+            drop(players);
+            if fault.is_none() {
+                *fault = record.faults.iter().find(|fault| fault.seat == self.seat).cloned();
+            }
+            match (&record.outcome, &record.void) {
+                (Some(outcome), _) => return Ok(agon_game::advantage::firsts(outcome)[self.seat.index()]),
+                (None, Some(void)) if void.unfair().is_some() && attempt < TRIES => {}
+                (None, Some(Void::Stopped)) => return Err(Failure::Check),
+                (None, _) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
+            }
+        }
+        unreachable!("the last try returns")
+    }
+}
+
+/// The seat in which the replay names a bot.
+fn seat_named(bot: &str, replay: &Replay) -> Result<Seat, Failure> {
+    let real = |text: &str| std::fs::canonicalize(text).ok();
+    let is = |other: &str| other == bot || (real(bot).is_some() && real(bot) == real(other));
+    let own: Vec<Seat> = Seat::first(Seat::MAX)
+        .zip(&replay.header.seats)
+        .filter(|(_, info)| is(&info.bot))
+        .map(|(seat, _)| seat)
+        .collect();
+    match own[..] {
+        [seat] => Ok(seat),
+        _ => Err(Failure::usage(format!(
+            "--with-bot {}: this replay names it in {} seats; say which is its own: --seat N",
+            harmless(bot),
+            if own.is_empty() { "none of its".to_owned() } else { own.len().to_string() }
+        ))),
+    }
+}
