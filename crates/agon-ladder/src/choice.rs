@@ -29,6 +29,23 @@ pub struct Policy {
     pub enough: u32,
 }
 
+impl Policy {
+    /// About how many matches are still played for versions that had so many.
+    ///
+    /// Of the others in a match some want it too, and some have enough. They are not drawn by lot: who has few matches is who tells most. By
+    /// what the ladder chooses, their share lies halfway between that of a lot and all.
+    pub fn owed(&self, matches: impl IntoIterator<Item = u64>) -> u64 {
+        let wants: Vec<u64> =
+            matches.into_iter().map(|own| u64::from(self.enough).saturating_sub(own)).collect();
+        let others = |count: usize| count.saturating_sub(1) as f64;
+        let wanting = others(wants.iter().filter(|own| **own > 0).count());
+        let share = if wanting > 0.0 { f64::midpoint(wanting / others(wants.len()), 1.0) } else { 0.0 };
+        let together = wants.iter().sum::<u64>() as f64 / (1.0 + others(self.seats) * share);
+        // Nobody sits in a match twice.
+        wants.into_iter().max().unwrap_or(0).max(together.round() as u64)
+    }
+}
+
 /// No version has more matches in flight, unless one block is more.
 pub const IN_FLIGHT: u32 = 4;
 
@@ -56,6 +73,7 @@ impl Ladder {
             self.unseen = 0;
         }
         let mut free = vec![false; self.numbers.len()];
+        let mut wanting = free.clone();
         // Whose each number is, and its matches in flight.
         let mut own = vec![(0, 0); self.numbers.len()];
         // Those who want matches: who had the fewest so far comes first.
@@ -64,11 +82,12 @@ impl Ladder {
             free[number] = is_free(one.in_flight);
             own[number] = (one.version, one.in_flight);
             let so_far = self.matches(one.version) + one.in_flight;
-            if free[number] && so_far < policy.enough {
+            wanting[number] = so_far < policy.enough;
+            if free[number] && wanting[number] {
                 wants.push(Reverse((so_far, number)));
             }
         }
-        let mut choice = self.known.choice(free);
+        let mut choice = self.known.choice(free, wanting);
         let mut blocks = Vec::new();
         while blocks.len() < most {
             let Some(&Reverse((so_far, fewest))) = wants.peek() else { break };
@@ -92,6 +111,9 @@ impl Ladder {
             let Some(chosen) = choice.next(first, far, policy.seats) else { break };
             for &bot in &chosen {
                 own[bot].1 += block;
+                if self.matches(own[bot].0) + own[bot].1 >= policy.enough {
+                    choice.enough(bot);
+                }
                 if !is_free(own[bot].1) {
                     choice.busy(bot);
                 }
@@ -201,6 +223,41 @@ mod tests {
         }
         assert!((1..=7).all(|version| ladder.matches(version) >= POLICY.enough));
         assert!(block < 7 * 60, "{block} blocks for seven versions");
+    }
+
+    /// Some have enough already, and some come new: of matches that are owed about as many are played, and in each is
+    /// somebody who wants it.
+    #[test]
+    fn whoever_has_enough_plays_only_as_an_opponent_and_about_what_is_owed_is_played() {
+        for (old, new) in [(0, 3), (0, 8), (0, 40), (10, 1), (10, 2), (10, 5), (30, 3), (30, 10)] {
+            for seats in [2, 4] {
+                let policy = Policy { seats, ..POLICY };
+                if old + new < seats as i64 {
+                    continue;
+                }
+                let (mut ladder, mut block) = (Ladder::new(), 0);
+                for all in [idle(1..=old), idle(1..=old + new)] {
+                    // How many were said to be owed when so many had been played.
+                    let mut said = Vec::new();
+                    loop {
+                        let matches = |one: &Contender| u64::from(ladder.matches(one.version));
+                        said.push(policy.owed(all.iter().map(matches)));
+                        let Some(lineup) = ladder.next(&all, &policy, block + 1) else { break };
+                        block += 1;
+                        let has_enough = |one: &i64| ladder.matches(*one) >= policy.enough;
+                        assert!(!lineup.iter().all(has_enough), "{lineup:?}");
+                        play(&mut ladder, block, &lineup, 3.0);
+                    }
+                    let played = (said.len() - 1) * seats;
+                    // In many seats more is played near the end than is said: a version or two are left.
+                    for at in [0, said.len() / 2].into_iter().take(4 / seats) {
+                        let left = (played - at * seats) as u64;
+                        let about = format!("{old} and {new} in {seats} seats: {} of {left}", said[at]);
+                        assert!(said[at].abs_diff(left) * 4 <= left, "{about}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

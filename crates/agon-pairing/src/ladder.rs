@@ -365,13 +365,14 @@ impl Known {
         self.recent.resize(bots, Vec::new());
     }
 
-    /// Fixtures one by one among the bots that are free, for a ladder that never ends. None of them is played before the last is chosen.
-    pub fn choice(&self, free: Vec<bool>) -> Choice<'_> {
+    /// Fixtures one by one among the bots that are free, for a ladder that never ends. In each is one that wants it. None of them is
+    /// played before the last is chosen.
+    pub fn choice(&self, free: Vec<bool>, wants: Vec<bool>) -> Choice<'_> {
         let draw = self.draw(None);
         let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
         let mut places = vec![None; free.len()];
         order.iter().enumerate().for_each(|(place, &bot)| places[bot] = Some(place));
-        Choice { known: self, draw, order, places, free, round: None }
+        Choice { known: self, draw, order, places, free, wants, round: None }
     }
 
     /// The gain of a pair, with newcomers first and pairs that met of late last.
@@ -445,6 +446,8 @@ pub struct Choice<'a> {
     order: Vec<usize>,
     places: Vec<Option<usize>>,
     free: Vec<bool>,
+    /// Those who want fixtures; the others are in those of others.
+    wants: Vec<bool>,
     round: Option<Round>,
 }
 
@@ -462,8 +465,13 @@ impl Choice<'_> {
         self.free[bot] = false;
     }
 
+    /// From now on this bot is in fixtures of others only.
+    pub fn enough(&mut self, bot: usize) {
+        self.wants[bot] = false;
+    }
+
     /// The next fixture of `seats` bots: with `first` the one that tells most of that bot, with `far` one of two far apart that change
-    /// with that number, else the one that tells most of all. None when too few are free.
+    /// with that number, else the one that tells most of all. None when too few are free, or none of them wants any.
     pub fn next(&mut self, first: Option<usize>, far: Option<usize>, seats: usize) -> Option<Vec<usize>> {
         let bots = self.order.len();
         if self.order.iter().filter(|&&bot| self.free[bot]).take(seats.max(2)).count() < seats.max(2) {
@@ -477,7 +485,7 @@ impl Choice<'_> {
                 (own, best?.1)
             }
             (None, Some(number)) => {
-                let one = self.free_from((number * 7) % bots, None)?;
+                let one = self.wanting_from((number * 7) % bots)?;
                 let other = one + bots / 3 + (number * 5) % (bots / 2).max(1);
                 (one, self.free_from(other % bots, Some(one))?)
             }
@@ -497,6 +505,18 @@ impl Choice<'_> {
         let bots = self.order.len();
         let places = (place..bots).chain(0..place);
         { places }.find(|&place| self.free[self.order[place]] && Some(place) != but)
+    }
+
+    /// The free place from this one on whose bot wants fixtures.
+    fn wanting_from(&self, place: usize) -> Option<usize> {
+        let bots = self.order.len();
+        { place..bots }.chain(0..place).find(|&place| self.is_for(place, place))
+    }
+
+    /// Whether both are free and a fixture of the two is for one of them.
+    fn is_for(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|place| self.order[place]);
+        self.free[one] && self.free[other] && (self.wants[one] || self.wants[other])
     }
 
     /// Free places near one on both sides; where these are few, all.
@@ -522,23 +542,23 @@ impl Choice<'_> {
                 None => Round { pairs: self.pairs(), taken: vec![false; self.order.len()] },
             };
             while let Some((_, one, other)) = round.pairs.pop() {
-                let is_open = |place: usize| self.free[self.order[place]] && !round.taken[place];
-                if is_open(one) && is_open(other) {
+                if self.is_for(one, other) && !round.taken[one] && !round.taken[other] {
                     self.round = Some(round);
                     return Some((one, other));
                 }
             }
         }
         // Free are only such as have no neighbour that is.
-        let one = self.free_from(0, None)?;
+        let one = self.wanting_from(0)?;
         Some((one, self.free_from(one, Some(one))?))
     }
 
-    /// Neighbours that are free, those whose game tells least first.
+    /// Neighbours that are free, one of them at least wanting, those whose game tells least first.
     fn pairs(&self) -> Vec<(f64, usize, usize)> {
         let free: Vec<usize> = (0..self.order.len()).filter(|&place| self.free[self.order[place]]).collect();
         let behind = |at: usize| free[at + 1..free.len().min(at + 1 + NEIGHBOURS)].iter();
         let all = free.iter().enumerate().flat_map(|(at, &one)| behind(at).map(move |&other| (one, other)));
+        let all = all.filter(|&(one, other)| self.is_for(one, other));
         let mut pairs: Vec<_> = all.map(|(one, other)| (self.weight(one, other), one, other)).collect();
         // Among equals those in front, as everywhere here.
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))));
@@ -563,17 +583,27 @@ mod tests {
         let free = [true, true, false, true, true, true, false, true];
         for number in 0..50 {
             for seats in 2..=6 {
-                let fixture =
-                    known.choice(free.to_vec()).next(None, Some(number), seats).expect("six are free");
+                let fixture = known
+                    .choice(free.to_vec(), vec![true; 8])
+                    .next(None, Some(number), seats)
+                    .expect("six are free");
                 let different: std::collections::BTreeSet<_> = fixture.iter().collect();
                 assert_eq!((fixture.len(), different.len()), (seats, seats));
                 assert!(fixture.iter().all(|&bot| free[bot]), "{fixture:?}");
             }
         }
-        let its = known.choice(free.to_vec()).next(Some(0), None, 2).expect("two are free");
+        let its = known.choice(free.to_vec(), vec![true; 8]).next(Some(0), None, 2).expect("two are free");
         assert!(its.contains(&0) && !its.contains(&1), "they met last: {its:?}");
-        assert_eq!(known.choice(free.to_vec()).next(None, None, 7), None);
-        assert_eq!(known.choice(vec![true; 8]).next(Some(9), None, 9), None);
+        assert_eq!(known.choice(free.to_vec(), vec![true; 8]).next(None, None, 7), None);
+        for far in [None, Some(2), Some(5)] {
+            let wants = (0..8).map(|bot| bot == 5).collect();
+            let for_it = known.choice(free.to_vec(), wants).next(None, far, 2).expect("one wants it");
+            assert!(for_it.contains(&5), "{for_it:?}");
+            let mut choice = known.choice(free.to_vec(), vec![true; 8]);
+            (0..8).for_each(|bot| choice.enough(bot));
+            assert_eq!(choice.next(None, far, 2), None, "nobody wants any");
+        }
+        assert_eq!(known.choice(vec![true; 8], vec![true; 8]).next(Some(9), None, 9), None);
     }
 
     #[test]

@@ -15,16 +15,12 @@ const SHORTEST: i64 = 5_000;
 
 /// About how many rated matches live versions still want.
 pub fn owed(policy: &Policy, board: &Board) -> i64 {
-    let wanted: u64 = board
-        .versions
-        .iter()
-        .filter(|version| version.state == VersionState::Live)
-        .map(|version| {
-            let place = board.table.places.iter().find(|place| place.version == version.id.0);
-            u64::from(policy.enough).saturating_sub(place.map_or(0, |place| place.matches))
-        })
-        .sum();
-    (wanted / policy.seats.max(1) as u64) as i64
+    let live = board.versions.iter().filter(|version| version.state == VersionState::Live);
+    let matches = live.map(|version| {
+        let place = board.table.places.iter().find(|place| place.version == version.id.0);
+        place.map_or(0, |place| place.matches)
+    });
+    policy.owed(matches) as i64
 }
 
 /// How fast matches are played: so many in so many milliseconds. From the first of them on, for a contest may be younger than
