@@ -121,6 +121,22 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "many",
+        about: "50 kills of two servers, two workers, PostgreSQL and a bucket under load: nothing acknowledged is lost or counts twice; 4 minutes",
+        command: &[
+            "--config",
+            "env.AGON_KILLS='50'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "many",
+            "--",
+            "killed",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "walls",
         about: "38 bots that breed and hide, each there at 9 kills of agon, at levels A, B and C; 20,000 matches and 50 kills at random \
                 moments leave nothing; about half an hour",

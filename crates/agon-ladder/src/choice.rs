@@ -76,42 +76,46 @@ impl Ladder {
         let mut wanting = free.clone();
         // Whose each number is, and its matches in flight.
         let mut own = vec![(0, 0); self.numbers.len()];
-        // Those who want matches: who had the fewest so far comes first.
+        // Those who want matches. With few of them who has the fewest comes first; else who waited longest, for by their numbers all
+        // would get as many, and those whose place is open need more.
         let mut wants = BinaryHeap::new();
+        let so_far = |(version, in_flight)| self.matches(version) + in_flight;
+        let turn = |one: (i64, u32)| match so_far(one) {
+            few if few < policy.placing => (few, 0),
+            _ => (policy.placing + one.1, self.last.get(&one.0).copied().unwrap_or(0)),
+        };
         for (one, &number) in contenders.iter().zip(&numbers) {
             free[number] = is_free(one.in_flight);
             own[number] = (one.version, one.in_flight);
-            let so_far = self.matches(one.version) + one.in_flight;
-            wanting[number] = so_far < policy.enough;
+            wanting[number] = so_far(own[number]) < policy.enough;
             if free[number] && wanting[number] {
-                wants.push(Reverse((so_far, number)));
+                wants.push(Reverse((turn(own[number]), number)));
             }
         }
         let mut choice = self.known.choice(free, wanting);
         let mut blocks = Vec::new();
         while blocks.len() < most {
-            let Some(&Reverse((so_far, fewest))) = wants.peek() else { break };
-            let (version, in_flight) = own[fewest];
-            let now = self.matches(version) + in_flight;
-            if now != so_far || !is_free(in_flight) {
+            let Some(&Reverse((its_turn, next))) = wants.peek() else { break };
+            let now = turn(own[next]);
+            if now != its_turn {
                 // It is in a block of these: with more matches, or with as many as it may have in flight.
                 wants.pop();
-                if is_free(in_flight) && now < policy.enough {
-                    wants.push(Reverse((now, fewest)));
+                if is_free(own[next].1) && so_far(own[next]) < policy.enough {
+                    wants.push(Reverse((now, next)));
                 }
                 continue;
             }
             let number = usize::try_from(number).unwrap_or(0) + blocks.len();
             let (first, far) = match number % 10 {
-                _ if so_far < policy.placing => (Some(fewest), None),
+                _ if so_far(own[next]) < policy.placing => (Some(next), None),
                 0 => (None, Some(number / 10)),
-                3 | 6 | 9 => (Some(fewest), None),
+                3 | 6 | 9 => (Some(next), None),
                 _ => (None, None),
             };
             let Some(chosen) = choice.next(first, far, policy.seats) else { break };
             for &bot in &chosen {
                 own[bot].1 += block;
-                if self.matches(own[bot].0) + own[bot].1 >= policy.enough {
+                if so_far(own[bot]) >= policy.enough {
                     choice.enough(bot);
                 }
                 if !is_free(own[bot].1) {
@@ -291,6 +295,38 @@ mod tests {
             ladder.next_blocks(&idle(1..=40), &Policy { enough: 1, ..POLICY }, 401, 9),
             Vec::<Vec<i64>>::new()
         );
+    }
+
+    #[test]
+    fn three_of_ten_blocks_are_for_whoever_waited_longest_however_much_it_played() {
+        let mut ladder = Ladder::new();
+        let all = idle(1..=20);
+        let mut block = 0;
+        let mut meet = |ladder: &mut Ladder, lineup: &[i64], times: usize| {
+            for _ in 0..times {
+                block += 1;
+                play(ladder, block, lineup, 9.0);
+            }
+        };
+        meet(&mut ladder, &[7, 8], 25);
+        for one in 1..=20 {
+            let other = 1 + (one + 9) % 20;
+            if ![one, other].contains(&7) && ![one, other].contains(&8) {
+                meet(&mut ladder, &[one, other], 10);
+            }
+        }
+        // Those two opponents of theirs have had nobody else.
+        meet(&mut ladder, &[17, 18], 10);
+        let of = |number| {
+            ladder.clone().next(&all, &Policy { enough: 1000, ..POLICY }, number).expect("somebody plays")
+        };
+        for number in [1003, 1006, 1009] {
+            assert!(of(number).contains(&7), "{number}: {:?}", of(number));
+        }
+        let busy: Vec<Contender> =
+            all.iter().map(|one| Contender { in_flight: u32::from(one.version == 7) * 2, ..*one }).collect();
+        let next = ladder.next(&busy, &Policy { enough: 1000, ..POLICY }, 1003).expect("somebody plays");
+        assert!(next.contains(&8), "7 plays already: {next:?}");
     }
 
     #[test]

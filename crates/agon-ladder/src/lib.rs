@@ -59,6 +59,8 @@ pub struct Ladder {
     whole: Vec<Whole>,
     /// Rated matches of each version that count, those of blocks that are not whole included.
     matches: BTreeMap<i64, u32>,
+    /// The newest block in which each version sat.
+    last: BTreeMap<i64, i64>,
     /// Blocks since ratings were made last.
     unseen: usize,
     left_out: LeftOut,
@@ -105,6 +107,7 @@ impl Ladder {
             open: BTreeMap::new(),
             whole: Vec::new(),
             matches: BTreeMap::new(),
+            last: BTreeMap::new(),
             unseen: 0,
             left_out: LeftOut::default(),
         }
@@ -113,6 +116,10 @@ impl Ladder {
     /// Takes in the next row of the log.
     pub fn feed(&mut self, row: Row) {
         self.count(row.block, &row.versions, 1);
+        for version in &row.versions {
+            let last = self.last.entry(*version).or_default();
+            *last = row.block.max(*last);
+        }
         let (block, seats) = (row.block, row.versions.len());
         let rows = self.open.entry(block).or_default();
         rows.push(row);

@@ -372,7 +372,22 @@ impl Known {
         let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
         let mut places = vec![None; free.len()];
         order.iter().enumerate().for_each(|(place, &bot)| places[bot] = Some(place));
-        Choice { known: self, draw, order, places, free, wants, round: None }
+        let open = self.open(&order);
+        Choice { known: self, draw, order, places, free, wants, open, round: None }
+    }
+
+    /// With about how many neighbours in this order each bot might change places; with itself always.
+    fn open(&self, order: &[usize]) -> Vec<f64> {
+        let mut open = vec![1.0; self.strengths.len()];
+        for (place, &one) in order.iter().enumerate() {
+            for &other in order[place + 1..].iter().take(NEIGHBOURS) {
+                let lead = self.strengths[one] - self.strengths[other];
+                let might = (-lead * lead / (2.0 * (self.variances[one] + self.variances[other]))).exp();
+                open[one] += might;
+                open[other] += might;
+            }
+        }
+        open
     }
 
     /// The gain of a pair, with newcomers first and pairs that met of late last.
@@ -448,6 +463,8 @@ pub struct Choice<'a> {
     free: Vec<bool>,
     /// Those who want fixtures; the others are in those of others.
     wants: Vec<bool>,
+    /// With how many others each might change places: a game that tells of it tells so much of the order.
+    open: Vec<f64>,
     round: Option<Round>,
 }
 
@@ -531,7 +548,9 @@ impl Choice<'_> {
         let (apart, one, other) = (one.abs_diff(other) as u32, self.order[one], self.order[other]);
         let again = self.known.recent[one].contains(&other);
         let seen = Seen { apart, met: self.known.met(one, other), again };
-        self.known.weight(&self.draw, one, other, seen)
+        let [v, w] = [one, other].map(|bot| self.known.variances[bot].powi(2));
+        let open = (v * self.open[one] + w * self.open[other]) / (v + w);
+        self.known.weight(&self.draw, one, other, seen) * open
     }
 
     /// The two free neighbours whose game tells most; each bot once before any twice.
