@@ -64,7 +64,8 @@ impl Running {
     fn ends(&mut self) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
-        assert!(self.0.wait().expect("it ends").success(), "it ends in good order");
+        let status = self.0.wait().expect("it ends");
+        assert!(status.success(), "it ends in good order: {status}");
     }
 }
 
@@ -162,8 +163,15 @@ impl World {
         let name = ["one", "two"][number];
         let token = format!("{name}.token");
         let words = ["work", &self.url, "--token-file", &token, "-j", "1", "--trust-bots", "--quiet"];
+        // Each has a folder of its own for what it plays, as on a machine of its own; that the walls hold is known to both.
+        let cache = self.place.path().join(format!("cache-{name}"));
+        if !cache.exists() {
+            let known = agon_bot::build::cache().join("walls");
+            std::fs::create_dir_all(&known).and_then(|()| std::fs::create_dir(&cache)).expect("folders");
+            std::os::unix::fs::symlink(known, cache.join("walls")).expect("a link");
+        }
         let mut work = command(self.place.path(), &words);
-        work.env("XDG_CACHE_HOME", self.place.path().join(format!("cache-{name}"))).env_remove("AGON_CACHE");
+        work.env("AGON_CACHE", cache);
         let log = std::fs::File::create(self.place.path().join(format!("{name}.log"))).expect("a file");
         let running = work.stdout(Stdio::null()).stderr(log).spawn().expect("agon starts");
         self.workers[number] = Some(Running(running));
@@ -213,8 +221,18 @@ impl World {
         what
     }
 
-    async fn store(&self) -> Store {
-        Store::open(&self.place.path().join("cup0")).await.expect("the database is there")
+    /// The log.
+    async fn sealed(&self) -> Vec<Sealed> {
+        let store = Store::open(&self.place.path().join("cup0")).await.expect("the database is there");
+        let contest = store.contests().await.expect("read").remove(0).id;
+        let mut rows = Vec::new();
+        loop {
+            let more = store.log(contest, rows.len() as i64, 2000).await.expect("read");
+            if more.is_empty() {
+                return rows;
+            }
+            rows.extend(more.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a result")));
+        }
     }
 }
 
@@ -261,6 +279,9 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
     wire.hello();
     let mut kept = BTreeMap::new();
     for request in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            return kept;
+        }
         let wanted = format!(r#"{{"request":"{request}","most":8,"wait_ms":500}}"#);
         let granted: Option<Granted> =
             wire.persist("POST", "/work/v1/lease?run=ours", wanted.as_bytes(), stop);
@@ -298,7 +319,7 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
 
 #[test]
 fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twice() {
-    let kills: u64 = std::env::var("AGON_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let kills: u64 = std::env::var("AGON_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
     let Some(postgres) = Postgres::start() else { return };
     let mut world = World::new(postgres);
     world.start_worker(0);
@@ -317,14 +338,22 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     let mut killed: BTreeMap<&str, u32> = BTreeMap::new();
     for kill in 0..kills {
         let before = acknowledged.load(Ordering::Relaxed);
-        // Each of them once, and then whoever it is; under load each time.
+        // One of each kind, then the other ones, and then whoever it is; under load each time.
         until("something is acknowledged again", || acknowledged.load(Ordering::Relaxed) > before + 8);
         std::thread::sleep(Duration::from_millis(random(1500)));
-        let which = if kill < 6 { kill } else { random(6) };
+        let which = [0, 2, 4, 5, 1, 3].get(kill as usize).copied().unwrap_or_else(|| random(6));
         *killed.entry(world.kill(which, Duration::from_millis(random(1500)))).or_default() += 1;
     }
     let before = acknowledged.load(Ordering::Relaxed);
     until("it goes on", || acknowledged.load(Ordering::Relaxed) > before + 20);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
+    let by_workers = || {
+        let rows = runtime.block_on(world.sealed());
+        ["one", "two"].map(|name| rows.iter().filter(|row| row.worker == name).count())
+    };
+    let before = by_workers();
+    until("both workers play again", || by_workers().iter().zip(before).all(|(now, before)| *now > before));
     stop.store(true, Ordering::Relaxed);
     let kept: Vec<BTreeMap<MatchId, Sha>> =
         machines.into_iter().map(|own| own.join().expect("no panic")).collect();
@@ -335,21 +364,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     world.servers.iter_mut().flatten().for_each(Running::ends);
     let fsck = agon(world.place.path(), &["serve", "fsck", "cup1", "--replays"]);
     assert!(fsck.status.success(), "{}{}", common::out(&fsck), err(&fsck));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
-    let rows = runtime.block_on(async {
-        let store = world.store().await;
-        let contest = store.contests().await.expect("read").remove(0).id;
-        let mut rows = Vec::new();
-        while let Ok(more) = store.log(contest, rows.len() as i64, 2000).await
-            && !more.is_empty()
-        {
-            rows.extend(more);
-        }
-        rows
-    });
-    let sealed: Vec<Sealed> =
-        rows.iter().map(|row| serde_json::from_str(&row.body).expect("a result")).collect();
+    let sealed = runtime.block_on(world.sealed());
     let games: BTreeSet<MatchId> = sealed.iter().map(|row| row.game).collect();
     assert_eq!(games.len(), sealed.len(), "nothing counts twice");
     let replays: BTreeMap<MatchId, Sha> = sealed.iter().map(|row| (row.game, row.replay)).collect();

@@ -21,6 +21,8 @@ pub async fn serve(folder: &Path, listener: TcpListener) {
     let service = service.build();
     let mut open = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
+        // Answers come in two parts, and else the second waits 40 ms for the first to be acknowledged.
+        let _ = stream.set_nodelay(true);
         let service = service.clone();
         open.spawn(async move {
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test program uses another part.
 
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -88,13 +89,14 @@ impl Postgres {
 
     /// Starts the server, again after [`kill`](Self::kill).
     pub fn run(&self) {
-        // When our end of the pipe is closed, by whatever, the server ends, and its folder goes.
-        let script = r#""$0" "$@" <&- & echo $! > "$PWD/pid"; read _; kill -QUIT $!; wait $!; rm -rf "$PWD""#;
+        // When our end of the pipe is closed, by whatever, the server ends, and its folder goes. When a word comes it has ended.
+        let script = r#""$0" "$@" <&- & echo $! > "$PWD/pid"; read word || kill -QUIT $!; wait $!; [ "$word" ] || rm -rf "$PWD""#;
         let mut server = Command::new("sh");
         server.args(["-c", script]).arg(self.programs.join("postgres"));
         server.arg("-D").arg(self.place.join("data")).arg("-k").arg(&self.place);
         server.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200"]);
-        server.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir(&self.place);
+        let log = std::fs::File::create(self.place.join("log")).expect("a file");
+        server.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log).current_dir(&self.place);
         if is_root() {
             server.uid(NOBODY).gid(NOBODY);
         }
@@ -105,7 +107,8 @@ impl Postgres {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("PostgreSQL does not answer");
+        let log = std::fs::read_to_string(self.place.join("log")).unwrap_or_default();
+        panic!("PostgreSQL does not answer: {log}");
     }
 
     /// Ends the server as a power cut would.
@@ -118,30 +121,32 @@ impl Postgres {
         self.end("-KILL");
     }
 
-    /// Sends its first process a signal, and waits until it and those that belong to it are gone: before, it may still answer,
+    /// Sends its first process a signal, and waits until it and those that belong to it are gone: before, they may still answer,
     /// and another one does not start.
     fn end(&self, signal: &str) {
         let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
-        let pid = pid.trim();
-        let children =
-            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         let own = self.server.lock().expect("no test has panicked here").take();
-        let _ = Command::new("kill").args([signal, pid]).status();
+        let _ = Command::new("kill").args([signal, pid.trim()]).status();
         if let Some(mut own) = own {
-            // The shell only: the folder stays.
-            let _ = own.kill();
+            // Its shell waits for it: while nobody does its number stands for a server that runs, and no other one starts.
+            let _ = own.stdin.take().map(|mut stdin| stdin.write_all(b"ended\n"));
             let _ = own.wait();
         }
-        // Who ended and was not waited for has no command line any more.
-        let runs =
-            |pid: &str| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty());
         for _ in 0..600 {
-            if !children.split_whitespace().chain([pid]).any(runs) {
+            if !self.runs() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         panic!("the server does not end");
+    }
+
+    /// Whether any process of it is there: all of them work in its folder of data.
+    fn runs(&self) -> bool {
+        let data = self.place.join("data");
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        { processes }
+            .any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data))
     }
 
     /// Makes a new database on this server that of a folder.
