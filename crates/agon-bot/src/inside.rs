@@ -268,7 +268,8 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         _ => machine(refusal),
     })?;
     // Of one that has ended already, the first process of its sandbox stands for it.
-    let pid = sandbox.program().unwrap_or_else(|| sandbox.pid());
+    let pid = sandbox.program().or_else(|| sandbox.pid());
+    let pid = pid.ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
     if AHEAD.load(Ordering::Relaxed) {
         keeper.build_ahead(&confinement);
     }

@@ -241,7 +241,9 @@ impl Group {
     /// # Errors
     /// The system's.
     pub fn limit(&self, confinement: &Confinement) -> io::Result<()> {
-        let (bytes, processes) = (confinement.memory.to_string(), (confinement.processes + 1).to_string());
+        let bytes = confinement.memory.to_string();
+        // The init is ours.
+        let processes = confinement.processes + 1;
         match &self.place {
             Hierarchies::One { memory, pids, .. } => {
                 // The sum with swap may never be below the memory: it goes up first and comes down last.
@@ -250,13 +252,14 @@ impl Group {
                 fs::write(memory.join("memory.limit_in_bytes"), &bytes)?;
                 let _ = fs::write(&sum, &bytes);
                 let _ = fs::write(memory.join("memory.max_usage_in_bytes"), "0");
-                fs::write(pids.join("pids.max"), processes)
+                // So is the keeper.
+                fs::write(pids.join("pids.max"), (processes + 1).to_string())
             }
             Hierarchies::Two(path) => {
                 fs::write(path.join("memory.max"), &bytes)?;
                 let _ = fs::write(path.join("memory.swap.max"), "0");
                 let _ = fs::write(path.join("memory.oom.group"), "1");
-                fs::write(path.join("pids.max"), processes)
+                fs::write(path.join("pids.max"), processes.to_string())
             }
         }
     }
@@ -272,6 +275,11 @@ impl Group {
             }
         }
         Ok(())
+    }
+
+    /// Whether a process moves into it at leisure only: see the spawner's keepers.
+    pub fn needs_keeper(&self) -> bool {
+        matches!(self.place, Hierarchies::One { .. })
     }
 
     /// The folder into which processes are born, with version 2.

@@ -6,26 +6,19 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal};
 
 use crate::confinement::{Confinement, Wall};
 use crate::group::{Charge, Group, Hierarchies, new_prefix};
-use crate::message::{self, Born, Order, Plan, Refusal, Report, Step as _};
+use crate::message::{self, Order, Plan, Refusal, Report, Request, Step as _};
+use crate::slot::{FIRST_USER, Keeper, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell};
 
 /// The hidden subcommand by which the program becomes a part of a sandbox: `agon __sandbox spawner`.
 pub const SUBCOMMAND: &str = "__sandbox";
-
-/// The first user of the first slot outside. No system gives users of this number to anybody.
-pub(crate) const FIRST_USER: u32 = 2_000_000_000;
-/// So many slots are there on a machine.
-const MOST_SLOTS: u32 = 1024;
-/// So long building a sandbox may take on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What this process may do for its sandboxes.
 #[derive(Clone, Debug)]
@@ -59,38 +52,6 @@ fn has_users() -> bool {
     rustix::process::geteuid().is_root() && maps.lines().any(|line| covers(line) == Some(true))
 }
 
-/// A place for one sandbox at a time: its users, its cgroup, its folder.
-#[derive(Debug)]
-struct Slot {
-    number: u32,
-    group: Option<Group>,
-    /// Holds the number among all programs of this machine, however this one ends.
-    _name: OwnedFd,
-}
-
-impl Slot {
-    fn user(&self) -> u32 {
-        FIRST_USER + 2 * self.number
-    }
-
-    /// The first number that is free.
-    fn claim(means: &Means, prefix: &str) -> Result<Self, Refusal> {
-        for number in 0..MOST_SLOTS {
-            let name = format!("agon-slot-{number}");
-            let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).step("a slot")?;
-            let flags = SocketFlags::CLOEXEC;
-            let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
-            let socket = socket.step("a slot")?;
-            if rustix::net::bind(&socket, &address).is_ok() {
-                let group = means.groups.as_ref().ok();
-                let group = group.map(|groups| Group::make(groups, &format!("{prefix}{number}"))).transpose();
-                return Ok(Self { number, group: group.step("a cgroup")?, _name: socket });
-            }
-        }
-        Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
-    }
-}
-
 #[derive(Debug)]
 struct Inner {
     connection: Mutex<OwnedFd>,
@@ -104,28 +65,6 @@ struct Inner {
 /// Makes sandboxes. It ends, with all of them, when it is dropped and when this process ends.
 #[derive(Clone, Debug)]
 pub struct Launcher(Arc<Inner>);
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
-}
-
-/// Whether something can be read, or the other side is gone, within the time.
-fn readable(descriptor: impl std::os::fd::AsFd, patience: Duration) -> bool {
-    let until = Instant::now() + patience;
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let left = rustix::time::Timespec::try_from(left).ok();
-        let mut waits = [PollFd::new(&descriptor, PollFlags::IN)];
-        match poll(&mut waits, left.as_ref()) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => return other.is_ok_and(|ready| ready > 0),
-        }
-    }
-}
 
 impl Launcher {
     /// Starts a spawner: `program` is ours and understands [`SUBCOMMAND`].
@@ -176,18 +115,32 @@ impl Launcher {
         let free = lock(&self.0.free).pop();
         let slot = match free {
             Some(slot) => slot,
-            None => Slot::claim(&self.0.means, &self.0.prefix)?,
+            None => self.claim()?,
         };
         match self.prepare_in(&slot, confinement, walls) {
             Ok(mut begun) => {
                 begun.slot = Some(slot);
                 Ok(begun)
             }
+            Err(refusal) if slot.is_lost() => {
+                slot.give_up();
+                Err(refusal)
+            }
             Err(refusal) => {
                 lock(&self.0.free).push(slot);
                 Err(refusal)
             }
         }
+    }
+
+    fn claim(&self) -> Result<Slot, Refusal> {
+        let mut slot = Slot::claim(self.0.means.groups.as_ref().ok(), &self.0.prefix)?;
+        if let Some(group) = slot.group.clone().filter(Group::needs_keeper) {
+            let (here, there) = pair().step("a connection")?;
+            let (pid, _) = ask(&self.0.connection, &Request::Keep(group), &there)?;
+            slot.keeper = Some(Keeper { connection: Mutex::new(here), pid });
+        }
+        Ok(slot)
     }
 
     /// The same in a place that is free. What is returned does not hold the place yet.
@@ -197,10 +150,9 @@ impl Launcher {
         confinement: &Confinement,
         walls: &BTreeSet<Wall>,
     ) -> Result<Sandbox, Refusal> {
-        let mut before = Charge::default();
-        if let Some(group) = slot.group.as_ref().filter(|_| walls.contains(&Wall::Group)) {
+        let grouped = walls.contains(&Wall::Group);
+        if let Some(group) = slot.group.as_ref().filter(|_| grouped) {
             group.limit(confinement).step("limits of the cgroup")?;
-            before = group.charge();
         }
         let users = self.0.means.users;
         let home = if walls.contains(&Wall::Namespaces) {
@@ -217,44 +169,29 @@ impl Launcher {
             confinement: confinement.clone(),
             walls: walls.clone(),
             user: users.then(|| slot.user()),
-            group: slot.group.clone().filter(|_| walls.contains(&Wall::Group)),
+            group: slot.group.clone().filter(|_| grouped),
             home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
         };
         let (control, there) = pair().step("a connection")?;
-        let (pid, handle) = self.born(&plan, &there)?;
+        let request = Request::Build(Box::new(plan.clone()));
+        let init = OnceLock::new();
+        let keeper = slot.keeper.as_ref().filter(|_| grouped);
+        match keeper {
+            // It has no other sandbox, and answers when it has forked this one.
+            Some(keeper) => tell(&lock(&keeper.connection), &request, &there)?,
+            None => drop(init.set(Ok(ask(&self.0.connection, &request, &there)?))),
+        }
         Ok(Sandbox {
             launcher: self.clone(),
             slot: None,
             plan,
-            before,
+            before: OnceLock::new(),
             control: Some(control),
-            pid,
-            handle,
+            init,
+            frozen: AtomicBool::new(false),
             home,
             given: OnceLock::new(),
         })
-    }
-
-    /// Has the spawner begin a sandbox, whose first process gets `control`.
-    fn born(&self, plan: &Plan, control: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
-        let gone = || Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 };
-        let mut connection = lock(&self.0.connection);
-        match message::send(&*connection, plan, &[control.as_fd()]) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                return Err(Refusal::new("the description", error));
-            }
-            sent => sent.map_err(|_| gone())?,
-        }
-        if !readable(&*connection, PATIENCE) {
-            // An answer that comes late would be taken for that to the next question: there will be none.
-            *connection = pair().step("a connection")?.0;
-            return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
-        }
-        match message::receive::<Born>(&*connection).step("the spawner")? {
-            Some((Born::Yes { pid }, mut with)) => Pid::from_raw(pid).zip(with.pop()).ok_or_else(gone),
-            Some((Born::No(refusal), _)) => Err(refusal),
-            None => Err(gone()),
-        }
     }
 }
 
@@ -264,11 +201,7 @@ impl Drop for Inner {
         if let Ok((other, _)) = pair() {
             *lock(&self.connection) = other;
         }
-        for slot in lock(&self.free).drain(..) {
-            if let Some(group) = slot.group {
-                let _ = group.remove();
-            }
-        }
+        lock(&self.free).drain(..).for_each(Slot::give_up);
         let _ = lock(&self.spawner).wait();
     }
 }
@@ -279,10 +212,13 @@ pub struct Sandbox {
     launcher: Launcher,
     slot: Option<Slot>,
     plan: Plan,
-    before: Charge,
+    /// What its cgroup had had when it was built.
+    before: OnceLock<Charge>,
     control: Option<OwnedFd>,
-    pid: Pid,
-    handle: OwnedFd,
+    /// The first process, and its handle, once they are known.
+    init: OnceLock<Result<(Pid, OwnedFd), Refusal>>,
+    /// Whether it was ever frozen.
+    frozen: AtomicBool,
     home: Option<tempfile::TempDir>,
     given: OnceLock<Given>,
 }
@@ -315,6 +251,23 @@ pub struct Leftover {
 }
 
 impl Sandbox {
+    /// Its first process; waits for who forks it.
+    fn init(&self) -> Result<&(Pid, OwnedFd), Refusal> {
+        let keeper = self.slot.as_ref().and_then(|slot| slot.keeper.as_ref());
+        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
+        // Asked once, whatever is answered.
+        let told = self.init.get_or_init(|| match keeper {
+            Some(keeper) => hear(&mut lock(&keeper.connection)),
+            None => Err(gone()),
+        });
+        told.as_ref().map_err(Clone::clone)
+    }
+
+    /// The same as far as it is known already.
+    fn known(&self) -> Option<&(Pid, OwnedFd)> {
+        self.init.get()?.as_ref().ok()
+    }
+
     fn hear(&self, patience: Duration) -> Result<Option<(Report, Vec<OwnedFd>)>, Refusal> {
         let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
         let control = self.control.as_ref().ok_or_else(gone)?;
@@ -330,10 +283,14 @@ impl Sandbox {
     /// # Errors
     /// The step that failed.
     pub fn ready(&self) -> Result<(), Refusal> {
+        self.init()?;
         match self.hear(PATIENCE)? {
             Some((Report::Ready { listens }, mut folders)) => {
                 let listener = if listens { folders.pop() } else { None };
                 let _ = self.given.set(Given { folders, listener });
+                if let Some(group) = &self.plan.group {
+                    let _ = self.before.set(group.charge());
+                }
                 Ok(())
             }
             Some((Report::Refused(refusal), _)) => Err(refusal),
@@ -367,7 +324,8 @@ impl Sandbox {
 
     /// Whether all of it is gone by itself.
     pub fn is_over(&self) -> bool {
-        readable(&self.handle, Duration::ZERO)
+        let init = self.init();
+        init.is_err() || init.is_ok_and(|(_, handle)| readable(handle, Duration::ZERO))
     }
 
     /// Where the program sees a path of outside.
@@ -385,15 +343,16 @@ impl Sandbox {
         self.home.as_ref().map(tempfile::TempDir::path)
     }
 
-    /// The first process of the sandbox, as seen from here: the trusted one.
-    pub fn pid(&self) -> Pid {
-        self.pid
+    /// The first process of the sandbox, as seen from here: the trusted one. None before it is
+    /// [`ready`](Self::ready).
+    pub fn pid(&self) -> Option<Pid> {
+        self.known().map(|(pid, _)| *pid)
     }
 
     /// The program, as seen from here; none when it is gone. To be asked when it was just started: later the first
     /// process may have taken in others.
     pub fn program(&self) -> Option<Pid> {
-        let init = self.pid.as_raw_nonzero();
+        let init = self.pid()?.as_raw_nonzero();
         let text = fs::read_to_string(format!("/proc/{init}/task/{init}/children")).ok()?;
         Pid::from_raw(text.split_ascii_whitespace().next()?.parse().ok()?)
     }
@@ -423,10 +382,10 @@ impl Sandbox {
         self.given.get()?.listener.as_ref()?.try_clone().ok()
     }
 
-    /// What all of it has had since it was made; none without a cgroup.
+    /// What all of it has had since it was built; none without a cgroup.
     pub fn charge(&self) -> Option<Charge> {
         let now = self.plan.group.as_ref()?.charge();
-        let before = self.before;
+        let before = self.before.get().copied().unwrap_or(now);
         Some(Charge {
             cpu: now.cpu.saturating_sub(before.cpu),
             peak: now.peak,
@@ -441,7 +400,10 @@ impl Sandbox {
     /// Where there is nothing to do it with.
     pub fn freeze(&self, stop: bool) -> io::Result<()> {
         match &self.plan.group {
-            Some(group) => group.freeze(stop),
+            Some(group) => {
+                self.frozen.fetch_or(stop, Ordering::Relaxed);
+                group.freeze(stop)
+            }
             None => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -455,24 +417,33 @@ impl Sandbox {
     }
 
     fn finish(&mut self) -> Result<(), Leftover> {
+        // One that could not be forked has nothing to end.
+        let _ = self.init();
         let Some(slot) = self.slot.take() else { return Ok(()) };
-        if let Some(group) = &self.plan.group {
+        if let (Some(group), true) = (&self.plan.group, self.frozen.load(Ordering::Relaxed)) {
             // What is frozen does not die in version 1.
             let _ = group.freeze(false);
         }
         // The init kills what is below it, where that does not die by itself.
         self.control = None;
-        if self.plan.has(Wall::Namespaces) {
-            let _ = rustix::process::pidfd_send_signal(&self.handle, Signal::KILL);
+        let mut left = 0;
+        if let Some((_, handle)) = self.known() {
+            if self.plan.has(Wall::Namespaces) {
+                let _ = rustix::process::pidfd_send_signal(handle, Signal::KILL);
+            }
+            left = usize::from(!readable(handle, PATIENCE));
         }
-        let mut left = usize::from(!readable(&self.handle, PATIENCE));
         if let Some(group) = &self.plan.group {
+            let keeper = slot.keeper.as_ref().map(|keeper| keeper.pid);
+            let others = || group.members().iter().filter(|pid| Some(**pid) != keeper).count();
             // Those that were killed as children of nobody may need a moment to be gone.
             let begun = Instant::now();
-            while !group.members().is_empty() && begun.elapsed() < Duration::from_secs(1) && left == 0 {
+            let mut here = others();
+            while here > 0 && begun.elapsed() < Duration::from_secs(1) && left == 0 {
                 std::thread::sleep(Duration::from_micros(100));
+                here = others();
             }
-            left += group.members().len();
+            left += here;
             if left > 0 {
                 group.kill();
                 let _ = group.remove();
@@ -481,7 +452,11 @@ impl Sandbox {
         if left > 0 {
             return Err(Leftover { left });
         }
-        lock(&self.launcher.0.free).push(slot);
+        if slot.is_lost() {
+            slot.give_up();
+        } else {
+            lock(&self.launcher.0.free).push(slot);
+        }
         Ok(())
     }
 }

@@ -34,6 +34,8 @@ mod program;
 #[cfg(target_os = "linux")]
 mod root;
 #[cfg(target_os = "linux")]
+mod slot;
+#[cfg(target_os = "linux")]
 mod spawner;
 #[cfg(target_os = "linux")]
 mod sys;
@@ -90,7 +92,7 @@ fn sleep() -> std::process::ExitCode {
         Ok(sandbox)
     });
     if let Ok(sandbox) = run {
-        println!("{}", sandbox.pid().as_raw_nonzero());
+        println!("{}", sandbox.pid().map_or(0, |pid| pid.as_raw_nonzero().get()));
         sandbox.wait(std::time::Duration::from_secs(1000));
     }
     std::process::ExitCode::SUCCESS

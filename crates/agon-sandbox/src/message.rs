@@ -45,12 +45,21 @@ impl Plan {
     }
 }
 
+/// What the host asks of a spawner. With it comes the other end of a connection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// A sandbox, whose init has the connection.
+    Build(Box<Plan>),
+    /// A keeper, a spawner that lives in this cgroup and has the connection.
+    Keep(Group),
+}
+
 /// What the spawner answers. With [`Born::Yes`] comes a handle of the process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Born {
     /// It is being built.
     Yes {
-        /// The init, as seen from outside.
+        /// The init, or the keeper, as seen from outside.
         pid: i32,
     },
     /// It could not be begun.

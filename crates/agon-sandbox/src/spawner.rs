@@ -9,12 +9,12 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
 use crate::confinement::Wall;
-use crate::group::Hierarchies;
+use crate::group::{Group, Hierarchies};
 use crate::init;
-use crate::message::{self, Born, Plan, Refusal, Step as _};
+use crate::message::{self, Born, Plan, Refusal, Request, Step as _};
 use crate::root::{self, System, Trees};
 use crate::sys::{self, Forked};
 
@@ -41,12 +41,22 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     let mut all = rustix::thread::CpuSet::new();
     (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
     let _ = rustix::thread::sched_setaffinity(None, &all);
+    answer(None);
+    // The host is gone. What it began dies with us, and its cgroups go as soon as they are empty.
+    if let Some(groups) = groups {
+        groups.sweep(Some(prefix));
+    }
+}
+
+/// Does what the host asks, until it is gone; `home` is the cgroup of a keeper.
+fn answer(home: Option<&Group>) {
     let connection = std::io::stdin();
     let mut system = None;
-    while let Ok(Some((plan, mut with))) = message::receive::<Plan>(&connection) {
-        let born = match with.pop() {
-            Some(control) => begin(&plan, control, &mut system),
-            None => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
+    while let Ok(Some((request, mut with))) = message::receive::<Request>(&connection) {
+        let born = match (request, with.pop()) {
+            (Request::Build(plan), Some(control)) => begin(&plan, control, &mut system, home),
+            (Request::Keep(group), Some(connection)) => keep(&group, &connection),
+            _ => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
         };
         let answered = match born {
             Ok((pid, handle)) => {
@@ -58,13 +68,38 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
             break;
         }
     }
-    // The host is gone. What it began dies with us, and its cgroups go as soon as they are empty.
-    if let Some(groups) = groups {
-        groups.sweep(Some(prefix));
+}
+
+/// Forks a keeper. With version 1 of cgroups a process that moves to another waits, until no processor of the machine
+/// is in the middle of a fork: milliseconds, of which nobody has two for every match. What a keeper forks is born where
+/// the keeper is.
+fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+    let parent = rustix::process::getpid();
+    match sys::fork_into(0, None).step("a keeper")? {
+        Forked::Child => {
+            let own = rustix::stdio::dup2_stdin(connection)
+                .and_then(|()| rustix::process::set_parent_process_death_signal(Some(Signal::KILL)));
+            if own.is_ok() && rustix::process::getppid() == Some(parent) {
+                // A bot that uses up its memory is killed for that, and not who counts it.
+                let _ = fs::write("/proc/self/oom_score_adj", "-1000");
+                answer(Some(group));
+            }
+            sys::leave(0)
+        }
+        Forked::Parent(pid, handle) => {
+            let handle = handle.ok_or_else(|| Refusal::new("its handle", std::io::ErrorKind::Other))?;
+            group.admit(pid).step("the cgroup")?;
+            Ok((pid, handle))
+        }
     }
 }
 
-fn begin(plan: &Plan, control: OwnedFd, system: &mut Option<System>) -> Result<(Pid, OwnedFd), Refusal> {
+fn begin(
+    plan: &Plan,
+    control: OwnedFd,
+    system: &mut Option<System>,
+    home: Option<&Group>,
+) -> Result<(Pid, OwnedFd), Refusal> {
     if let Err(wrong) = plan.confinement.check() {
         return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
     }
@@ -104,7 +139,7 @@ fn begin(plan: &Plan, control: OwnedFd, system: &mut Option<System>) -> Result<(
             if apart {
                 users(pid, plan.user)?;
             }
-            if let Some(group) = group {
+            if let Some(group) = group.filter(|group| Some(*group) != home) {
                 group.admit(pid).step("the cgroup")?;
             }
             rustix::io::write(&go, b"!").step("its beginning")?;

@@ -312,7 +312,13 @@ for i in range(0, 1 << 30, 4096): m[i] = 1
 ";
     write(at.path(), "bot/takes.py", takes);
     write(at.path(), "bot/agon.toml", "run = './bot'");
-    let starts = "#!/bin/sh\nP=$(command -v python3)\n(env -i setsid -f $P takes.py </dev/null >/dev/null 2>&1)\nsleep 2\n";
+    // The brackets keep `grep` from finding itself.
+    let starts = "#!/bin/sh
+P=$(command -v python3)
+(env -i setsid -f $P takes.py </dev/null >/dev/null 2>&1)
+sleep 1
+while grep -qs 'takes[.]py' /proc/[0-9]*/cmdline; do sleep 0.1; done
+";
     write(at.path(), "bot/bot", &WAITER.replace("#!/bin/sh\n", starts));
     let words = ["play", "cultist-wars", "bot", "builtin:idle", "--no-replay", "--json", "--no-timeouts"];
     let played = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat()).output().expect("agon");

@@ -41,7 +41,7 @@ impl Cage {
 
     /// The trusted process above the bot's.
     pub fn init(&self) -> Option<Pid> {
-        self.sandbox.as_ref().map(Sandbox::pid)
+        self.sandbox.as_ref().and_then(Sandbox::pid)
     }
 
     /// What it may have.

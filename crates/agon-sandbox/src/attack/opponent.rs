@@ -95,7 +95,7 @@ pub fn list() -> Vec<Attack> {
             let user = i64::from(rustix::process::getuid().as_raw());
             // Outside it would slow all that an ordinary user runs: only a user who is nobody's tries it there.
             let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-            if user < i64::from(crate::host::FIRST_USER) && parent != 1 {
+            if user < i64::from(crate::slot::FIRST_USER) && parent != 1 {
                 return Err(absent("all programs of this user would be slower"));
             }
             reached(libc::SYS_setpriority, &mut [Arg::Int(2), Arg::Int(user), Arg::Int(1)], "all of the user")

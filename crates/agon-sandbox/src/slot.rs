@@ -1,0 +1,156 @@
+//! The places of a machine's sandboxes, and how their host talks to who forks them.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socketpair};
+use rustix::process::Pid;
+
+use crate::group::{Group, Hierarchies};
+use crate::message::{self, Born, Refusal, Request, Step as _};
+
+/// The first user of the first slot outside. No system gives users of this number to anybody.
+pub const FIRST_USER: u32 = 2_000_000_000;
+/// So many slots are there on a machine.
+pub const MOST_SLOTS: u32 = 1024;
+/// So long building a sandbox may take on a machine that does much else.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a lock holds, also when a thread has died with it.
+pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A place for one sandbox at a time: its users, its cgroup, its folder.
+#[derive(Debug)]
+pub struct Slot {
+    number: u32,
+    /// Its cgroup, where there are any.
+    pub group: Option<Group>,
+    /// Who lives in the cgroup and forks what is to run there, where moving in takes long.
+    pub keeper: Option<Keeper>,
+    /// Holds the number among all programs of this machine, however this one ends.
+    _name: OwnedFd,
+}
+
+impl Slot {
+    /// The user of its inits; the next one is that of its programs.
+    pub fn user(&self) -> u32 {
+        FIRST_USER + 2 * self.number
+    }
+
+    /// The first number that is free, without a keeper yet.
+    ///
+    /// # Errors
+    /// The system's; all are taken.
+    pub fn claim(groups: Option<&Hierarchies>, prefix: &str) -> Result<Self, Refusal> {
+        for number in 0..MOST_SLOTS {
+            let name = format!("agon-slot-{number}");
+            let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).step("a slot")?;
+            let flags = SocketFlags::CLOEXEC;
+            let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
+            let socket = socket.step("a slot")?;
+            if rustix::net::bind(&socket, &address).is_ok() {
+                let group =
+                    groups.map(|groups| Group::make(groups, &format!("{prefix}{number}"))).transpose();
+                return Ok(Self { number, group: group.step("a cgroup")?, keeper: None, _name: socket });
+            }
+        }
+        Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
+    }
+
+    /// Whether no sandbox can be had here any more.
+    pub fn is_lost(&self) -> bool {
+        self.keeper.as_ref().is_some_and(|keeper| readable(&*lock(&keeper.connection), Duration::ZERO))
+    }
+
+    /// Ends everything in it, and gives it up.
+    pub fn give_up(self) {
+        // A keeper ends with its connection.
+        drop(self.keeper);
+        if let Some(group) = self.group {
+            group.kill();
+            let _ = group.remove();
+        }
+    }
+}
+
+/// A spawner that lives in a slot's cgroup.
+#[derive(Debug)]
+pub struct Keeper {
+    /// The connection with it. It says nothing that it was not asked.
+    pub connection: Mutex<OwnedFd>,
+    /// Which process it is.
+    pub pid: Pid,
+}
+
+fn gone() -> Refusal {
+    Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 }
+}
+
+/// Asks a spawner for a process, which gets `given`, and waits for it.
+///
+/// # Errors
+/// The spawner's; it does not answer, and will not be asked again; it is gone.
+pub fn ask(
+    connection: &Mutex<OwnedFd>,
+    request: &Request,
+    given: &OwnedFd,
+) -> Result<(Pid, OwnedFd), Refusal> {
+    // Nobody else's answer comes between.
+    let mut connection = lock(connection);
+    tell(&connection, request, given)?;
+    hear(&mut connection)
+}
+
+/// The first half of [`ask`].
+///
+/// # Errors
+/// It is gone.
+pub fn tell(connection: &OwnedFd, request: &Request, given: &OwnedFd) -> Result<(), Refusal> {
+    match message::send(connection, request, &[given.as_fd()]) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(Refusal::new("the description", error))
+        }
+        sent => sent.map_err(|_| gone()),
+    }
+}
+
+/// The second half of [`ask`].
+///
+/// # Errors
+/// The spawner's; it does not answer, and will not be asked again; it is gone.
+pub fn hear(connection: &mut OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+    if !readable(&*connection, PATIENCE) {
+        // An answer that comes late would be taken for that to the next question: there will be none.
+        *connection = pair().step("a connection")?.0;
+        return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
+    }
+    match message::receive::<Born>(&*connection).step("the spawner")? {
+        Some((Born::Yes { pid }, mut with)) => Pid::from_raw(pid).zip(with.pop()).ok_or_else(gone),
+        Some((Born::No(refusal), _)) => Err(refusal),
+        None => Err(gone()),
+    }
+}
+
+/// Two ends of a connection.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+/// Whether something can be read, or the other side is gone, within the time.
+pub fn readable(descriptor: impl std::os::fd::AsFd, patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = rustix::time::Timespec::try_from(left).ok();
+        let mut waits = [PollFd::new(&descriptor, PollFlags::IN)];
+        match poll(&mut waits, left.as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other.is_ok_and(|ready| ready > 0),
+        }
+    }
+}
