@@ -34,6 +34,15 @@ use tokio::net::{TcpSocket, TcpStream};
 const TOKENS: &str = "fleet.tokens";
 /// The match that was recorded.
 const REPLAY: &str = "fleet.replay";
+/// The one map: the board of seed 1. A match on a board of a file is the same under every seed.
+const BOARD: &str = "..2.......8..
+.x.........x.
+.7x.......xd.
+0..5.x.x.b..1
+.4.........a.
+xx3.......9xx
+x..6.....c..x
+";
 /// The process that each machine says it is.
 const RUN: &str = "fleet";
 
@@ -126,8 +135,7 @@ fn now() -> Time {
 fn setting() -> Setting {
     let game = agon_games::find("cultist-wars").expect("it is a game");
     let any = Setup { seats: 2, seed: 1, ..Setup::default() };
-    let map = game.open(&any).expect("its own rules").recipe().map.clone();
-    let setup = Setup { map: MapChoice::File("one".into(), map.into_bytes()), ..any };
+    let setup = Setup { map: MapChoice::File("one".into(), BOARD.into()), ..any };
     let recipe = game.open(&setup).expect("its own map").recipe().clone();
     let terms = Terms {
         game: "cultist-wars".into(),
@@ -368,22 +376,21 @@ async fn look(server: SocketAddr, end: Instant) -> (f64, f64) {
 /// A connection that stays open.
 struct Machine {
     stream: BufReader<TcpStream>,
+    from: Ipv4Addr,
+    server: SocketAddr,
     head: String,
 }
 
 impl Machine {
     async fn connect(server: SocketAddr, number: u64, token: &str) -> std::io::Result<Self> {
-        let socket = TcpSocket::new_v4()?;
         // Figures are told to the loopback's own address alone.
         let from = match token {
             "" => Ipv4Addr::LOCALHOST,
             _ => Ipv4Addr::new(127, 1, (number / 200 % 250) as u8, (1 + number % 200) as u8),
         };
-        socket.bind((IpAddr::V4(from), 0).into())?;
-        let stream = socket.connect(server).await?;
-        stream.set_nodelay(true)?;
         let key = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
-        Ok(Self { stream: BufReader::new(stream), head: format!("Host: {server}\r\n{key}") })
+        let head = format!("Host: {server}\r\n{key}");
+        Ok(Self { stream: open(from, server).await?, from, server, head })
     }
 
     async fn ask<T: DeserializeOwned>(&mut self, how: &str, path: &str, body: &[u8]) -> Result<T, String> {
@@ -398,30 +405,49 @@ impl Machine {
             body.len()
         );
         let sent = [head.as_bytes(), body].concat();
-        let failed = |error: std::io::Error| error.to_string();
-        self.stream.get_mut().write_all(&sent).await.map_err(failed)?;
+        let answer = match self.exchange(&sent).await {
+            // Of those that say nothing for ten seconds the server lets go; whatever is asked may be asked twice.
+            Err(_) => {
+                self.stream = open(self.from, self.server).await.map_err(|error| error.to_string())?;
+                self.exchange(&sent).await
+            }
+            answer => answer,
+        };
+        match answer.map_err(|error| error.to_string())? {
+            (200, body) => Ok(body),
+            (status, body) => Err(format!("{status}: {}", String::from_utf8_lossy(&body))),
+        }
+    }
+
+    async fn exchange(&mut self, sent: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
+        self.stream.get_mut().write_all(sent).await?;
         let (mut status, mut length, mut line) = (0, 0, String::new());
         loop {
             line.clear();
-            if self.stream.read_line(&mut line).await.map_err(failed)? == 0 {
-                return Err("the connection ended".to_owned());
+            if self.stream.read_line(&mut line).await? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             let low = line.trim().to_ascii_lowercase();
             if let Some(rest) = low.strip_prefix("http/1.1 ") {
                 status = rest.get(..3).and_then(|code| code.parse().ok()).unwrap_or(0);
             } else if let Some(bytes) = low.strip_prefix("content-length:") {
-                length = bytes.trim().parse().map_err(|_| "a length".to_owned())?;
+                length = bytes.trim().parse().map_err(|_| std::io::ErrorKind::InvalidData)?;
             } else if low.is_empty() {
                 break;
             }
         }
         let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).await.map_err(failed)?;
-        match status {
-            200 => Ok(body),
-            _ => Err(format!("{status}: {}", String::from_utf8_lossy(&body))),
-        }
+        self.stream.read_exact(&mut body).await?;
+        Ok((status, body))
     }
+}
+
+async fn open(from: Ipv4Addr, server: SocketAddr) -> std::io::Result<BufReader<TcpStream>> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((IpAddr::V4(from), 0).into())?;
+    let stream = socket.connect(server).await?;
+    stream.set_nodelay(true)?;
+    Ok(BufReader::new(stream))
 }
 
 /// The CPU time of a process and of its children that live, in seconds.

@@ -11,7 +11,7 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
@@ -21,6 +21,8 @@ use crate::site::{Site, Way};
 
 /// So many connections are open at once; who comes then waits.
 const MOST: usize = 2_000;
+/// So many may wait to be taken in. All who look on ask again at the same moment; of more than the usual 128 the rest would try again a second later.
+const WAITING: u32 = 2_000;
 /// The head of a request comes within this time.
 const HEAD: Duration = Duration::from_secs(10);
 /// No part of an answer is waited for longer until it is taken.
@@ -47,7 +49,10 @@ pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
         Way::Lan | Way::Tls { .. } => everywhere,
         Way::Loopback | Way::Proxy(_) => [127, 0, 0, 1].into(),
     };
-    let listener = TcpListener::bind((here, port)).await?;
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind((here, port).into())?;
+    let listener = socket.listen(WAITING)?;
     let address = listener.local_addr()?;
     let (stop, stopped) = watch::channel(false);
     let task = tokio::spawn(accept(site, listener, stopped));

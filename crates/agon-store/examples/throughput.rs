@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Seal};
+use agon_store::acts::{
+    Add, Added, Found, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Seal,
+};
 use agon_store::{ContestId, Kind, Outcome, Sha, Store, Time, VersionId};
 
 fn main() {
@@ -75,14 +77,12 @@ async fn measure(jobs: usize, workers: usize) {
                 if granted.matches.is_empty() {
                     return;
                 }
-                // A worker posts up to 32 results in a request: they share its transaction.
+                // As a worker's request with several results is taken.
                 let posts = granted.matches.iter().map(|leased| {
                     let (result, replay) = (RESULT.to_owned(), Sha::of(leased.attempt.game.0.to_le_bytes()));
-                    store.act(Post { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now })
+                    Post { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now }
                 });
-                for reply in join(posts).await {
-                    reply.expect("posted");
-                }
+                store.act(PostAll { posts: posts.collect() }).await.expect("posted");
                 done.fetch_add(granted.matches.len(), Ordering::Relaxed);
                 attempts.lock().await.extend(granted.matches.iter().map(|leased| leased.attempt));
             }
@@ -98,12 +98,8 @@ async fn measure(jobs: usize, workers: usize) {
     let began = Instant::now();
     let attempts = attempts.lock().await;
     for batch in attempts.chunks(64) {
-        let judged = batch
-            .iter()
-            .map(|&attempt| store.act(Judge { attempt, judgement: Judgement::Valid(outcome()), now }));
-        for reply in join(judged).await {
-            assert!(reply.expect("judged"));
-        }
+        let judged = batch.iter().map(|&attempt| (attempt, Judgement::Valid(outcome()))).collect();
+        assert_eq!(store.act(JudgeAll { judged, now }).await.expect("judged"), [true].repeat(batch.len()));
         while !store.act(Seal { contest }).await.expect("sealed").is_empty() {}
     }
     say("judged, sealed", jobs, began);
@@ -130,27 +126,4 @@ fn outcome() -> Outcome {
 
 fn say(what: &str, jobs: usize, began: Instant) {
     println!("{what:<28} {:>8.0} jobs/s", jobs as f64 / began.elapsed().as_secs_f64());
-}
-
-/// Waits for all of them side by side.
-async fn join<F: Future + Send>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
-where
-    F::Output: Send,
-{
-    let mut waiting: Vec<std::pin::Pin<Box<F>>> = futures.map(Box::pin).collect();
-    let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
-    std::future::poll_fn(move |context| {
-        for (future, output) in waiting.iter_mut().zip(&mut outputs) {
-            if output.is_none()
-                && let std::task::Poll::Ready(value) = future.as_mut().poll(context)
-            {
-                *output = Some(value);
-            }
-        }
-        match outputs.iter().all(Option::is_some) {
-            true => std::task::Poll::Ready(outputs.iter_mut().filter_map(Option::take).collect()),
-            false => std::task::Poll::Pending,
-        }
-    })
-    .await
 }
