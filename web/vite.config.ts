@@ -8,7 +8,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const SERVED = 'Workshop|Journal|Locked|Start'
 const APART: Record<string, RegExp> = {
   folder: new RegExp(`^\\./(${SERVED})\\.svelte$`),
-  page: new RegExp(`^\\./(${SERVED}|Play|PlayOn|AnalysisPanel)\\.svelte$`),
+  page: new RegExp(`^\\./(${SERVED}|Play|PlayOn|AnalysisPanel|KeepTest)\\.svelte$`),
 }
 
 // What the program carries. The app of a server is a module: what the first picture does not need are parts beside it,

@@ -1,6 +1,7 @@
 //! Finds what the features of a game are worth, and how good the chances are that come of it: `docs/advantage.md`.
 //!
 //!     cargo run --release --package agon-view --example advantage -- GAME [--write] [--replays FOLDER] [--from SEED]
+//!         [--matches N] [--futures [--each N]]
 //!
 //! Plays matches of some of the bots inside the program to find the weights, and matches of others to judge them. With
 //! `--write` the weights go to `games/GAME/src/weights.rs`; without it those that are there are judged. `--replays` names
@@ -155,7 +156,8 @@ fn main() {
         );
     }
     if asked.iter().any(|one| one == "--futures") {
-        futures(game, plan, &features);
+        let each = value("--each").map_or(FUTURES[1], |count| count.parse().expect("a number"));
+        futures(game, plan, &features, [FUTURES[0], each]);
     }
 }
 
@@ -317,9 +319,8 @@ fn recorded(folder: &Path) -> Vec<Seen> {
 }
 
 /// What was attainable: the distance of the chances to the shares of many play-outs from the same positions.
-fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature]) {
+fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], [many, each]: [usize; 2]) {
     let began = Instant::now();
-    let [many, each] = FUTURES;
     let (mut off, mut noise, mut count, mut seed) = (0.0, 0.0, 0, 2_000_000);
     while count < many {
         seed += 1;

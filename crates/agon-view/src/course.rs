@@ -44,6 +44,13 @@ impl Course {
         falls.filter(|(_, fall)| *fall > 0.0).max_by(|one, two| one.1.total_cmp(&two.1))
     }
 
+    /// The step, from 1, that changed the chance of a seat, an index, most, and by how much; none of a match without steps.
+    pub fn swing(&self, seat: usize) -> Option<(usize, f64)> {
+        let changes =
+            (1..).zip(self.chances.windows(2)).map(|(step, pair)| (step, pair[1][seat] - pair[0][seat]));
+        changes.max_by(|one, two| one.1.abs().total_cmp(&two.1.abs()))
+    }
+
     /// After how many steps whoever won in the end was ahead for good, by at least `clearly` more than an even chance; none when
     /// nobody did.
     pub fn decided(&self, clearly: f64) -> Option<usize> {
@@ -67,6 +74,8 @@ mod tests {
         assert_eq!(step, 4);
         assert!((fall - 0.4).abs() < 1e-12);
         assert_eq!(course.fall(1).map(|(step, _)| step), Some(1));
+        let (step, swing) = course.swing(0).expect("it swung");
+        assert!(step == 4 && (swing + 0.4).abs() < 1e-12);
         assert_eq!(course.decided(0.1), Some(4));
         let drawn = Course { chances: vec![vec![0.5, 0.5]; 3], ..Course::default() };
         assert_eq!((drawn.decided(0.1), drawn.fall(0)), (None, None));

@@ -176,6 +176,16 @@ pub struct Journal {
     pub matches: Vec<JournalMatch>,
 }
 
+/// The step of a match that changed the chance of a seat most: `GET /api/swing`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Swing {
+    /// From 1; 0 when nothing was played.
+    pub step: usize,
+    /// What the chance became more, from -1 to 1.
+    pub change: f64,
+}
+
 /// A match of a series.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -305,6 +315,7 @@ mod tests {
             Series,
             Journal,
             JournalMatch,
+            Swing,
             PlayRequest,
             NewMatch,
             Started,

@@ -94,6 +94,7 @@ fn only_who_has_the_key_gets_in() {
     for path in [
         "/api/start",
         "/api/journal?journal=x",
+        "/api/swing?journal=x&block=1&game=1&seat=1",
         "/api/message?step=0&seat=1&replay=x",
         "/api/page?replay=x",
         view,

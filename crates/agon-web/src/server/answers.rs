@@ -7,7 +7,7 @@ use std::time::Duration;
 use agon_game::{Seat, Transport};
 use agon_replay::{Replay, ReplayError};
 use agon_spec::MatchSpec;
-use agon_view::{Head, Privacy, View};
+use agon_view::{Course, Head, Privacy, View};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -22,7 +22,7 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::{AppState, files, gate, given, rulebook, workshop};
-use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started};
+use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
@@ -36,6 +36,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/live", get(live_of_name))
         .route("/file", get(file))
         .route("/journal", get(journal))
+        .route("/swing", get(swing))
         .route("/message", get(message_of_name).post(message_of_bytes))
         .route("/section", get(section_of_name).post(section_of_bytes))
         .route("/page", get(given::of_name).post(given::of_bytes))
@@ -162,6 +163,36 @@ async fn journal(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -
         Ok(Ok(journal)) => Json(journal).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
+    }
+}
+
+/// Which match of a journal, and whose chance.
+#[derive(Deserialize)]
+struct Whose {
+    journal: String,
+    block: u64,
+    game: u32,
+    /// The seat, from 1.
+    seat: usize,
+}
+
+/// The step of a match that changed the chance of a seat most.
+async fn swing(State(app): State<Arc<AppState>>, Query(whose): Query<Whose>) -> Response {
+    let found = tokio::task::spawn_blocking(move || {
+        let Whose { journal, block, game, seat } = whose;
+        let replay = app.shelf.match_of(&journal, block, game).map_err(|error| error.to_string())?;
+        if !(1..=replay.header.seats.len()).contains(&seat) {
+            return Err(format!("this match has no seat {seat}"));
+        }
+        Ok(Course::of(&replay)?.swing(seat - 1))
+    });
+    match found.await {
+        Ok(Ok(swing)) => {
+            let (step, change) = swing.unwrap_or((0, 0.0));
+            Json(Swing { step, change }).into_response()
+        }
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this match; please report it"),
     }
 }
 

@@ -180,6 +180,14 @@ export type JournalMatch = {
   command: string,
 };
 
+/** The step of a match that changed the chance of a seat most: `GET /api/swing`. */
+export type Swing = {
+  /** From 1; 0 when nothing was played. */
+  step: number,
+  /** What the chance became more, from -1 to 1. */
+  change: number,
+};
+
 /** What the page wants played: the body of `POST /api/play`. */
 export type PlayRequest = {
   /** The journal's file. */

@@ -1,0 +1,42 @@
+// A turn of a match as a test of a bot: what `agon replay keep` writes (`crates/agon/src/replay/kept.rs`).
+
+/** What a test expects: not the answer of then, another one, or how the bot stands later. */
+export type Expected = 'not again' | 'is' | 'later'
+
+interface Wanted {
+  /** The replay beside the test, without its ending. */
+  replay: string
+  seat: number
+  /** From 0. */
+  turn: number
+  expected: Expected
+  /** What was answered then, and what shall be. */
+  given: string
+  other: string
+  turns: number
+  /** In percent. */
+  chance: number
+}
+
+/** A text in TOML; JSON writes all of its basic strings, but for one sign. */
+const quoted = (text: string) => JSON.stringify(text).replaceAll('\u007f', '\\u007f')
+/** A text as a word of a shell. */
+const word = (text: string) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+export function kept(wanted: Wanted): { toml: string; command: (file: string) => string; whole: boolean } {
+  const { replay, seat, turn, expected, given, other } = wanted
+  const [turns, chance] = [Math.max(1, Math.round(wanted.turns || 1)), Math.max(0, Math.min((wanted.chance || 0) / 100, 1))]
+  const lines = [`replay = ${quoted(`${replay}.replay`)}`, `seat = ${seat}`, `turn = ${turn}`, '']
+  const more: string[] = []
+  if (expected === 'later') {
+    lines.push('[later]', `turns = ${turns}`, `advantage = ${chance.toFixed(2)}`)
+    more.push('--later', `${turns}`, '--advantage', `${chance}`)
+  } else if (expected === 'is') {
+    lines.push('[answer]', `is = [${quoted(other.trim())}]`)
+    more.push('--is', word(other.trim()))
+  } else {
+    lines.push('[answer]', `is_not = [${quoted(given)}]`)
+  }
+  const command = (file: string) => ['agon replay keep', word(file), '--seat', seat, '--turn', turn, ...more].join(' ')
+  return { toml: `${lines.join('\n')}\n`, command, whole: expected !== 'is' || other.trim() !== '' }
+}

@@ -1,0 +1,146 @@
+// From a series to its matches, and from a turn of a lost one to a test of the bot, in a real Chromium.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { AGON, close, serious, Stage, whole } from './stage.mjs'
+
+const stage = new Stage()
+let address
+let entries
+
+/** Waits, in Cultist Wars. */
+const WAITER = `i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
+while read -r n; do
+    while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
+    echo WAIT
+done
+`
+
+before(async () => {
+  const series = ['builtin:rusher', 'builtin:miner', 'cmd:false', '-n', '4', '--seed', '1', '--map', 'narrows', '--map', 'orchard']
+  stage.agon('gauntlet', 'deerhunt', ...series, '--replays', 'all', '--no-timeouts', '--journal', 'series/journal.jsonl')
+  entries = readFileSync(stage.path('series/journal.jsonl'), 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line))
+  stage.write('bot/bot.sh', WAITER)
+  stage.write('bot/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
+  stage.agon('play', 'cultist-wars', 'bot', 'builtin:greedy', '--seed', '3', '-q', '--set', 'number_of_turns=30', '--replay', 'lost.replay')
+  address = new URL(await stage.watch('series/journal.jsonl', 'lost.replay')).origin
+})
+
+after(() => stage.end())
+
+test('a series is looked through: by result, opponent, map, fault and swing, and from match to match', async () => {
+  const page = await stage.browse()
+  await page.goto(`${address}/#journal=series/journal.jsonl`)
+  const rows = page.locator('tbody tr')
+  await rows.first().waitFor()
+  const own = entries.filter(({ bots }) => bots.includes(0))
+  assert.ok(own.every(({ replay }) => replay), 'all replays are kept')
+  /** How many rows there are with one filter alone. */
+  const with_ = async (label, option) => {
+    await page.locator('select').and(page.getByLabel(label)).selectOption(option)
+    const words = await page.getByText(/matches of/).textContent()
+    assert.equal(await rows.count(), Math.max(1, Number(/\d+/.exec(words)[0])))
+    const count = Number(/\d+/.exec(words)[0])
+    await page.locator('select').and(page.getByLabel(label)).selectOption({ index: 0 })
+    return count
+  }
+  const rank = ({ bots, ranks }) => ranks[bots.indexOf(0)]
+  assert.equal(await with_('Result', 'lost'), own.filter((match) => rank(match) > 1).length)
+  assert.equal(await with_('Against', '1'), own.filter(({ bots }) => bots.includes(1)).length)
+  const onMap = own.filter(({ map }) => map === 'orchard').length
+  assert.ok(onMap > 0 && onMap < own.length)
+  assert.equal(await with_('Map', 'orchard'), onMap)
+  const faulty = own.filter(({ faults = [] }) => faults.length > 0).length
+  assert.ok(faulty > 0 && faulty < own.length)
+  assert.equal(await with_('Fault', 'any'), faulty)
+  assert.equal(await with_('Fault', 'crash'), own.filter(({ faults = [] }) => faults.some(({ kind }) => kind === 'crash')).length)
+
+  // By the largest change of the chance in one step: every replay is played through for it.
+  await page.getByLabel('Order').selectOption('swing')
+  await page.getByText('in those whose replays were kept').waitFor()
+  const cells = await rows.locator('td:nth-child(5)').allTextContents()
+  const sizes = cells.map((cell) => Number(/(\d+) %/.exec(cell)[1]))
+  assert.ok(sizes[0] > 0)
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a))
+  assert.deepEqual(await serious(page), [])
+
+  // The match opens at its swing; from there on to the next in this order, and back.
+  const seeds = (await rows.locator('td.where').allTextContents()).map((text) => /\d+$/.exec(text.trim())[0])
+  const turn = Number(/at (\d+)/.exec(cells[0])[1])
+  await rows.first().locator('td:nth-child(5) button').click()
+  await whole(page)
+  await page.waitForFunction((turn) => window.agon.players[0].stepNumber === turn, turn)
+  const shown = () => page.evaluate(() => String(window.agon.players[0].stream.head.seed))
+  assert.equal(await shown(), seeds[0])
+  await page.getByText(`1 of ${own.length}`).waitFor()
+  assert.ok(await page.getByRole('button', { name: 'Previous match' }).isDisabled())
+  await page.getByRole('button', { name: 'Next match' }).click()
+  await page.getByText(`2 of ${own.length}`).waitFor()
+  await whole(page)
+  await page.keyboard.press(']')
+  await page.getByText(`3 of ${own.length}`).waitFor()
+  await whole(page)
+  assert.equal(await shown(), seeds[2])
+  await page.keyboard.press('[')
+  await page.getByText(`2 of ${own.length}`).waitFor()
+  // A link to a match knows what lies beside it, too.
+  const link = page.url()
+  await close(page)
+  const again = await stage.browse()
+  await again.goto(link)
+  await again.getByText(new RegExp(`\\d of ${own.length}`)).waitFor()
+  await close(again)
+})
+
+test('a turn of a lost match is kept as a test of the bot, which fails until the bot is better', async () => {
+  const page = await stage.browse({ acceptDownloads: true })
+  await page.goto(`${address}/#replay=lost.replay&turn=7`)
+  await whole(page)
+  await page.waitForFunction(() => window.agon.players[0].stepNumber === 7)
+  await page.getByRole('button', { name: 'Keep as a test of my bot' }).click()
+  const dialog = page.getByRole('dialog', { name: 'A test of my bot' })
+  await dialog.waitFor()
+  assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 6\n\n\[answer\]\nis_not = \["WAIT"\]/)
+  assert.deepEqual(await serious(page), [])
+  /** Saves the test and its replay where the bot's tests are; gives its name. */
+  const keep = async (as) => {
+    const files = []
+    const both = new Promise((done) => page.on('download', (file) => files.push(file) === 2 && done()))
+    await dialog.getByRole('button', { name: 'Download both' }).click()
+    await both
+    page.removeAllListeners('download')
+    mkdirSync(stage.path(`${as}/tests`), { recursive: true })
+    for (const file of files) await file.saveAs(stage.path(`${as}/tests/${file.suggestedFilename()}`))
+  }
+  const tested = (bot) => {
+    const done = spawnSync(AGON, ['test', '--bot', bot, '--json'], { cwd: stage.folder, encoding: 'utf8' })
+    return JSON.parse(done.stdout)
+  }
+  await keep('bot')
+  const again = tested('bot')
+  assert.deepEqual([again.passed, again.failed, again.broken], [0, 1, 0])
+  assert.equal(again.tests[0].why, 'it answered `WAIT` again')
+  stage.write('bot/bot.sh', WAITER.replace('echo WAIT', 'echo 0 MOVE 1 3'))
+  assert.deepEqual(tested('bot').passed, 1)
+
+  // Another answer, or how it stands later.
+  await dialog.getByLabel('What is expected').selectOption('another answer')
+  assert.ok(await dialog.getByRole('button', { name: 'Download both' }).isDisabled(), 'nothing is expected yet')
+  await dialog.getByLabel('The answer').fill('0 MOVE 1 3')
+  stage.write('other/bot.sh', WAITER.replace('echo WAIT', 'echo 0 MOVE 1 3'))
+  stage.write('other/agon.toml', readFileSync(stage.path('bot/agon.toml')))
+  await keep('other')
+  assert.equal(tested('other').passed, 1)
+  assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 6 --is '0 MOVE 1 3'")
+  await dialog.getByLabel('What is expected').selectOption('how it stands some turns later')
+  await dialog.getByLabel('After so many turns').fill('5')
+  stage.write('later/bot.sh', WAITER)
+  stage.write('later/agon.toml', readFileSync(stage.path('bot/agon.toml')))
+  await keep('later')
+  const [later] = tested('later').tests
+  assert.equal(later.status, 'failed')
+  assert.match(later.why, /after 5 turns its chance to finish first is \d+ %, not 50 %/)
+  await close(page)
+})
