@@ -40,9 +40,12 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   /** How many rows there are with one filter alone. */
   const with_ = async (label, option) => {
     await page.locator('select').and(page.getByLabel(label)).selectOption(option)
-    const words = await page.getByText(/matches of/).textContent()
-    assert.equal(await rows.count(), Math.max(1, Number(/\d+/.exec(words)[0])))
-    const count = Number(/\d+/.exec(words)[0])
+    // What is said and what is listed are the same.
+    const told = await page.waitForFunction(() => {
+      const count = Number(/(\d+) matches of/.exec(document.body.textContent)?.[1])
+      return document.querySelectorAll('tbody tr').length === Math.max(1, count) && { count }
+    })
+    const { count } = await told.jsonValue()
     await page.locator('select').and(page.getByLabel(label)).selectOption({ index: 0 })
     return count
   }
@@ -72,8 +75,8 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await rows.first().locator('td:nth-child(5) button').click()
   await whole(page)
   await page.waitForFunction((turn) => window.agon.players[0].stepNumber === turn, turn)
-  const shown = () => page.evaluate(() => String(window.agon.players[0].stream.head.seed))
-  assert.equal(await shown(), seeds[0])
+  const shown = (seed) => page.waitForFunction((seed) => String(window.agon?.players[0].stream.head.seed) === seed, seed)
+  await shown(seeds[0])
   await page.getByText(`1 of ${own.length}`).waitFor()
   assert.ok(await page.getByRole('button', { name: 'Previous match' }).isDisabled())
   await page.getByRole('button', { name: 'Next match' }).click()
@@ -82,7 +85,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await page.keyboard.press(']')
   await page.getByText(`3 of ${own.length}`).waitFor()
   await whole(page)
-  assert.equal(await shown(), seeds[2])
+  await shown(seeds[2])
   await page.keyboard.press('[')
   await page.getByText(`2 of ${own.length}`).waitFor()
   // A link to a match knows what lies beside it, too.
