@@ -136,11 +136,21 @@ impl Launcher {
     fn claim(&self) -> Result<Slot, Refusal> {
         let mut slot = Slot::claim(self.0.means.groups.as_ref().ok(), &self.0.prefix)?;
         if let Some(group) = slot.group.clone().filter(Group::needs_keeper) {
-            let (here, there) = pair().step("a connection")?;
-            let (pid, _) = ask(&self.0.connection, &Request::Keep(group), &there)?;
-            slot.keeper = Some(Keeper { connection: Mutex::new(here), pid });
+            match self.keeper(group) {
+                Ok(keeper) => slot.keeper = Some(keeper),
+                Err(refusal) => {
+                    slot.give_up();
+                    return Err(refusal);
+                }
+            }
         }
         Ok(slot)
+    }
+
+    fn keeper(&self, group: Group) -> Result<Keeper, Refusal> {
+        let (here, there) = pair().step("a connection")?;
+        let (pid, _) = ask(&self.0.connection, &Request::Keep(group), &there)?;
+        Ok(Keeper { connection: Mutex::new(here), pid })
     }
 
     /// The same in a place that is free. What is returned does not hold the place yet.

@@ -11,7 +11,6 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
     mount_remount, move_mount, open_tree, unmount,
 };
-
 use rustix::thread::LinkNameSpaceType;
 
 use crate::confinement::{Confinement, Place};
@@ -129,6 +128,8 @@ fn furnish(root: &Path) -> Result<(), Refusal> {
 /// them, instead of making some thirty. It hangs in a mount namespace of its own, where nobody lives.
 pub struct System {
     space: OwnedFd,
+    /// What hangs there for a sandbox.
+    parts: Vec<&'static str>,
     /// What was shown of the settings: those that are replaced are shown anew.
     settings: Vec<Option<(u64, u64)>>,
 }
@@ -155,18 +156,19 @@ impl System {
             let root = mount_root()?;
             furnish(root)?;
             mount_remount(root, ROOT | MountFlags::RDONLY, c"").step(step)?;
-            Ok(Self { space: space().step(step)?, settings })
+            let parts = folders_of_system().chain(["/dev", "/etc"]).collect();
+            Ok(Self { space: space().step(step)?, parts, settings })
         })
     }
 
     fn copies(&self) -> Result<Vec<Tree>, Refusal> {
         let step = "the files to be shown";
-        let copy = |path: &str| {
+        let copy = |path: &&str| {
             let copy = copy_of(&below(Path::new(PLACE), Path::new(path))).step(step)?;
-            Ok(Tree { copy, inside: path.into(), is_folder: true })
+            Ok(Tree { copy, inside: PathBuf::from(path), is_folder: true })
         };
         let there = || enter_space(&self.space).step(step);
-        elsewhere(there, || folders_of_system().chain(["/dev", "/etc"]).map(copy).collect())
+        elsewhere(there, || self.parts.iter().map(copy).collect())
     }
 }
 

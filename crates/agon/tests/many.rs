@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use agon_store::{MatchId, Sealed, Sha, Store};
 use agon_worker::play::Played;
 use agon_worker::wire::{Result as Sent, Welcome};
 use agon_worker::{Granted, Posted, Program, Table};
-use common::{agon, command, err, folder, site_of};
+use common::{Running, agon, command, err, folder, site_of};
 use database::Postgres;
 use wire::Wire;
 
@@ -45,16 +45,6 @@ trust_bots = true
 [workers]
 tolerance = 90
 ";
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 impl Running {
     fn is_alive(&mut self) -> bool {

@@ -3,10 +3,10 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out};
+use common::{Running, agon, command, err, folder, out};
 use serde_json::Value;
 
 /// A wrong address of a database is wrong use.
@@ -56,16 +56,6 @@ fn trust(folder: &Path) {
     let file = folder.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     std::fs::write(file, text + "\n[sandbox]\ntrust_bots = true\n").expect("written");
-}
-
-/// Ends when it is dropped, whatever the test found.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn start(folder: &Path) -> Running {

@@ -3,21 +3,11 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out, site_of};
+use common::{Running, agon, command, err, folder, out, site_of};
 use serde_json::Value;
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 impl Running {
     fn signal(&self, name: &str) {

@@ -196,9 +196,8 @@ fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Resul
             "    no mistake that shows: with `{better}` the bot itself gains {gain} points, in {futures} futures"
         )?,
     }
-    if let Some(fault) = &tried.fault {
-        let (turn, kind) = (&fault.turn, fault.kind.word());
-        writeln!(out, "    on the way it made a fault: {turn}: {kind}: {}", harmless(&fault.message))?;
+    if let Some(fault) = tried.fault_in_a_line() {
+        writeln!(out, "    on the way it made a fault: {}", harmless(&fault))?;
     }
     Ok(())
 }
@@ -233,10 +232,7 @@ fn json(
             better: tried.better_in_a_line(),
             gain: estimated(&tried.gain),
             mistake: tried.is_mistake(),
-            fault: tried
-                .fault
-                .as_ref()
-                .map(|fault| format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message)),
+            fault: tried.fault_in_a_line(),
         })
     };
     let turn = |step: u32| AnalysedTurn {

@@ -75,6 +75,12 @@ impl Tried {
         self.gain.count >= FEWEST && self.gain.mean() > SURE * self.gain.error()
     }
 
+    /// The first fault on the way: its turn, its kind, what was wrong.
+    pub fn fault_in_a_line(&self) -> Option<String> {
+        let fault = self.fault.as_ref()?;
+        Some(format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message))
+    }
+
     /// The policy's order, its messages behind each other.
     pub fn better_in_a_line(&self) -> String {
         self.better.trim().lines().collect::<Vec<_>>().join("; ")

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "no file of tests needs all of it")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 use tempfile::TempDir;
 
@@ -33,6 +33,16 @@ pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").stdin(std::process::Stdio::null());
     command
+}
+
+/// A process that ends with the test, whatever it found.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// A bot for Cultist Wars that always waits, in a shell.
