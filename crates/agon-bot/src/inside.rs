@@ -58,6 +58,8 @@ struct Keeper {
 static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
 /// Whether the next sandbox of each bot is built while this one plays.
 static AHEAD: AtomicBool = AtomicBool::new(false);
+/// Where sandboxes are built; on all CPUs when there are none.
+static BUILT_ON: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Where files go that bots wrote.
 static KEPT: OnceLock<PathBuf> = OnceLock::new();
 /// What an organiser gives all bots.
@@ -71,6 +73,7 @@ fn keeper() -> Result<&'static Keeper, String> {
         let means = Means::find();
         let launcher = Launcher::start(program, means)
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+        launcher.build_on(BUILT_ON.lock().unwrap_or_else(PoisonError::into_inner).clone());
         let mut found = probe_with(&launcher, program);
         found.withdraw(&std::env::var(WITHOUT).unwrap_or_default());
         Ok(Keeper { launcher, found, spares: Spares::new(MOST_SPARES) })
@@ -89,6 +92,16 @@ pub fn found() -> Result<&'static Found, String> {
 /// From now on the next sandbox of each bot is built while this one plays: for those who play many matches.
 pub fn build_ahead() {
     AHEAD.store(true, Ordering::Relaxed);
+}
+
+/// From now on sandboxes are built on other CPUs than these, on which matches are played; where there are others.
+pub fn build_beside(matches: &[usize]) {
+    let all = crate::sys::cpus_at_start().iter().copied();
+    let others: Vec<usize> = all.filter(|cpu| !matches.contains(cpu)).collect();
+    BUILT_ON.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&others);
+    if let Some(Ok(keeper)) = KEEPER.get() {
+        keeper.launcher.build_on(others);
+    }
 }
 
 /// Files that bots of one's own write in their folders are put into `folder`.
@@ -270,9 +283,6 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
     // Of one that has ended already, the first process of its sandbox stands for it.
     let pid = sandbox.program().or_else(|| sandbox.pid());
     let pid = pid.ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
-    if AHEAD.load(Ordering::Relaxed) {
-        keeper.build_ahead(&confinement);
-    }
     let own = launch.confined == Confined::Own;
     let apart = walls.contains(&Wall::Namespaces);
     let cage = Cage {
@@ -284,6 +294,7 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         before,
         remarks,
         exit: Cell::new(None),
+        last: None,
         seat,
     };
     Ok((Started { pid, input: input.1, output: output.0, error: error.0 }, cage))

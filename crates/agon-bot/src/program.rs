@@ -246,6 +246,12 @@ impl Program {
         }
     }
 
+    /// Begins to end it where that takes a while: [`end`](Self::end) waits for it.
+    pub fn kill(&mut self) {
+        self.wire.close();
+        self.tree.kill();
+    }
+
     /// Ends the bot and everything it started, and says what all of them used together.
     pub fn end(&mut self) -> Used {
         self.wire.close();

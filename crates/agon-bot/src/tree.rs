@@ -454,6 +454,17 @@ impl ProcessTree {
         }
     }
 
+    /// Begins to end a bot in a sandbox, which [`end`](Self::end) waits for: who ends several does so at once.
+    pub fn kill(&mut self) {
+        if self.ended.is_none()
+            && let Some(cage) = &mut self.cage
+        {
+            // How it ended by itself is heard of now.
+            let _ = cage.exit(Duration::ZERO);
+            cage.kill();
+        }
+    }
+
     /// Ends all of them, and says what they used together.
     pub fn end(&mut self) -> Used {
         if let Some(used) = self.ended {
@@ -465,7 +476,7 @@ impl ProcessTree {
             self.remarks.extend(remarks);
             started().remove(&self.root.as_raw_nonzero().get());
             let cpu = charge.map(|charge| charge.cpu).or(seen).unwrap_or_default();
-            let used = Used { cpu, memory: charge.map(|charge| charge.peak) };
+            let used = Used { cpu, memory: charge.map(|charge| charge.peak).filter(|peak| *peak > 0) };
             self.ended = Some(used);
             return used;
         }

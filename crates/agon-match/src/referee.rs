@@ -212,6 +212,13 @@ pub fn play_on(
     let mut greetings = Vec::new();
     let gathered = arrival::gather(session, players, terms.clock, observer, terms.stop, &mut greetings)
         .and_then(|()| pause(before, terms.stop));
+    for player in &*players {
+        if let Player::Program(program) = player
+            && let Some(cage) = program.cage()
+        {
+            cage.build_next();
+        }
+    }
     let began = Instant::now();
     let mut referee = Referee::new(session, players, terms);
     for (seat, text) in greetings {
@@ -229,6 +236,11 @@ pub fn play_on(
     }
     part(players);
     let held = players.iter().map(Held::of).collect();
+    for player in &mut *players {
+        if let Player::Program(program) = player {
+            program.kill();
+        }
+    }
     for ((seat, player), state) in Seat::first(players.len() as u8).zip(players).zip(&mut seats) {
         if let Player::Program(program) = player {
             let used = program.end();

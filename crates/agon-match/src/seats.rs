@@ -28,6 +28,7 @@ impl CpuShares {
     pub fn claim(threads: usize, each: usize) -> Self {
         let claims = sys::claim_cpus(threads.saturating_mul(each).min(sys::cpus().len()));
         let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
+        agon_bot::inside::build_beside(&cpus);
         Self { shares: share(&cpus, threads, each), _claims: claims }
     }
 

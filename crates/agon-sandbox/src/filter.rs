@@ -193,7 +193,6 @@ const FCNTL: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
-const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JA) as u16;
 const HAS_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
@@ -217,12 +216,19 @@ pub fn program(shape: Shape) -> Vec<sock_filter> {
         // Numbers of x32 pass for those of 64 bits.
         instruction(AT_LEAST, 0x4000_0000, 0, 1),
         KILL,
-        instruction(AT_LEAST, NEWEST + 1, 0, 1),
-        answer(ABSENT),
     ];
     let mut rules = rules(shape);
     rules.sort_by_key(|Rule(call, ..)| *call);
-    out.extend(tree(&rules));
+    let Map { runs, ends } = map(&rules);
+    // Decisions, of which there is one less than runs, and behind them what they lead to.
+    let mut place = out.len() + runs.len() - 1;
+    let mut places = Vec::new();
+    for end in &ends {
+        places.push(place);
+        place += end.len();
+    }
+    decide(&runs, &places, &mut out);
+    out.extend(ends.concat());
     out
 }
 
@@ -233,53 +239,87 @@ const fn answer(errno: u32) -> sock_filter {
     instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0)
 }
 
-/// The instructions for rules in the order of their numbers. When a filter is installed the kernel runs it for every
-/// call there is: halves of halves cost a quarter of what one rule after the other does.
-fn tree(rules: &[Rule]) -> Vec<sock_filter> {
-    if rules.len() <= 3 {
-        return rules.iter().flat_map(one).chain([ALLOW]).collect();
-    }
-    let (low, high) = rules.split_at(rules.len() / 2);
-    let (first, low, high) = (high[0].0 as u32, tree(low), tree(high));
-    let mut out = vec![instruction(AT_LEAST, first, 0, 1), instruction(JUMP, low.len() as u32, 0, 0)];
-    out.extend(low);
-    out.extend(high);
-    out
+/// What becomes of every number.
+struct Map {
+    /// The first number of each run of calls that end alike, from 0 on, and the place of their end.
+    runs: Vec<(u32, usize)>,
+    /// Instructions that end in an answer.
+    ends: Vec<Vec<sock_filter>>,
 }
 
-/// The instructions for one rule: an answer, or on to what is behind them.
-fn one(Rule(call, when, errno): &Rule) -> Vec<sock_filter> {
-    let answer = answer(*errno);
-    let mut block = Vec::new();
-    match *when {
-        When::Always => block.push(answer),
-        When::Is(index, values) => {
-            block.push(instruction(LOAD, argument(index), 0, 0));
-            for value in values {
-                block.extend([instruction(EQUAL, *value, 0, 1), answer]);
+/// Rules in the order of their numbers, and what lies between and behind them.
+fn map(rules: &[Rule]) -> Map {
+    const ALLOWED: usize = 0;
+    const UNKNOWN: usize = 1;
+    let mut ends = vec![vec![ALLOW], vec![answer(ABSENT)]];
+    let mut runs = vec![(0, ALLOWED)];
+    for Rule(call, when, errno) in rules {
+        let end = match when {
+            When::Always if *errno == ABSENT => UNKNOWN,
+            _ => {
+                ends.push(one(when, *errno));
+                ends.len() - 1
             }
-            block.push(ALLOW);
+        };
+        runs.extend([(*call as u32, end), (*call as u32 + 1, ALLOWED)]);
+    }
+    runs.push((NEWEST + 1, UNKNOWN));
+    // Of two that begin at the same number the second is meant; of neighbours that end alike the first is enough.
+    let mut whole: Vec<(u32, usize)> = Vec::new();
+    for run in runs {
+        if whole.last().is_some_and(|last| last.0 == run.0) {
+            whole.pop();
         }
-        When::IsNot(index, values) => {
-            block.push(instruction(LOAD, argument(index), 0, 0));
-            for value in values {
-                block.extend([instruction(EQUAL, *value, 0, 1), ALLOW]);
-            }
-            block.push(answer);
-        }
-        When::AnyBit(index, bits) => {
-            block.push(instruction(LOAD, argument(index), 0, 0));
-            block.extend([instruction(HAS_BIT, bits, 0, 1), answer, ALLOW]);
-        }
-        When::AllBits(index, bits) => {
-            block.push(instruction(LOAD, argument(index), 0, 0));
-            block.push(instruction(AND, bits, 0, 0));
-            block.extend([instruction(EQUAL, bits, 0, 1), answer, ALLOW]);
+        if whole.last().is_none_or(|last| last.1 != run.1) {
+            whole.push(run);
         }
     }
-    // A block is far shorter than the 255 that such a jump reaches.
-    block.insert(0, instruction(EQUAL, *call as u32, 0, block.len() as u8));
-    block
+    Map { runs: whole, ends }
+}
+
+/// Halves of halves. When a filter is installed the kernel compiles it, and runs it for every call there is: so few steps
+/// cost a fraction of what one rule after the other does.
+fn decide(runs: &[(u32, usize)], places: &[usize], out: &mut Vec<sock_filter>) {
+    let (low, high) = runs.split_at(runs.len() / 2);
+    let here = out.len();
+    out.push(ALLOW);
+    let mut way = |side: &[(u32, usize)]| match side {
+        [(_, end)] => places[*end],
+        _ => {
+            let there = out.len();
+            decide(side, places, out);
+            there
+        }
+    };
+    let jump = |to: usize| u8::try_from(to - here - 1).expect("all of a filter is within reach of its first decision");
+    let (no, yes) = (jump(way(low)), jump(way(high)));
+    out[here] = instruction(AT_LEAST, high[0].0, yes, no);
+}
+
+/// The instructions for one call's rule.
+fn one(when: &When, errno: u32) -> Vec<sock_filter> {
+    let answer = answer(errno);
+    match *when {
+        When::Always => vec![answer],
+        When::Is(index, values) => {
+            let each = values.iter().flat_map(|value| [instruction(EQUAL, *value, 0, 1), answer]);
+            [instruction(LOAD, argument(index), 0, 0)].into_iter().chain(each).chain([ALLOW]).collect()
+        }
+        When::IsNot(index, values) => {
+            let each = values.iter().flat_map(|value| [instruction(EQUAL, *value, 0, 1), ALLOW]);
+            [instruction(LOAD, argument(index), 0, 0)].into_iter().chain(each).chain([answer]).collect()
+        }
+        When::AnyBit(index, bits) => {
+            vec![instruction(LOAD, argument(index), 0, 0), instruction(HAS_BIT, bits, 0, 1), answer, ALLOW]
+        }
+        When::AllBits(index, bits) => vec![
+            instruction(LOAD, argument(index), 0, 0),
+            instruction(AND, bits, 0, 0),
+            instruction(EQUAL, bits, 0, 1),
+            answer,
+            ALLOW,
+        ],
+    }
 }
 
 #[cfg(test)]
@@ -302,7 +342,6 @@ mod tests {
                 AND => a &= k,
                 EQUAL => at += jump(a == k),
                 AT_LEAST => at += jump(a >= k),
-                JUMP => at += k as usize,
                 HAS_BIT => at += jump(a & k != 0),
                 RETURN => return k,
                 other => panic!("instruction {other}"),
@@ -318,6 +357,26 @@ mod tests {
 
     const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
     const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+
+    #[test]
+    fn every_number_has_the_answer_of_its_rule() {
+        for (sockets, strict) in [(false, false), (false, true), (true, false), (true, true)] {
+            let shape = Shape { sockets, strict };
+            let (program, rules) = (program(shape), rules(shape));
+            for call in (0..2048).chain([0x3fff_ffff]) {
+                let rule = rules.iter().find(|Rule(of, ..)| *of == c_long::from(call));
+                let expected = match rule {
+                    Some(Rule(_, When::Always, errno)) => error(*errno as i32),
+                    // With arguments that are all 0.
+                    Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => error(*errno as i32),
+                    Some(_) => ALLOW,
+                    None if call as u32 > NEWEST => error(libc::ENOSYS),
+                    None => ALLOW,
+                };
+                assert_eq!(run(&program, ARCHITECTURE, call as u32, [0; 6]), expected, "call {call}, {shape:?}");
+            }
+        }
+    }
 
     #[test]
     fn no_call_has_two_rules() {

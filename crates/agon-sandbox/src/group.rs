@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::confinement::Confinement;
+use crate::meter::Meter;
 
 /// So long a group may take to stop or to become empty.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -35,19 +36,6 @@ pub enum Hierarchies {
     Two(PathBuf),
 }
 
-/// What a group had.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Charge {
-    /// CPU time of all that ever ran in it.
-    pub cpu: Duration,
-    /// The most memory at a time, in bytes.
-    pub peak: u64,
-    /// Processes that were killed because the memory was used up.
-    pub killed: u64,
-    /// Times that a further process was refused.
-    pub refused: u64,
-}
-
 /// A cgroup of our own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
@@ -60,7 +48,7 @@ fn read(path: impl AsRef<Path>) -> String {
 }
 
 /// The number behind a word that begins a line.
-fn counter(text: &str, word: &str) -> u64 {
+pub fn counter(text: &str, word: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
@@ -136,7 +124,7 @@ impl Hierarchies {
     fn try_out(self) -> Result<Self, String> {
         let say = |error: io::Error| format!("{}: {error}", self.folders()[0].display());
         let group = Group::make(&self, &format!("{}probe", new_prefix())).map_err(say)?;
-        let limited = group.limit(&Confinement::default());
+        let limited = group.limit(&Confinement::default()).and_then(|()| group.meter().map(drop));
         let removed = group.remove();
         limited.and(removed).map_err(say)?;
         Ok(self)
@@ -251,7 +239,6 @@ impl Group {
                 let _ = fs::write(&sum, "-1");
                 fs::write(memory.join("memory.limit_in_bytes"), &bytes)?;
                 let _ = fs::write(&sum, &bytes);
-                let _ = fs::write(memory.join("memory.max_usage_in_bytes"), "0");
                 // So is the keeper.
                 fs::write(pids.join("pids.max"), (processes + 1).to_string())
             }
@@ -290,23 +277,12 @@ impl Group {
         }
     }
 
-    /// What it had since it was made.
-    pub fn charge(&self) -> Charge {
-        let number = |path: &Path, file: &str| read(path.join(file)).trim().parse::<u64>().unwrap_or(0);
-        match &self.place {
-            Hierarchies::One { memory, pids, cpu, .. } => Charge {
-                cpu: Duration::from_nanos(cpu.as_ref().map_or(0, |path| number(path, "cpuacct.usage"))),
-                peak: number(memory, "memory.max_usage_in_bytes"),
-                killed: counter(&read(memory.join("memory.oom_control")), "oom_kill"),
-                refused: counter(&read(pids.join("pids.events")), "max"),
-            },
-            Hierarchies::Two(path) => Charge {
-                cpu: Duration::from_micros(counter(&read(path.join("cpu.stat")), "usage_usec")),
-                peak: number(path, "memory.peak"),
-                killed: counter(&read(path.join("memory.events")), "oom_kill"),
-                refused: counter(&read(path.join("pids.events")), "max"),
-            },
-        }
+    /// Opens its counters.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn meter(&self) -> io::Result<Meter> {
+        Meter::open(&self.place)
     }
 
     /// Stops all, and waits until they stand; or lets them go on.

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::confinement::{Confinement, Wall};
-use crate::group::{Charge, Group, Hierarchies, new_prefix};
+use crate::group::{Group, Hierarchies, new_prefix};
 use crate::message::{self, Order, Plan, Refusal, Report, Request, Step as _};
+use crate::meter::{Charge, Meter};
 use crate::slot::{FIRST_USER, Keeper, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell};
 
 /// The hidden subcommand by which the program becomes a part of a sandbox: `agon __sandbox spawner`.
@@ -60,6 +61,8 @@ struct Inner {
     prefix: String,
     free: Mutex<Vec<Slot>>,
     spawner: Mutex<Child>,
+    /// The CPUs that build sandboxes; all when empty.
+    cpus: Mutex<Vec<usize>>,
 }
 
 /// Makes sandboxes. It ends, with all of them, when it is dropped and when this process ends.
@@ -94,7 +97,14 @@ impl Launcher {
             prefix,
             free: Mutex::new(Vec::new()),
             spawner: Mutex::new(spawner),
+            cpus: Mutex::default(),
         })))
+    }
+
+    /// From now on sandboxes are built on these CPUs, so that those that are being used by programs are not disturbed; on all
+    /// when there are none.
+    pub fn build_on(&self, cpus: Vec<usize>) {
+        *lock(&self.0.cpus) = cpus;
     }
 
     /// What it can do.
@@ -113,11 +123,11 @@ impl Launcher {
             errno: libc::EINVAL,
         })?;
         let free = lock(&self.0.free).pop();
-        let slot = match free {
+        let mut slot = match free {
             Some(slot) => slot,
             None => self.claim()?,
         };
-        match self.prepare_in(&slot, confinement, walls) {
+        match self.prepare_in(&mut slot, confinement, walls) {
             Ok(mut begun) => {
                 begun.slot = Some(slot);
                 Ok(begun)
@@ -156,13 +166,13 @@ impl Launcher {
     /// The same in a place that is free. What is returned does not hold the place yet.
     fn prepare_in(
         &self,
-        slot: &Slot,
+        slot: &mut Slot,
         confinement: &Confinement,
         walls: &BTreeSet<Wall>,
     ) -> Result<Sandbox, Refusal> {
         let grouped = walls.contains(&Wall::Group);
-        if let Some(group) = slot.group.as_ref().filter(|_| grouped) {
-            group.limit(confinement).step("limits of the cgroup")?;
+        if grouped {
+            slot.limit(confinement).step("limits of the cgroup")?;
         }
         let users = self.0.means.users;
         let home = if walls.contains(&Wall::Namespaces) {
@@ -181,6 +191,7 @@ impl Launcher {
             user: users.then(|| slot.user()),
             group: slot.group.clone().filter(|_| grouped),
             home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
+            cpus: lock(&self.0.cpus).clone(),
         };
         let (control, there) = pair().step("a connection")?;
         let request = Request::Build(Box::new(plan.clone()));
@@ -298,8 +309,8 @@ impl Sandbox {
             Some((Report::Ready { listens }, mut folders)) => {
                 let listener = if listens { folders.pop() } else { None };
                 let _ = self.given.set(Given { folders, listener });
-                if let Some(group) = &self.plan.group {
-                    let _ = self.before.set(group.charge());
+                if let Some(meter) = self.meter() {
+                    let _ = self.before.set(meter.charge());
                 }
                 Ok(())
             }
@@ -394,14 +405,24 @@ impl Sandbox {
 
     /// What all of it has had since it was built; none without a cgroup.
     pub fn charge(&self) -> Option<Charge> {
-        let now = self.plan.group.as_ref()?.charge();
-        let before = self.before.get().copied().unwrap_or(now);
-        Some(Charge {
-            cpu: now.cpu.saturating_sub(before.cpu),
-            peak: now.peak,
-            killed: now.killed.saturating_sub(before.killed),
-            refused: now.refused.saturating_sub(before.refused),
-        })
+        Some(self.meter()?.since(self.before.get().copied()))
+    }
+
+    /// The counters of its cgroup, where one holds it.
+    fn meter(&self) -> Option<&Meter> {
+        self.slot.as_ref()?.meter.as_ref().filter(|_| self.plan.group.is_some())
+    }
+
+    /// Begins to end everything in it: who ends several sandboxes need not wait for each in turn. What has been killed
+    /// already is no reason to stop here.
+    pub fn kill(&self) {
+        if let (Some(group), true) = (&self.plan.group, self.frozen.load(Ordering::Relaxed)) {
+            // What is frozen does not die in version 1.
+            let _ = group.freeze(false);
+        }
+        if let Some((_, handle)) = self.known().filter(|_| self.plan.has(Wall::Namespaces)) {
+            let _ = rustix::process::pidfd_send_signal(handle, Signal::KILL);
+        }
     }
 
     /// Stops everything in it, and waits until it stands; or lets it go on.
@@ -429,29 +450,21 @@ impl Sandbox {
     fn finish(&mut self) -> Result<(), Leftover> {
         // One that could not be forked has nothing to end.
         let _ = self.init();
+        self.kill();
         let Some(slot) = self.slot.take() else { return Ok(()) };
-        if let (Some(group), true) = (&self.plan.group, self.frozen.load(Ordering::Relaxed)) {
-            // What is frozen does not die in version 1.
-            let _ = group.freeze(false);
-        }
         // The init kills what is below it, where that does not die by itself.
         self.control = None;
         let mut left = 0;
         if let Some((_, handle)) = self.known() {
-            if self.plan.has(Wall::Namespaces) {
-                let _ = rustix::process::pidfd_send_signal(handle, Signal::KILL);
-            }
             left = usize::from(!readable(handle, PATIENCE));
         }
         if let Some(group) = &self.plan.group {
-            let keeper = slot.keeper.as_ref().map(|keeper| keeper.pid);
-            let others = || group.members().iter().filter(|pid| Some(**pid) != keeper).count();
             // Those that were killed as children of nobody may need a moment to be gone.
             let begun = Instant::now();
-            let mut here = others();
+            let mut here = slot.others();
             while here > 0 && begun.elapsed() < Duration::from_secs(1) && left == 0 {
                 std::thread::sleep(Duration::from_micros(100));
-                here = others();
+                here = slot.others();
             }
             left += here;
             if left > 0 {

@@ -30,6 +30,8 @@ mod landlock;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
+mod meter;
+#[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
 mod root;
@@ -46,13 +48,13 @@ pub use level::{Found, Level, Missing, probe};
 #[cfg(target_os = "linux")]
 pub use copy::{Bounds, Entry, What, bring_out, walk};
 #[cfg(target_os = "linux")]
-pub use group::Charge;
-#[cfg(target_os = "linux")]
 pub use host::{Exit, Launcher, Leftover, Means, SUBCOMMAND, Sandbox};
 #[cfg(target_os = "linux")]
 pub use level::probe_with;
 #[cfg(target_os = "linux")]
 pub use message::{Order, Refusal};
+#[cfg(target_os = "linux")]
+pub use meter::Charge;
 
 /// The lives of this program inside of a sandbox; `arguments` are those behind [`SUBCOMMAND`].
 #[cfg(target_os = "linux")]

@@ -36,6 +36,8 @@ pub struct Plan {
     pub group: Option<Group>,
     /// The folder that takes the place of `/tmp` where there is no root of its own.
     pub home: PathBuf,
+    /// The CPUs that build it and look after it; all when empty. Where the program runs stands in its order.
+    pub cpus: Vec<usize>,
 }
 
 impl Plan {

@@ -152,11 +152,8 @@ fn prepare(
     if plan.has(Wall::Limits) {
         limits(plan)?;
     }
-    if !order.cpus.is_empty() {
-        let mut set = rustix::thread::CpuSet::new();
-        order.cpus.iter().filter(|cpu| **cpu < rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
-        // A CPU that went away is no reason not to run.
-        let _ = rustix::thread::sched_setaffinity(None, &set);
+    if order.cpus != plan.cpus {
+        stay_on(&order.cpus);
     }
     capabilities(plan)?;
     if !apart {
@@ -285,6 +282,15 @@ fn keep_capabilities() -> rustix::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Keeps this process on some CPUs; on all when there are none.
+pub fn stay_on(cpus: &[usize]) {
+    let mut set = rustix::thread::CpuSet::new();
+    let all = 0..rustix::thread::CpuSet::MAX_CPU;
+    all.filter(|cpu| cpus.is_empty() || cpus.contains(cpu)).for_each(|cpu| set.set(cpu));
+    // A CPU that went away is no reason not to run.
+    let _ = rustix::thread::sched_setaffinity(None, &set);
 }
 
 /// Takes on a user, and its group of the same number.

@@ -9,8 +9,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 
+use crate::confinement::Confinement;
 use crate::group::{Group, Hierarchies};
 use crate::message::{self, Born, Refusal, Request, Step as _};
+use crate::meter::Meter;
 
 /// The first user of the first slot outside. No system gives users of this number to anybody.
 pub const FIRST_USER: u32 = 2_000_000_000;
@@ -30,6 +32,10 @@ pub struct Slot {
     number: u32,
     /// Its cgroup, where there are any.
     pub group: Option<Group>,
+    /// What that counts.
+    pub meter: Option<Meter>,
+    /// The limits that the cgroup has: bytes and processes. Sandboxes of one bot after the other have the same.
+    limits: Option<(u64, u32)>,
     /// Who lives in the cgroup and forks what is to run there, where moving in takes long.
     pub keeper: Option<Keeper>,
     /// Holds the number among all programs of this machine, however this one ends.
@@ -56,10 +62,43 @@ impl Slot {
             if rustix::net::bind(&socket, &address).is_ok() {
                 let group =
                     groups.map(|groups| Group::make(groups, &format!("{prefix}{number}"))).transpose();
-                return Ok(Self { number, group: group.step("a cgroup")?, keeper: None, _name: socket });
+                let group = group.step("a cgroup")?;
+                let meter = group.as_ref().map(Group::meter).transpose().step("counters of the cgroup")?;
+                return Ok(Self { number, group, meter, limits: None, keeper: None, _name: socket });
             }
         }
         Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
+    }
+
+    /// Gives its cgroup the limits of what is to run there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn limit(&mut self, confinement: &Confinement) -> io::Result<()> {
+        let wanted = (confinement.memory, confinement.processes);
+        if let Some(group) = self.group.as_ref().filter(|_| self.limits != Some(wanted)) {
+            self.limits = None;
+            group.limit(confinement)?;
+            self.limits = Some(wanted);
+        }
+        if let Some(meter) = &self.meter {
+            meter.forget_peak();
+        }
+        Ok(())
+    }
+
+    /// Processes in its cgroup that are not its keeper.
+    pub fn others(&self) -> usize {
+        let kept = usize::from(self.keeper.is_some());
+        match (&self.group, &self.meter) {
+            // One number tells that there are none; of others each is looked at, as the dead are counted until they are buried.
+            (_, Some(meter)) if meter.processes().is_some_and(|all| all <= kept) => 0,
+            (Some(group), _) => {
+                let keeper = self.keeper.as_ref().map(|keeper| keeper.pid);
+                group.members().iter().filter(|pid| Some(**pid) != keeper).count()
+            }
+            (None, _) => 0,
+        }
     }
 
     /// Whether no sandbox can be had here any more.

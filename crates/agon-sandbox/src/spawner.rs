@@ -15,8 +15,9 @@ use crate::confinement::Wall;
 use crate::group::{Group, Hierarchies};
 use crate::init;
 use crate::message::{self, Born, Plan, Refusal, Request, Step as _};
+use crate::program::stay_on;
 use crate::root::{self, System, Trees};
-use crate::sys::{self, Forked};
+use crate::sys::{self, Arg, Forked};
 
 /// All kinds of namespaces but those for cgroups, which are entered from inside of the cgroup.
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
@@ -38,9 +39,7 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     IGNORED.into_iter().for_each(sys::ignore_signal);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Who started it may be kept on one CPU; what is started here is kept where its order says.
-    let mut all = rustix::thread::CpuSet::new();
-    (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
-    let _ = rustix::thread::sched_setaffinity(None, &all);
+    stay_on(&[]);
     answer(None);
     // The host is gone. What it began dies with us, and its cgroups go as soon as they are empty.
     if let Some(groups) = groups {
@@ -48,13 +47,26 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     }
 }
 
-/// Does what the host asks, until it is gone; `home` is the cgroup of a keeper.
-fn answer(home: Option<&Group>) {
+/// Where a keeper lives.
+struct Home<'a> {
+    group: &'a Group,
+    /// The network that it was born in, where it has an empty one of its own, which belongs to no user of a sandbox.
+    outside: Option<OwnedFd>,
+}
+
+/// Does what the host asks, until it is gone.
+fn answer(home: Option<&Home<'_>>) {
     let connection = std::io::stdin();
-    let mut system = None;
+    let (mut system, mut cpus) = (None, Vec::new());
     while let Ok(Some((request, mut with))) = message::receive::<Request>(&connection) {
         let born = match (request, with.pop()) {
-            (Request::Build(plan), Some(control)) => begin(&plan, control, &mut system, home),
+            (Request::Build(plan), Some(control)) => {
+                if plan.cpus != cpus {
+                    stay_on(&plan.cpus);
+                    cpus.clone_from(&plan.cpus);
+                }
+                begin(&plan, control, &mut system, home)
+            }
             (Request::Keep(group), Some(connection)) => keep(&group, &connection),
             _ => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
         };
@@ -73,6 +85,9 @@ fn answer(home: Option<&Group>) {
 /// Forks a keeper. With version 1 of cgroups a process that moves to another waits, until no processor of the machine
 /// is in the middle of a fork: milliseconds, of which nobody has two for every match. What a keeper forks is born where
 /// the keeper is.
+///
+/// It has an empty network of its own, too, for all that it forks, one after the other: making one and taking it apart
+/// costs the machine half a millisecond each time. What dials in gets another.
 fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
     let parent = rustix::process::getpid();
     match sys::fork_into(0, None).step("a keeper")? {
@@ -82,7 +97,9 @@ fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> 
             if own.is_ok() && rustix::process::getppid() == Some(parent) {
                 // A bot that uses up its memory is killed for that, and not who counts it.
                 let _ = fs::write("/proc/self/oom_score_adj", "-1000");
-                answer(Some(group));
+                let outside = rustix::fs::open("/proc/self/ns/net", OFlags::CLOEXEC, Mode::empty());
+                let apart = || sys::call(libc::SYS_unshare, &mut [Arg::Int(libc::CLONE_NEWNET.into())]);
+                answer(Some(&Home { group, outside: outside.ok().filter(|_| apart().is_ok()) }));
             }
             sys::leave(0)
         }
@@ -98,7 +115,7 @@ fn begin(
     plan: &Plan,
     control: OwnedFd,
     system: &mut Option<System>,
-    home: Option<&Group>,
+    home: Option<&Home<'_>>,
 ) -> Result<(Pid, OwnedFd), Refusal> {
     if let Err(wrong) = plan.confinement.check() {
         return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
@@ -120,12 +137,21 @@ fn begin(
         .transpose()
         .step("the cgroup")?;
     let (wait, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("a pipe")?;
-    let namespaces = if apart { NAMESPACES as u64 } else { 0 };
-    let forked = sys::fork_into(namespaces, birthplace.as_ref().map(|place| place.as_raw_fd()));
+    let outside = home.and_then(|home| home.outside.as_ref());
+    let shares = outside.is_some() && !plan.confinement.network.has_sockets();
+    let namespaces = match apart {
+        true if shares => NAMESPACES & !libc::CLONE_NEWNET,
+        true => NAMESPACES,
+        false => 0,
+    };
+    let forked = sys::fork_into(namespaces as u64, birthplace.as_ref().map(|place| place.as_raw_fd()));
     match forked.step("namespaces") {
         Err(refusal) => Err(refusal),
         Ok(Forked::Child) => {
             drop(go);
+            if outside.filter(|_| !apart).is_some_and(|outside| enter(outside).is_err()) {
+                sys::leave(1)
+            }
             // Without the byte the parent has given up.
             if rustix::io::read(&wait, &mut [0_u8; 1]) == Ok(1) {
                 drop(wait);
@@ -139,13 +165,19 @@ fn begin(
             if apart {
                 users(pid, plan.user)?;
             }
-            if let Some(group) = group.filter(|group| Some(*group) != home) {
+            if let Some(group) = group.filter(|group| home.is_none_or(|home| home.group != *group)) {
                 group.admit(pid).step("the cgroup")?;
             }
             rustix::io::write(&go, b"!").step("its beginning")?;
             Ok((pid, handle))
         }
     }
+}
+
+/// Moves this process into a network.
+fn enter(network: &OwnedFd) -> std::io::Result<()> {
+    let arguments = &mut [Arg::Int(network.as_raw_fd().into()), Arg::Int(libc::CLONE_NEWNET.into())];
+    sys::call(libc::SYS_setns, arguments).map(|_| ())
 }
 
 /// Says who the users of a new namespace are outside.

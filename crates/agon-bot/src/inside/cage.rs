@@ -13,7 +13,7 @@ use std::time::Duration;
 use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{KEPT, excess_of, needs, what_to_do};
+use super::{AHEAD, KEPT, excess_of, keeper, needs, what_to_do};
 use crate::tree::Excess;
 
 /// The names of files that a bot wrote are told up to this many.
@@ -30,6 +30,8 @@ pub struct Cage {
     pub(super) before: Option<Vec<Entry>>,
     pub(super) remarks: Vec<String>,
     pub(super) exit: Cell<Option<Exit>>,
+    /// What it had had when it was killed.
+    pub(super) last: Option<Charge>,
     pub(super) seat: u8,
 }
 
@@ -47,6 +49,15 @@ impl Cage {
     /// What it may have.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
+    }
+
+    /// Has the bot's next sandbox built, while it plays: once all bots of the match run, as starting them takes the same CPUs.
+    pub fn build_next(&self) {
+        if AHEAD.load(Ordering::Relaxed)
+            && let Ok(keeper) = keeper()
+        {
+            keeper.build_ahead(&self.confinement);
+        }
     }
 
     /// Where the bot dials in.
@@ -103,11 +114,20 @@ impl Cage {
         Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))
     }
 
+    /// Begins to end all of it, so that the bots of a match end together.
+    pub fn kill(&mut self) {
+        if let Some(sandbox) = &self.sandbox {
+            self.last = sandbox.charge();
+            sandbox.kill();
+        }
+    }
+
     /// Ends all of it. What it used, and what is worth a word.
     pub fn end(&mut self) -> (Option<Charge>, Vec<String>) {
         let mut remarks = std::mem::take(&mut self.remarks);
         let Some(sandbox) = self.sandbox.take() else { return (None, remarks) };
-        let charge = sandbox.charge();
+        // Its own end is not the bot's doing.
+        let charge = self.last.or_else(|| sandbox.charge());
         if let Some(before) = &self.before {
             remarks.extend(self.what_it_wrote(before, &sandbox));
         }

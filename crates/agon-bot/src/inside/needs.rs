@@ -168,13 +168,8 @@ impl Search<'_> {
             }
             self.environment(file);
         }
-        let mut text = Vec::new();
-        let read = File::open(file).and_then(|file| file.take(LARGEST).read_to_end(&mut text));
-        if read.is_err() || !text.starts_with(b"#!") {
-            return;
-        }
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let (first, rest) = text[2..].split_once('\n').unwrap_or((&text[2..], ""));
+        let Some(text) = behind_mark(file) else { return };
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
         let words: Vec<&str> = first.split_whitespace().filter(|word| !word.starts_with('-')).collect();
         let runs_others = words.iter().any(|word| word.ends_with("sh"));
         words.into_iter().take(3).for_each(|word| self.word(word));
@@ -323,6 +318,15 @@ impl Search<'_> {
         self.needs.variables.insert("PATH".to_owned(), path.join(":"));
         self.needs
     }
+}
+
+/// What a script says behind `#!`; none of another file, of which no more is read than that.
+fn behind_mark(file: &Path) -> Option<String> {
+    let (mut mark, mut text) = ([0; 2], Vec::new());
+    let mut file = File::open(file).ok()?;
+    file.read_exact(&mut mark).ok().filter(|()| mark == *b"#!")?;
+    file.take(LARGEST - 2).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// What separates words in a script of the shell.
