@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: one archive of the program for this machine's kind, with checksums, tried out before it is called done.
+//! `cargo xtask dist`: an archive of the program for each kind of machine, with its checksum, tried out before it is called done.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -28,52 +28,154 @@ It needs nothing else, on any Linux of this kind of machine.
 completions/ holds the completions of bash, zsh and fish.
 ";
 
-/// Builds, packs and tries the archive.
-pub fn run(root: &Path) -> Result<bool> {
+/// A kind of machine that the program is packed for.
+struct Machine {
+    /// As `--target` names it: how the compiler's name of such a machine begins.
+    name: &'static str,
+    /// As the compiler calls it, where this machine is of another kind.
+    triple: &'static str,
+    /// The C compiler, which links too. Debian's cross compilers bring a static C library, the same as on the machine itself.
+    compiler: &'static str,
+    /// What lets its programs run here.
+    emulator: &'static str,
+    /// What Debian has both in.
+    packages: &'static str,
+}
+
+const MACHINES: &[Machine] = &[
+    Machine {
+        name: "x86_64",
+        triple: "x86_64-unknown-linux-gnu",
+        compiler: "x86_64-linux-gnu-gcc",
+        emulator: "qemu-x86_64",
+        packages: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross qemu-user",
+    },
+    Machine {
+        name: "aarch64",
+        triple: "aarch64-unknown-linux-gnu",
+        compiler: "aarch64-linux-gnu-gcc",
+        emulator: "qemu-aarch64",
+        packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
+    },
+];
+
+/// How the program of a machine is built and started on this one.
+struct Way {
+    triple: String,
+    /// `None` where this machine is of that kind.
+    foreign: Option<&'static Machine>,
+}
+
+impl Machine {
+    fn way(&'static self, host: &str) -> Way {
+        if host.split('-').next() == Some(self.name) {
+            Way { triple: host.to_owned(), foreign: None }
+        } else {
+            Way { triple: self.triple.to_owned(), foreign: Some(self) }
+        }
+    }
+}
+
+impl Way {
+    /// The commands that get what is missing.
+    fn missing(&self) -> Vec<String> {
+        let Some(machine) = self.foreign else { return Vec::new() };
+        let target = (!crate::has_target(&self.triple)).then(|| format!("rustup target add {}", self.triple));
+        let lacks = |program| Command::new(program).arg("--version").output().is_err();
+        let packages = (lacks(machine.compiler) || lacks(machine.emulator))
+            .then(|| format!("apt-get install {}", machine.packages));
+        target.into_iter().chain(packages).collect()
+    }
+
+    /// Builds the program. With the C library inside it runs on every Linux, and it starts in two thirds of the time.
+    fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
+        let mut cargo = crate::cargo();
+        cargo.args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"]);
+        let mut program = target.to_owned();
+        if let Some(machine) = self.foreign {
+            let name = self.triple.replace('-', "_");
+            cargo
+                .args(["--target", &self.triple])
+                .env(format!("CARGO_TARGET_{}_LINKER", name.to_uppercase()), machine.compiler)
+                .env(format!("CC_{name}"), machine.compiler);
+            program.push(&self.triple);
+        }
+        let built = cargo
+            .args(["--", "-C", "target-feature=+crt-static"])
+            .env("AGON_WASM", "require")
+            .current_dir(root)
+            .status()
+            .context("running cargo")?;
+        Ok(built.success().then(|| program.join("dist/agon")))
+    }
+
+    /// A command of the program.
+    fn command(&self, program: &Path) -> Command {
+        match self.foreign {
+            None => Command::new(program),
+            Some(machine) => {
+                let mut command = Command::new(machine.emulator);
+                command.arg(program);
+                command
+            }
+        }
+    }
+}
+
+/// Builds, packs and tries the archives of all kinds of machine (`None`), or of one.
+pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let target = root.join(target);
-    let host = host()?;
+    let host = crate::host()?;
     if !crate::has_wasm() {
         bail!(
             "what is shipped has engines for its pages; install Rust for them: rustup target add {}",
             crate::WASM
         );
     }
-    // With the C library inside it runs on every Linux, and it starts in two thirds of the time.
-    let built = crate::cargo()
-        .args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"])
-        .args(["--", "-C", "target-feature=+crt-static"])
-        .env("AGON_WASM", "require")
-        .current_dir(root)
-        .status()
-        .context("running cargo")?;
-    if !built.success() {
-        return Ok(false);
+    let machines: Vec<&Machine> =
+        MACHINES.iter().filter(|machine| wanted.is_none_or(|wanted| wanted == machine.name)).collect();
+    if machines.is_empty() {
+        let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
+        bail!("--target takes {} or all", names.join(", "));
     }
-    let program = target.join("dist/agon");
-    let version = said(&program, &["--version"])?;
+    let mut archives = Vec::new();
+    for machine in machines {
+        let way = machine.way(&host);
+        let missing = way.missing();
+        if missing.is_empty() {
+            let Some(program) = way.build(root, &target)? else { return Ok(false) };
+            let folder = target.join("archives");
+            archives.extend(archive(root, &way, &program, &folder).with_context(|| way.triple.clone())?);
+        } else if wanted.is_some() {
+            bail!("{} needs what this machine does not have: {}", machine.name, missing.join(" && "));
+        } else {
+            println!("SKIPPED: no archive for {}; first {}", machine.name, missing.join(" && "));
+        }
+    }
+    for path in &archives {
+        println!("{}", path.display());
+    }
+    Ok(!archives.is_empty())
+}
+
+/// Packs a program and tries the archive out: its path, and that of its checksum.
+fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[PathBuf; 2]> {
+    let version = said(way.command(program).arg("--version"))?;
     let version = version.split_whitespace().last().context("a version")?;
-    let name = format!("agon-{version}-{host}");
-    let folder = target.join("archives");
-    fs::create_dir_all(&folder)?;
+    let name = format!("agon-{version}-{}", way.triple);
+    fs::create_dir_all(folder)?;
     let archive = folder.join(format!("{name}.tar.gz"));
-    pack(root, &program, &name, &archive)?;
+    pack(root, way, program, &name, &archive)?;
     let sum = hex(&Sha256::digest(fs::read(&archive)?));
     let sums = folder.join(format!("{name}.sha256"));
     fs::write(&sums, format!("{sum}  {name}.tar.gz\n"))?;
-    try_out(&archive, &name)?;
-    println!("{}\n{}", archive.display(), sums.display());
-    Ok(true)
-}
-
-/// The kind of this machine, as the compiler calls it.
-pub fn host() -> Result<String> {
-    let about = said(Path::new("rustc"), &["-vV"])?;
-    Ok(about.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names its host")?.to_owned())
+    try_out(way, &archive, &name)?;
+    Ok([archive, sums])
 }
 
 /// The same program and documents give the same bytes.
-fn pack(root: &Path, program: &Path, name: &str, archive: &Path) -> Result<()> {
+fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> Result<()> {
     let file = File::create(archive).with_context(|| format!("creating {}", archive.display()))?;
     let mut tar = tar::Builder::new(GzEncoder::new(file, Compression::best()));
     let mut add = |path: &str, bytes: &[u8], mode| -> io::Result<()> {
@@ -91,9 +193,9 @@ fn pack(root: &Path, program: &Path, name: &str, archive: &Path) -> Result<()> {
     for document in DOCUMENTS {
         add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
     }
-    add("THIRD-PARTY.txt", crate::licences::text(root)?.as_bytes(), 0o644)?;
+    add("THIRD-PARTY.txt", crate::licences::text(root, &way.triple)?.as_bytes(), 0o644)?;
     for (shell, file) in SHELLS {
-        let text = said(program, &["completions", shell])?;
+        let text = said(way.command(program).args(["completions", shell]))?;
         add(&format!("completions/{file}"), text.as_bytes(), 0o644)?;
     }
     tar.into_inner()?.finish()?.flush()?;
@@ -101,14 +203,14 @@ fn pack(root: &Path, program: &Path, name: &str, archive: &Path) -> Result<()> {
 }
 
 /// Unpacks the archive elsewhere and lets a newcomer's first commands run, without Rust on the PATH.
-fn try_out(archive: &Path, name: &str) -> Result<()> {
+fn try_out(way: &Way, archive: &Path, name: &str) -> Result<()> {
     let place = std::env::temp_dir().join(format!("agon-dist-{}", std::process::id()));
-    let tried = try_out_in(&place, archive, name);
+    let tried = try_out_in(way, &place, archive, name);
     let _ = fs::remove_dir_all(&place);
     tried
 }
 
-fn try_out_in(place: &Path, archive: &Path, name: &str) -> Result<()> {
+fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()> {
     fs::create_dir_all(place)?;
     tar::Archive::new(flate2::read::GzDecoder::new(File::open(archive)?)).unpack(place)?;
     let program = place.join(name).join("agon");
@@ -120,7 +222,7 @@ fn try_out_in(place: &Path, archive: &Path, name: &str) -> Result<()> {
     let has_python = without_rust.iter().any(|path| path.join("python3").exists());
     let path = std::env::join_paths(without_rust)?;
     let agon = |line: &str| {
-        let mut command = Command::new(&program);
+        let mut command = way.command(&program);
         command.args(line.split(' ')).current_dir(place).env("PATH", &path).env("HOME", &home);
         command
     };
@@ -174,14 +276,11 @@ fn has_interpreter(program: &[u8]) -> bool {
     (0..count).any(|header| number((first + header * size) as usize, 4) == INTERPRETER)
 }
 
-/// What a program prints.
-fn said(program: &Path, arguments: &[&str]) -> Result<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .with_context(|| format!("running {}", program.display()))?;
+/// What a command prints.
+fn said(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("running {command:?}"))?;
     if !output.status.success() {
-        bail!("{} {} fails", program.display(), arguments.join(" "));
+        bail!("{command:?} fails: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(String::from_utf8(output.stdout)?)
 }

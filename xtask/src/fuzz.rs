@@ -37,7 +37,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     if wanted.is_empty() {
         bail!("which target? One of {}, or all", known.join(", "));
     }
-    let host = host()?;
+    let host = crate::host()?;
     let fuzz = root.join("fuzz");
     let mut build = Command::new("cargo");
     build.args(["+nightly", "build", "--release", "--target", &host, "--manifest-path"]);
@@ -135,14 +135,6 @@ fn targets(root: &Path) -> Result<Vec<String>> {
         files.flatten().filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect();
     names.sort();
     Ok(names)
-}
-
-/// The kind of this machine, as the compiler calls it.
-fn host() -> Result<String> {
-    let said = Command::new("rustc").arg("-vV").output().context("running rustc")?.stdout;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not say what machine this is")?.to_owned())
 }
 
 /// The commit that was tried, in short.

@@ -61,8 +61,8 @@ struct Package {
 ///
 /// # Errors
 /// When a package has no licence, or one that asks for more than being named.
-pub fn text(root: &Path) -> Result<String> {
-    let mut packages = crates(root)?;
+pub fn text(root: &Path, triple: &str) -> Result<String> {
+    let mut packages = crates(root, triple)?;
     packages.extend(npm(root)?);
     let mut out = "Agon is built with these packages. Their licences follow.\n\n".to_owned();
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -153,16 +153,9 @@ struct Kind {
 }
 
 /// The crates that `agon` is made of; what only builds or tests it is not in it.
-fn crates(root: &Path) -> Result<Vec<Package>> {
+fn crates(root: &Path, triple: &str) -> Result<Vec<Package>> {
     let mut command = crate::cargo();
-    command.args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--filter-platform",
-        &crate::dist::host()?,
-    ]);
+    command.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);
     let output = command.current_dir(root).output().context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
@@ -216,8 +209,10 @@ mod tests {
     #[test]
     fn every_package_may_be_shipped_and_brings_its_licence() {
         let root = crate::root();
-        for package in crates(&root).expect("cargo describes the packages") {
-            assert!(is_allowed(&package.licence), "{} is under {}", package.name, package.licence);
+        for triple in ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"] {
+            for package in crates(&root, triple).expect("cargo describes the packages") {
+                assert!(is_allowed(&package.licence), "{} is under {}", package.name, package.licence);
+            }
         }
         assert!(is_allowed("MIT/Apache-2.0") && is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
         assert!(is_allowed("GPL-3.0 OR MIT") && !is_allowed("GPL-3.0") && !is_allowed("MIT AND GPL-2.0"));

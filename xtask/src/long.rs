@@ -253,10 +253,8 @@ fn missing(proof: &Proof) -> Vec<String> {
     if !proof.command.contains(&ARM64) {
         return Vec::new();
     }
-    let says = |program: &str, words: &[&str]| Command::new(program).args(words).output().ok();
-    let targets = says("rustup", &["target", "list", "--installed"]);
-    let has_target = targets.is_some_and(|listed| String::from_utf8_lossy(&listed.stdout).contains(ARM64));
-    let has_qemu = says("qemu-aarch64", &["--version"]).is_some();
+    let has_target = crate::has_target(ARM64);
+    let has_qemu = Command::new("qemu-aarch64").arg("--version").output().is_ok();
     let target = (!has_target).then(|| format!("rustup target add {ARM64}"));
     let qemu = (!has_qemu).then(|| "apt-get install qemu-user".to_owned());
     target.into_iter().chain(qemu).collect()

@@ -29,15 +29,22 @@ cargo xtask long NAME
 cargo xtask fuzz TARGET... [--minutes N]
     Runs fuzz targets (or `all`), each for so many minutes, and adds what was run to fuzz/README.md.
 
-cargo xtask dist
-    Packs the program for this kind of machine into one archive with its checksum.";
+cargo xtask dist [--target x86_64|aarch64|all]
+    Packs the program into one archive for each kind of machine, with its checksum. All is the default, and leaves out what
+    cannot be built here, saying how to get what is missing.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => test(&arguments[1..]),
         Some("fuzz") => fuzz::run(&root(), &arguments[1..]),
-        Some("dist") => dist::run(&root()),
+        Some("dist") => match &arguments[1..] {
+            [] => dist::run(&root(), None),
+            [option, target] if option == "--target" => {
+                dist::run(&root(), Some(target.as_str()).filter(|target| *target != "all"))
+            }
+            _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
+        },
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
         }
@@ -297,12 +304,23 @@ const WASM: &str = "wasm32-unknown-unknown";
 
 /// Whether Rust can build them, after an attempt to install what is missing.
 fn has_wasm() -> bool {
-    let is_there = || {
-        let library = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM]).output();
-        library.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
-    };
     let mut rustup = Command::new("rustup");
-    is_there() || rustup.args(["target", "add", WASM]).status().is_ok_and(|done| done.success()) && is_there()
+    has_target(WASM)
+        || rustup.args(["target", "add", WASM]).status().is_ok_and(|done| done.success()) && has_target(WASM)
+}
+
+/// Whether Rust can build for this kind of machine.
+fn has_target(triple: &str) -> bool {
+    let library = Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).output();
+    library.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+}
+
+/// The kind of this machine, as the compiler calls it.
+fn host() -> Result<String> {
+    let said = Command::new("rustc").arg("-vV").output().context("running rustc")?.stdout;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not say what machine this is")?.to_owned())
 }
 
 impl Counts {

@@ -318,11 +318,20 @@ pub fn call_of_32_bits(number: u32) -> i32 {
     result
 }
 
-/// The time-stamp counter of the processor.
+/// The processor's counter of time.
 #[cfg(target_arch = "x86_64")]
 pub fn time_stamp() -> u64 {
     // SAFETY: it reads a register.
     unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// The processor's counter of time.
+#[cfg(target_arch = "aarch64")]
+pub fn time_stamp() -> u64 {
+    let count: u64;
+    // SAFETY: it reads a register that the kernel leaves open for the library's clocks.
+    unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) count, options(nomem, nostack)) };
+    count
 }
 
 /// Keeps a signal waiting.

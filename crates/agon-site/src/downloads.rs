@@ -1,6 +1,7 @@
 //! The program, as it is downloaded from a contest's site: the one that runs here where it needs no library, and what lies in the
 //! folder `dist` of the contest.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,15 @@ pub fn offers(folder: &Path) -> Vec<Offer> {
     more.sort_by(|a, b| a.name.cmp(&b.name));
     all.extend(more.into_iter().take(MOST));
     all
+}
+
+/// What a program can be got from, one for each kind of machine; the newest name of several archives.
+pub fn for_machines(offers: &[Offer]) -> impl Iterator<Item = &Offer> {
+    let has_program = |offer: &&Offer| offer.bare || offer.name.ends_with(".tar.gz");
+    let mut seen = BTreeSet::new();
+    let first = offers.iter().filter(|offer| offer.bare);
+    let archives = offers.iter().rev().filter(|offer| !offer.bare);
+    first.chain(archives).filter(has_program).filter(move |offer| seen.insert(offer.machine))
 }
 
 /// What `cargo xtask dist` makes, and nothing that may lie beside it.
@@ -184,5 +194,29 @@ mod tests {
         let found: Vec<_> = offers(folder.path()).into_iter().filter(|offer| !offer.bare).collect();
         let told: Vec<_> = found.iter().map(|offer| (offer.machine, offer.bytes)).collect();
         assert_eq!(told, [(Some(ARM), 1), (Some(X86), 1)]);
+    }
+
+    #[test]
+    fn each_kind_of_machine_gets_the_program_itself_or_the_last_archive() {
+        let archive = |name: &str| Offer {
+            name: name.to_owned(),
+            path: PathBuf::new(),
+            bytes: 1,
+            machine: machine_of(name),
+            bare: false,
+        };
+        let own = Offer { bare: true, machine: Some(X86), ..archive(OWN_NAME) };
+        let names = [
+            "agon-1-aarch64-unknown-linux-gnu.tar.gz",
+            "agon-1-x86_64-unknown-linux-gnu.sha256",
+            "agon-1-x86_64-unknown-linux-gnu.tar.gz",
+            "agon-2-aarch64-unknown-linux-gnu.sha256",
+            "agon-2-aarch64-unknown-linux-gnu.tar.gz",
+        ];
+        let all: Vec<Offer> = [own].into_iter().chain(names.map(archive)).collect();
+        let told = |offers| for_machines(offers).map(|offer| offer.name.as_str()).collect::<Vec<_>>();
+        assert_eq!(told(&all), [OWN_NAME, names[4]]);
+        assert_eq!(told(&all[1..]), [names[4], names[2]]);
+        assert!(told(&all[2..3]).is_empty(), "a checksum alone");
     }
 }

@@ -27,6 +27,7 @@ async fn archives_and_starters_are_handed_out_and_nothing_else() {
         text.contains("Linux, arm64") && text.contains(&format!("login http://{}", world.address)),
         "{text}"
     );
+    assert!(text.contains(&format!("http://{}/get/{name} | tar xz", world.address)), "{text}");
     let file = browser.get(&format!("/get/{name}")).await;
     assert_eq!((file.status, file.header("content-length")), (200, Some("300000")));
     assert!(file.body == archive, "byte for byte");

@@ -83,8 +83,8 @@ pub fn list() -> Vec<Attack> {
             Ok(format!("{sum} rounds in 2 ms"))
         }),
     ];
-    #[cfg(target_arch = "x86_64")]
-    list.push(accepted("time-stamp-counter", "read the processor's counter of time (rdtsc)", |_| {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    list.push(accepted("time-stamp-counter", "read the processor's counter of time", |_| {
         let before = sys::time_stamp();
         Ok(format!("{} steps between two readings", sys::time_stamp().saturating_sub(before)))
     }));

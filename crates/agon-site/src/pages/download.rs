@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::downloads::{self, OWN_NAME};
+use crate::downloads::{self, OWN_NAME, Offer};
 use crate::gate::Ask;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
@@ -30,6 +30,15 @@ fn starters(ask: &Ask) -> &'static [Starter] {
     agon_games::find(&ask.settings.game).map_or(&[], |game| game.info().starters)
 }
 
+/// The line that brings a file's program into the folder where one is.
+fn fetch(address: &str, Offer { name, bare, .. }: &Offer) -> String {
+    if *bare {
+        format!("curl -fsSLo agon {address}/get/{name} && chmod +x agon")
+    } else {
+        format!("curl -fsSL {address}/get/{name} | tar xz --strip-components=1")
+    }
+}
+
 /// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let offers = downloads::offers(ask.site.folder());
@@ -40,15 +49,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     };
     let address = &ask.address;
     let game = &ask.settings.game;
-    let archive = offers.iter().find(|offer| !offer.bare && offer.name.ends_with(".tar.gz"));
-    let fetch = match (own, archive) {
-        (Some(_), _) => Some(format!("curl -fsSLo agon {address}/get/{OWN_NAME} && chmod +x agon")),
-        (_, Some(archive)) => {
-            Some(format!("curl -fsSL {address}/get/{} | tar xz --strip-components=1", archive.name))
-        }
-        _ => None,
-    };
-    let (answer, lead) = match fetch {
+    let fetch: Vec<(&str, String)> = downloads::for_machines(&offers)
+        .map(|offer| (offer.machine.unwrap_or("Linux"), fetch(address, offer)))
+        .collect();
+    let (answer, lead) = match fetch.first() {
         Some(_) => (
             "Agon is one file",
             "It needs nothing else, on any Linux of its kind of machine. Everything here can be done in the browser as well.",
@@ -59,12 +63,15 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         ),
     };
     let content = html! {
-        @if let Some(fetch) = &fetch {
+        @if !fetch.is_empty() {
             section.card {
                 header { h2 { "In a terminal" } span.faint { "Linux; Windows through WSL 2" } }
                 div.in.steps {
-                    p { "The program, into this folder:" }
-                    pre { (fetch) }
+                    @for (machine, line) in &fetch {
+                        p { "The program for " b { (machine) } ", into this folder:" }
+                        pre { (line) }
+                    }
+                    p.faint { code { "uname -m" } " says what kind of machine yours is; " code { "aarch64" } " is arm64." }
                     p { "Connect it with this contest. The token is made on " a href="/account" { "your account's page" } "." }
                     pre { "./agon login " (address) }
                     p { "A bot to begin with, tried out here, and handed in:" }
