@@ -291,7 +291,9 @@ fn decide(runs: &[(u32, usize)], places: &[usize], out: &mut Vec<sock_filter>) {
             there
         }
     };
-    let jump = |to: usize| u8::try_from(to - here - 1).expect("all of a filter is within reach of its first decision");
+    let jump = |to: usize| {
+        u8::try_from(to - here - 1).expect("all of a filter is within reach of its first decision")
+    };
     let (no, yes) = (jump(way(low)), jump(way(high)));
     out[here] = instruction(AT_LEAST, high[0].0, yes, no);
 }
@@ -368,12 +370,18 @@ mod tests {
                 let expected = match rule {
                     Some(Rule(_, When::Always, errno)) => error(*errno as i32),
                     // With arguments that are all 0.
-                    Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => error(*errno as i32),
+                    Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => {
+                        error(*errno as i32)
+                    }
                     Some(_) => ALLOW,
                     None if call as u32 > NEWEST => error(libc::ENOSYS),
                     None => ALLOW,
                 };
-                assert_eq!(run(&program, ARCHITECTURE, call as u32, [0; 6]), expected, "call {call}, {shape:?}");
+                assert_eq!(
+                    run(&program, ARCHITECTURE, call as u32, [0; 6]),
+                    expected,
+                    "call {call}, {shape:?}"
+                );
             }
         }
     }

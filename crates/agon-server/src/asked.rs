@@ -173,6 +173,7 @@ impl Server {
             false => self.store.act(PostAll { posts }).await?,
         }
         .into_iter();
+        self.brought.send_replace(());
         let posted = |refused: bool| match if refused { None } else { replies.next() } {
             Some(PostReply::Kept | PostReply::Same) => agon_worker::Posted::Kept,
             Some(PostReply::Settled) => agon_worker::Posted::Settled,
@@ -229,6 +230,7 @@ impl Server {
         let kind = self.store.kind_of(MatchId(attempt.game)).await?;
         let hopeless = nothing.unfit.is_some() && matches!(kind, Some(Kind::Check | Kind::Draft));
         self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
+        self.brought.send_replace(());
         Ok(())
     }
 

@@ -1,8 +1,12 @@
 //! The worker inside the server: it calls the same functions as one on another machine, without a wire.
 
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
 use agon_store::{Time, WorkerId};
 use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use crate::{Server, ServerError};
 
@@ -20,6 +24,7 @@ pub struct Inside<'a> {
     runtime: Handle,
     worker: WorkerId,
     clock: &'a (dyn Fn() -> Time + Sync),
+    done: Mutex<watch::Receiver<()>>,
 }
 
 impl<'a> Inside<'a> {
@@ -30,7 +35,7 @@ impl<'a> Inside<'a> {
         worker: WorkerId,
         clock: &'a (dyn Fn() -> Time + Sync),
     ) -> Self {
-        Self { server, runtime, worker, clock }
+        Self { server, runtime, worker, clock, done: Mutex::new(server.done()) }
     }
 
     fn now(&self) -> Time {
@@ -44,7 +49,15 @@ fn away(error: ServerError) -> Away {
 
 impl Hall for Inside<'_> {
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
+        // What is done from here on may be missed by the answer.
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).borrow_and_update();
         self.runtime.block_on(self.server.lease(self.worker, request, most, self.now())).map_err(away)
+    }
+
+    fn rest(&self, longest: Duration) -> bool {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = self.runtime.block_on(async { tokio::time::timeout(longest, done.changed()).await });
+        changed.is_ok_and(|told| told.is_ok())
     }
 
     fn start(&self, attempt: Try) -> Result<bool, Away> {

@@ -37,7 +37,7 @@ use agon_store::acts::{Add, Added, Found, Promote};
 use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
 use agon_worker::{Table, Terms};
 use thiserror::Error;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use facts::Facts;
 use planning::Wanted;
@@ -85,6 +85,10 @@ pub struct Server {
     /// What the log says once more, for the table: making it takes longer than anybody may wait for work.
     rated: Mutex<Facts>,
     wanted: Wanted,
+    /// Told when a worker has brought something.
+    brought: watch::Sender<()>,
+    /// Told when something was done with that, so that there may be more to play.
+    done: watch::Sender<()>,
     /// All versions, as they were at this entry of the audit log.
     known: Mutex<(i64, Arc<BTreeMap<VersionId, Version>>)>,
 }
@@ -144,6 +148,8 @@ impl Server {
             }),
             rated: Mutex::new(Facts::new()),
             wanted: Wanted::default(),
+            brought: watch::Sender::new(()),
+            done: watch::Sender::new(()),
             known: Mutex::default(),
         };
         server.seat_bosses(&setting.bosses, now).await?;
@@ -182,6 +188,17 @@ impl Server {
     /// Rules and maps, read: what the worker inside plays with.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// Changes when a worker has brought something, so that it is time for a [`tick`](Self::tick). A hint: what another server of
+    /// the same contest got is not told.
+    pub fn brought(&self) -> watch::Receiver<()> {
+        self.brought.subscribe()
+    }
+
+    /// Changes when a tick has done something, so that there may be more to play. A hint like [`brought`](Self::brought).
+    pub fn done(&self) -> watch::Receiver<()> {
+        self.done.subscribe()
     }
 
     /// Closes the database in good order. Whoever asks afterwards is told so.

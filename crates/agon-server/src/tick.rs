@@ -52,6 +52,9 @@ impl Server {
         self.recompute(now, &mut ticked).await?;
         self.seal(&mut ticked).await?;
         self.admit(now, &mut ticked).await?;
+        if ticked != Ticked::default() {
+            self.done.send_replace(());
+        }
         self.judge_trials(now).await?;
         self.tidy(now).await?;
         if self.contest_now().await?.is_some_and(|contest| contest.draining) {

@@ -283,3 +283,26 @@ fn what_nothing_names_goes_after_a_day() {
         world.clean().await;
     });
 }
+
+#[test]
+fn who_waits_is_told() {
+    run(async {
+        let world = World::new(40).await;
+        let worker = world.worker("a").await;
+        let (mut brought, mut done) = (world.server.brought(), world.server.done());
+        let told = |of: &mut tokio::sync::watch::Receiver<()>| {
+            let told = of.has_changed().expect("the server is there");
+            of.borrow_and_update();
+            told
+        };
+        assert_eq!(world.tick().await, agon_server::Ticked::default());
+        assert_eq!((told(&mut brought), told(&mut done)), (false, false), "nothing happened");
+
+        let (_, job) = world.one(worker, "1").await.expect("there is something to play");
+        let (report, replay) = world.play(&job);
+        assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
+        assert_eq!((told(&mut brought), told(&mut done)), (true, false), "it is time for a tick");
+        assert_eq!(world.tick().await.valid, 1);
+        assert_eq!((told(&mut brought), told(&mut done)), (false, true), "there may be more to play");
+    });
+}

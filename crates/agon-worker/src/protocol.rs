@@ -1,5 +1,7 @@
 //! What a worker and a server say to each other.
 
+use std::time::Duration;
+
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
 use agon_replay::Note;
 use agon_spec::{Ponder, RecordedClock};
@@ -266,6 +268,11 @@ pub trait Hall: Sync {
     /// # Errors
     /// When the server is away.
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away>;
+    /// There was nothing to play: waits until there may be something, or so long. Whether it was told of something.
+    fn rest(&self, longest: Duration) -> bool {
+        std::thread::sleep(longest);
+        false
+    }
     /// A match begins. `false` when it is somebody else's by now.
     ///
     /// # Errors

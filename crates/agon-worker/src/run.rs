@@ -30,6 +30,9 @@ pub struct Settings {
 /// A lease should last about so long.
 const BATCH: Duration = Duration::from_secs(5);
 
+/// Whoever waits for something looks this often whether it is time to stop.
+const MOMENT: Duration = Duration::from_millis(20);
+
 /// A server that is away is asked again after no longer than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
@@ -96,16 +99,20 @@ struct State {
     /// Matches of each lease that are not over.
     open: BTreeMap<i64, usize>,
     playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
+    /// Matches that have begun, of which the server is to be told.
+    begun: Vec<Try>,
     /// Matches that are over, in that order.
     done: VecDeque<Done>,
     /// The bytes of all of them, and of those that are being posted.
     kept: usize,
-    /// Whether a thread is asking for more.
-    asking: bool,
     /// How long matches take, in seconds: the mean of the last ones.
     usual: Option<f64>,
     /// Threads that play and are not done.
     threads: usize,
+    /// Those of them that wait for a match.
+    idle: usize,
+    /// Whether more may still come.
+    asks: bool,
     /// Whether results may still be posted.
     posts: bool,
 }
@@ -127,7 +134,7 @@ impl State {
 /// The caller's threads are not used: what a bot is started by has to outlive it, so each match is played whole by
 /// one thread of this function.
 pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Settings, stop: &AtomicBool) {
-    let state = State { threads: settings.jobs, posts: true, ..State::default() };
+    let state = State { threads: settings.jobs, asks: true, posts: true, ..State::default() };
     let shared = Shared {
         hall,
         table,
@@ -150,6 +157,12 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
                 shared.changed.notify_all();
             });
         }
+        scope.spawn(|| {
+            // As above.
+            let _ = catch_unwind(AssertUnwindSafe(|| shared.ask()));
+            shared.lock().asks = false;
+            shared.changed.notify_all();
+        });
         scope.spawn(|| {
             // As above.
             let _ = catch_unwind(AssertUnwindSafe(|| shared.post()));
@@ -286,37 +299,57 @@ impl Shared<'_> {
     /// The next match; none when it is time to stop.
     fn take(&self) -> Option<Waiting> {
         let mut state = self.lock();
-        loop {
+        state.idle += 1;
+        self.changed.notify_all();
+        let next = loop {
             if self.stopped() {
-                return None;
+                break None;
             }
-            if let Some(next) = state.waiting.pop_front() {
-                return Some(next);
+            match state.waiting.pop_front() {
+                None if state.asks => {
+                    let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
+                    state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                }
+                next => break next,
             }
-            if state.asking {
+        };
+        state.idle -= 1;
+        next
+    }
+
+    /// Asks for more until it is time to stop: quick matches before the last has begun, so that no thread waits for the answer;
+    /// slow ones when a thread is free, as others may be free sooner. Says which have begun.
+    fn ask(&self) {
+        let mut state = self.lock();
+        while !self.stopped() {
+            if let Some(attempt) = state.begun.pop() {
+                // Its result will say so too.
+                let plays = state.playing.contains_key(&attempt);
+                drop(state);
+                // What is somebody else's by now is so when it is posted.
+                let _ = plays.then(|| self.persist(|| self.hall.start(attempt)));
+                state = self.lock();
+                continue;
+            }
+            let most = self.batch(&state);
+            let ahead = if most > 1 { self.settings.jobs } else { 0 };
+            if state.waiting.len() >= state.idle + ahead {
                 let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
                 state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
                 continue;
             }
-            state.asking = true;
-            let most = self.batch(&state);
             drop(state);
             let request = format!("{}-{}", self.settings.run, self.requests.fetch_add(1, Ordering::Relaxed));
-            let granted = self.persist(|| self.hall.lease(&request, most));
+            let granted = self.persist(|| self.hall.lease(&request, most)).unwrap_or_default();
+            let Some(lease) = granted.lease else {
+                let until = Instant::now() + self.settings.idle;
+                while !self.stopped() && Instant::now() < until && !self.hall.rest(MOMENT) {}
+                state = self.lock();
+                continue;
+            };
             state = self.lock();
-            state.asking = false;
-            let granted = granted.unwrap_or_default();
-            match granted.lease {
-                Some(lease) => {
-                    state.open.insert(lease, granted.jobs.len());
-                    state.waiting.extend(granted.jobs.into_iter().map(|job| Waiting { lease, job }));
-                }
-                None => {
-                    drop(state);
-                    self.rest(self.settings.idle);
-                    state = self.lock();
-                }
-            }
+            state.open.insert(lease, granted.jobs.len());
+            state.waiting.extend(granted.jobs.into_iter().map(|job| Waiting { lease, job }));
             self.changed.notify_all();
         }
     }
@@ -335,7 +368,7 @@ impl Shared<'_> {
     fn rest(&self, time: Duration) {
         let until = Instant::now() + time;
         while !self.stopped() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(20).min(time));
+            std::thread::sleep(MOMENT.min(time));
         }
     }
 
@@ -351,6 +384,19 @@ impl Shared<'_> {
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// Tells the server that a match begins: should this worker vanish with it, it has been tried. A quick one does not wait for the
+    /// answer. `false` when it is somebody else's by now; none when it is time to stop.
+    fn begin(&self, attempt: Try) -> Option<bool> {
+        let mut state = self.lock();
+        if self.batch(&state) == 1 {
+            drop(state);
+            return self.persist(|| self.hall.start(attempt));
+        }
+        state.begun.push(attempt);
+        self.changed.notify_all();
+        Some(true)
     }
 
     /// Tells the server that a match came to nothing.
@@ -376,7 +422,7 @@ impl Shared<'_> {
             }
             Some(Err(Unready::Ours(why))) => return void(Nothing::again(format!("ours: {why}"))),
         };
-        match self.persist(|| self.hall.start(attempt)) {
+        match self.begin(attempt) {
             Some(true) => {}
             Some(false) => return Ended::Told,
             None => return Ended::Not,

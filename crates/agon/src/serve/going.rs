@@ -18,7 +18,7 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
 use crate::serve::{ServeOptions, founding, now, pages, runtime};
 
-/// The server looks after everything this often.
+/// The server looks after everything this often, and when it is told of something.
 const TICK: Duration = Duration::from_millis(50);
 /// It says how it stands this often.
 const TELL: Duration = Duration::from_secs(5);
@@ -165,10 +165,12 @@ fn watch(
 ) -> Done {
     let (mut told, mut before) = (Instant::now(), runtime.block_on(server.learnt()).0);
     let mut trouble: Option<String> = None;
+    let mut brought = server.brought();
     while !stop.load(Ordering::Relaxed) {
         if let Some(why) = broken.get() {
             return Err(Failure::own(format!("no bot is played here: {why}")));
         }
+        brought.borrow_and_update();
         match runtime.block_on(server.tick(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
@@ -181,7 +183,7 @@ fn watch(
                     );
                 }
                 if ticked.valid == 0 {
-                    std::thread::sleep(TICK);
+                    let _ = runtime.block_on(async { tokio::time::timeout(TICK, brought.changed()).await });
                 }
             }
             Err(error) => {
