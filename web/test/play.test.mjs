@@ -176,6 +176,8 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
     for (let count = 0; count < 3; count++) await click(page, [13, row(0)])
     await page.waitForTimeout(30)
     if (turns === 1) {
+      // What is the same several times is one line.
+      await page.locator('.chosen li', { hasText: '3 × Scout at 13, 0' }).waitFor()
       const before = await page.evaluate(() => window.agon.playing.chosen.length)
       assert.ok(before > 3)
       await page.getByRole('button', { name: 'Undo' }).click()
@@ -287,9 +289,24 @@ engines('on a phone and in the dark there is room for everything', async () => {
     const page = await begin(game, more, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true })
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     assert.ok(wide <= 390, `${game}: ${wide} px`)
+    if (game === 'jungle-blitz') {
+      // A unit on the board can go to most of it: what has no key is folded away.
+      await page.getByRole('combobox', { name: /How many/ }).selectOption('1')
+      await page.getByRole('button', { name: /^Let .* play$/ }).click()
+      await page.waitForFunction(() => window.agon.playing.turn.steps === 1)
+      await ready(page)
+      await page.keyboard.press('n')
+      await page.locator('summary', { hasText: /and \d+ more; the board shows where/ }).waitFor()
+      assert.equal(await page.locator('.options button:visible').count(), 9)
+      await page.keyboard.press('Escape')
+    }
     await page.keyboard.press('h')
     await ready(page)
     await picture(page, `${game}-phone`)
+    // From above: what sends, what is chosen, what helps; and no names of keys.
+    const tops = await page.evaluate(() => ['.send', '.chosen', '.help'].map((part) => document.querySelector(part).getBoundingClientRect().top))
+    assert.deepEqual(tops, [...tops].sort((a, b) => a - b), game)
+    assert.equal(await page.locator('aside kbd:visible, .palette kbd:visible').count(), 0, game)
     await close(page)
   }
 })

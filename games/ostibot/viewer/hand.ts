@@ -41,7 +41,9 @@ export const hand: Hand<Scene, Choice> = {
     if (choice.do !== 'move') return undefined
     const at = adventurer(scene, choice.who)?.position
     const [dx, dy] = WAYS[choice.direction]
-    return at ? [at.x + dx, at.y + dy] : undefined
+    const tile = at && scene.map[at.y + dy]?.[at.x + dx]
+    // One may walk against a wall; no mark calls one to.
+    return !at || tile === undefined || tile === '#' ? undefined : [at.x + dx, at.y + dy]
   },
 
   words(choice, scene) {

@@ -5,6 +5,9 @@ import type { Pen } from './pen'
 
 const middle = ([x, y]: readonly [number, number]): [number, number] => [x + 0.5, y + 0.5]
 
+/** More places than these are marked small. */
+const MANY = 40
+
 export function paintHand(pen: Pen, hand: Hand, view: HandView, cursor: [number, number] | null): void {
   const { ink } = pen
   const actors = hand.actors(view)
@@ -16,13 +19,13 @@ export function paintHand(pen: Pen, hand: Hand, view: HandView, cursor: [number,
   }
   const tool = view.selected.some((taken) => actors.find(({ id }) => id === taken)?.at === undefined)
   if (view.selected.length > 0) {
-    for (const choice of view.prospect.choices) {
-      if (!view.selected.includes(hand.actor(choice))) continue
-      const target = hand.target(choice, view.scene)
-      if (!target) continue
-      const [x, y] = middle(target)
+    const own = view.prospect.choices.filter((choice) => view.selected.includes(hand.actor(choice)))
+    const targets = own.map((choice) => hand.target(choice, view.scene)).filter((cell) => cell !== undefined)
+    // Where nearly every cell is one, marks must not hide the board.
+    const radius = targets.length > MANY ? 0.06 : 0.13
+    for (const target of targets) {
       if (tool) pen.faded(0.07, () => pen.rect(target[0], target[1], 1, 1, ink.text))
-      else pen.disc(x, y, 0.13, colour, ink.ground, pen.px(1.5))
+      else pen.disc(...middle(target), radius, colour, ink.ground, pen.px(1.5))
     }
   }
   hand.paint?.(pen, view)
