@@ -59,6 +59,10 @@ function inside() {
     assert.deepEqual(page.wrong, [], name)
     const size = (await (await page.request.get(page.url())).body()).length
     assert.ok(size < LARGEST, `${name} has ${size} bytes`)
+    await page.setViewportSize({ width: 390, height: 900 })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    assert.ok(over <= 0, `${name} is ${over} pixels wider than a phone`)
     if (!process.env.AGON_PICTURES) return
     mkdirSync(process.env.AGON_PICTURES, { recursive: true })
     for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {

@@ -28,7 +28,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 fn of_all(ask: &Ask, shown: &Shown) -> Markup {
     let game = agon_games::find(&ask.settings.game).map(|game| game.info());
     let lead = game.map_or_else(String::new, |info| {
-        format!("A contest of {}: bots that people write play it day and night. {}", info.title, info.summary)
+        format!(
+            "A contest of {}: bots that people write play it day and night. {}",
+            info.title,
+            words::sentence(info.summary)
+        )
     });
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {

@@ -300,7 +300,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         @if organises && is_over && played.kind == Kind::Ladder && annulled.is_none() { (rulings::again_form(&ask, played.id)) }
         dl.facts {
             @if let Some(row) = &annulled { dt { "Counts" } dd { "no more, by " a href="/rulings" { "a ruling" } ": " (row.reason) } }
-            dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) " of block " (played.block) }
+            dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) @if played.block >= 0 { " of block " (played.block) } }
             dt { "Map" } dd { (settings.map(played.map)) }
             dt { "Seed" } dd { code { (played.seed) } }
             @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }

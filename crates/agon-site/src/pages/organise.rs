@@ -368,7 +368,7 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
         }
         section.card {
             header { h2 { "Fixed with the first run" } span.faint { "matches of two kinds would stand in one table" } }
-            div.in { (rules::fixed(ask)) }
+            div.in { dl.facts { (rules::fixed(ask)) } }
         }
         p.faint.foot { "These stand in the same file. For another clock, other rules or maps begin a contest in a new folder, and write them into its contest.toml before its first run." }
     };

@@ -5,9 +5,10 @@ use pulldown_cmark::{Event, Options, Parser};
 
 use crate::gate::Ask;
 use crate::pages::frame::{self, Here};
+use crate::pages::words;
 use crate::problem::Problem;
 
-/// What decides results, and cannot be changed while the contest goes on.
+/// What decides results, and cannot be changed while the contest goes on: terms and what they are, for a list of facts.
 pub fn fixed(ask: &Ask) -> Markup {
     let settings = &ask.settings;
     let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
@@ -18,20 +19,18 @@ pub fn fixed(ask: &Ask) -> Markup {
     };
     let clock = ask.site.server.terms().clock.clock();
     html! {
-        dl.facts {
-            dt { "Game" } dd { (game) }
-            dt { "Rules" } dd { (rules) }
-            dt { "Maps" } dd { (maps) }
-            dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
-            dt { "Time for an answer" } dd { @match clock.cap {
-                Some(cap) => { "that of the rules, and " (format!("{cap:?}")) " at most" }
-                None => "that of the rules",
-            } }
-            dt { "Time for a match" } dd { @match clock.in_all() {
-                Some(total) => { (format!("{total:?}")) " for all answers of a bot together" }
-                None => "no limit but those of the answers",
-            } }
-        }
+        dt { "Game" } dd { (game) }
+        dt { "Rules" } dd { (rules) }
+        dt { "Maps" } dd { (maps) }
+        dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
+        dt { "Time for an answer" } dd { @match clock.cap {
+            Some(cap) => { "that of the rules, and " (format!("{cap:?}")) " at most" }
+            None => "that of the rules",
+        } }
+        dt { "Time for a match" } dd { @match clock.in_all() {
+            Some(total) => { (format!("{total:?}")) " for all answers of a bot together" }
+            None => "no limit but those of the answers",
+        } }
     }
 }
 
@@ -43,8 +42,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         section.card {
             header { h2 { "In this contest" } }
             div.in {
-                (fixed(&ask))
                 dl.facts {
+                    (fixed(&ask))
                     dt { "Rated matches" } dd { "about " (settings.matches) " for each version" }
                     dt { "Team" } dd { @if settings.team_size == 1 { "everybody alone" } @else { "up to " (settings.team_size) " people" } }
                     dt { "Seeds" } dd { "from a secret with the SHA-256 " code { (secret(&ask).await?) } ", which is published at the end" }
@@ -53,7 +52,13 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         }
         article.prose { (PreEscaped(markdown(info.rulebook))) }
     };
-    Ok(frame::page(&ask, Here::Rules, &format!("The rules of {}", info.title), info.summary, content))
+    Ok(frame::page(
+        &ask,
+        Here::Rules,
+        &format!("The rules of {}", info.title),
+        &words::sentence(info.summary),
+        content,
+    ))
 }
 
 async fn secret(ask: &Ask) -> Result<String, Problem> {

@@ -143,7 +143,7 @@ async fn versions_table(
             @if told.is_empty() { p.empty { "None yet: the first that passes its check match stands here." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
                     tbody { @for (version, trial) in &rows {
                         @let place = place_of(shown, version);
                         tr {
@@ -153,7 +153,7 @@ async fn versions_table(
                                 Some((elo, ends)) => { b { (words::signed(elo)) } @if let Some((low, high)) = ends { span.faint { " ± " (format!("{:.0}", (high - low) / 2.0)) } } }
                                 None => span.faint { "–" }
                             } }
-                            td { (trial::in_table(trial.as_ref())) }
+                            td.wide { (trial::in_table(trial.as_ref())) }
                             td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
                             td { (state_chip(version)) }
                         }

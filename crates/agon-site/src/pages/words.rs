@@ -69,6 +69,13 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
+/// Words that stand behind a colon elsewhere, as a sentence of their own.
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}
+
 /// `1 match`, `2 matches`.
 pub fn many(number: i64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
@@ -92,6 +99,7 @@ mod tests {
         );
         assert_eq!((place((3, 9)), short_place((1, 1))), ("3 to 9".to_owned(), "1".to_owned()));
         assert_eq!([bytes(12), bytes(214_000), bytes(4_100_000)], ["12 bytes", "214 kB", "4.1 MB"]);
+        assert_eq!(sentence("two leaders shoot"), "Two leaders shoot.");
         assert_eq!([many(1, "match", "matches"), many(2, "match", "matches")], ["1 match", "2 matches"]);
     }
 }
