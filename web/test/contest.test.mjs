@@ -63,6 +63,11 @@ function inside() {
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     await page.setViewportSize({ width: 1280, height: 900 })
     assert.ok(over <= 0, `${name} is ${over} pixels wider than a phone`)
+    const wide = await page.evaluate(() => {
+      const out = (table) => table.getBoundingClientRect().right > table.closest('.card').getBoundingClientRect().right
+      return [...document.querySelectorAll('.card table')].filter(out).map((table) => table.innerText)
+    })
+    assert.deepEqual(wide, [], `${name}: tables that do not fit into their cards`)
     if (!process.env.AGON_PICTURES) return
     mkdirSync(process.env.AGON_PICTURES, { recursive: true })
     for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {

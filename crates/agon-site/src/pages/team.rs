@@ -279,7 +279,7 @@ fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
             header { h2 { "Head to head" } span.faint { "● result · △ expected from the ratings" } }
             @if met.is_empty() { p.empty { "It has met nobody in a rated match yet." } }
             @else {
-                table.dense {
+                table.dense.tight {
                     thead { tr {
                         th scope="col" { "Opponent" } th.wide scope="col" { (axis.head(|tick| format!("{tick:.0} %"))) }
                         th.number scope="col" { "Score" } th.number scope="col" { "Expected" } th.number.wide scope="col" { "Matches" } th.wide scope="col" { "Last 10" }
