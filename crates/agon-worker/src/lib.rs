@@ -30,6 +30,6 @@ pub use protocol::{
     Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,
     Try, Unfit, Whole,
 };
-pub use run::{Settings, run};
+pub use run::{Pauses, Settings, run};
 pub use verify::{Recomputed, verify};
 pub use versions::Versions;

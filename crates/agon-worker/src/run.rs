@@ -50,6 +50,26 @@ fn chance() -> f64 {
     f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0)
 }
 
+/// How long to wait before a server that is away is asked again: longer each time, and not for all machines alike, for those that
+/// it left at once shall not come back at once.
+pub struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(Duration::from_millis(200))
+    }
+}
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let pause = self.0.mul_f64(0.5 + 0.5 * chance());
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
+        Some(pause)
+    }
+}
+
 /// A match that waits here for a thread.
 struct Waiting {
     lease: i64,
@@ -374,16 +394,14 @@ impl Shared<'_> {
 
     /// Repeats a call while the server is away; none when it is time to stop.
     fn persist<T>(&self, mut call: impl FnMut() -> Result<T, Away>) -> Option<T> {
-        let mut pause = Duration::from_millis(200);
-        loop {
+        for pause in Pauses::default() {
             match call() {
                 Ok(answer) => return Some(answer),
                 Err(_) if self.stopped() => return None,
-                // Not all of those whom it left at once come back at once.
-                Err(_) => self.rest(pause.mul_f64(0.5 + 0.5 * chance())),
+                Err(_) => self.rest(pause),
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        None
     }
 
     /// Tells the server that a match begins: should this worker vanish with it, it has been tried. A quick one does not wait for the

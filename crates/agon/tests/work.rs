@@ -173,3 +173,43 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
     assert!(checked.status.success(), "{}", out(&checked));
 }
+
+/// Answers one request as a server does whose database is away.
+fn answer_as_without_a_database(listener: &std::net::TcpListener) {
+    use std::io::{Read as _, Write as _};
+    let (mut stream, _) = listener.accept().expect("it asks");
+    let mut asked = [0; 4096];
+    assert!(stream.read(&mut asked).expect("a request") > 0);
+    let body = r#"{"type":"about:blank","title":"Trouble of our own","status":500,"detail":"The database is away."}"#;
+    let kind = "Content-Type: application/problem+json\r\nConnection: close";
+    write!(stream, "HTTP/1.1 500 Oh\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+}
+
+#[test]
+fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
+    let place = folder();
+    let place = place.path();
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), CONTEST).expect("a file");
+    let (server, url) = serve(place, 0);
+    token(place, "one");
+    drop(server);
+    // Somebody listens at first and has trouble; then nobody does.
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    let listener = std::net::TcpListener::bind(("127.0.0.1", port)).expect("it is free again");
+    let mut one = work(place, &url, "one", &[]);
+    answer_as_without_a_database(&listener);
+    answer_as_without_a_database(&listener);
+    drop(listener);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(one.0.try_wait().expect("a child"), None, "it waits");
+    let before = results(place);
+    let (_server, _) = serve(place, port);
+    until("it plays", || results(place) > before);
+    one.signal("-INT");
+    let ended = one.ends();
+    assert!(ended.status.success(), "{}", err(&ended));
+    let said = err(&ended);
+    assert!(said.contains("The database is away."), "{said}");
+    assert_eq!(said.matches("is waited for and asked again").count(), 1, "once: {said}");
+}

@@ -172,14 +172,33 @@ pub enum Trouble {
     Strange(String),
 }
 
+impl Trouble {
+    /// Whether time may help: it cannot be reached, or has trouble of its own, or too many ask.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Away(_) => true,
+            Self::Refused(problem) => problem.status == 429 || problem.status >= 500,
+            Self::Strange(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Away(why) | Self::Strange(why) => f.write_str(why),
+            Self::Refused(problem) => f.write_str(&said(problem)),
+        }
+    }
+}
+
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
+        let may_pass = trouble.may_pass();
         match trouble {
             Trouble::Away(why) | Trouble::Strange(why) => Self::Own(why),
             // That time helps, or that it is the server's fault, is no wrong usage.
-            Trouble::Refused(problem) if problem.status == 429 || problem.status >= 500 => {
-                Self::Own(said(&problem))
-            }
+            Trouble::Refused(problem) if may_pass => Self::Own(said(&problem)),
             Trouble::Refused(problem) => Self::Usage(said(&problem)),
         }
     }
@@ -262,11 +281,11 @@ impl Online {
         let began = Instant::now();
         loop {
             match self.get(path, &[]) {
-                Err(Trouble::Away(_)) if began.elapsed() < AWAY => std::thread::sleep(Duration::from_secs(1)),
-                Err(Trouble::Refused(problem))
-                    if (problem.status == 429 || problem.status >= 500) && began.elapsed() < AWAY =>
-                {
-                    let wait = problem.retry_after.unwrap_or(1).clamp(1, 60);
+                Err(trouble) if trouble.may_pass() && began.elapsed() < AWAY => {
+                    let wait = match &trouble {
+                        Trouble::Refused(problem) => problem.retry_after.unwrap_or(1).clamp(1, 60),
+                        _ => 1,
+                    };
                     std::thread::sleep(Duration::from_secs(wait.unsigned_abs()));
                 }
                 answer => return answer,

@@ -13,7 +13,7 @@ use agon_bot::inside::Packages;
 use agon_bot::{Confined, build, inside, sys};
 use agon_site::secrets;
 use agon_worker::wire::{self, Hello, Machine, Welcome};
-use agon_worker::{Settings, Table, Versions, holding};
+use agon_worker::{Pauses, Settings, Table, Versions, holding};
 use clap::Args;
 use rustix::fs::{FlockOperation, flock};
 
@@ -81,7 +81,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let online = Online::new(address, Some(token), &options.line)?.below(wire::ROOT);
     // Before anything takes time: is the token good, and are both programs of one version?
     let program = agon_replay::data::PROGRAM.to_owned();
-    let welcome: Welcome = online.get("", &[("program", program.clone())]).map_err(refused)?;
+    let welcome: Welcome = awaited(|| online.get("", &[("program", program.clone())]))?;
     let table = Table::new(&welcome.terms).map_err(|why| {
         Failure::usage(format!("{why}; {}/get says where the contest's agon comes from", online.address))
     })?;
@@ -127,7 +127,7 @@ pub fn run(options: &WorkOptions) -> Done {
     ))?;
     let run = format!("{}-{}", std::process::id(), secrets::fresh());
     let hello = Hello { run: run.clone(), program, machine };
-    let _: wire::Admitted = online.tell("/hello", &[], &hello).map_err(refused)?;
+    let _: wire::Admitted = awaited(|| online.tell("/hello", &[], &hello))?;
     say("Ctrl-C gives back what is not over; a second one ends it at once.".to_owned())?;
 
     let stop = common::stop_on_ctrl_c();
@@ -165,6 +165,25 @@ fn tell(played: &Arc<Played>, done: &AtomicBool) {
             return;
         }
         last = (now, Instant::now());
+    }
+}
+
+/// What the contest answers. One that is away just then, or whose database is, is asked again until it is there: machines are
+/// often started together with it, and nobody stands beside them. Ctrl-C ends that as it ends any program.
+fn awaited<T>(mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
+    let mut pauses = Pauses::default();
+    let mut is_told = false;
+    loop {
+        match ask() {
+            Err(trouble) if trouble.may_pass() => {
+                if !std::mem::replace(&mut is_told, true) {
+                    let why = harmless(&trouble.to_string());
+                    writeln!(io::stderr(), "{why}\nThe contest is waited for and asked again; Ctrl-C ends that.")?;
+                }
+                std::thread::sleep(pauses.next().unwrap_or(IDLE));
+            }
+            answer => return answer.map_err(refused),
+        }
     }
 }
 
