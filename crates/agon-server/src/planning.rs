@@ -13,6 +13,9 @@ use crate::{Learnt, Server, ServerError, number};
 const MOST_UNCHECKED: i64 = 512;
 /// No more matches are planned at once, however many wait for some.
 const MOST_AT_ONCE: usize = 256;
+/// Who plans looks at all versions. In a long ladder matches for so many of them are planned at once, one for each, so that not
+/// each machine that asks waits for such a look.
+const PART: usize = 50;
 
 /// How many matches are wanted by those who wait.
 #[derive(Default)]
@@ -80,6 +83,7 @@ impl Server {
         let out = self.out(&learnt.facts).await?;
         learnt.facts.leave_out(&out);
         playing.retain(|(version, _)| !out.contains(version));
+        let most = most.max((playing.len() / PART).min(MOST_AT_ONCE));
         let (mut planned, mut idle, mut blocks) = (0, Vec::new(), Vec::new());
         // What the ladder would play, chosen when it has its turn, and anew when something else was planned in between.
         let mut next: Option<VecDeque<Vec<i64>>> = None;

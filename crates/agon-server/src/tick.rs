@@ -31,21 +31,41 @@ pub struct Ticked {
 
 /// A table is kept no more often than this, in milliseconds.
 const BOARD_MS: i64 = 5_000;
+/// A table is not to be older than this when the next one is there.
+const OLDEST: Duration = Duration::from_secs(10);
+/// Whether it is time for a table is looked for this often.
+const LOOK: Duration = Duration::from_millis(200);
 /// What is old is looked for this often, in milliseconds.
 const TIDY_MS: i64 = 60_000;
 /// Objects that nothing names are looked for this often, and go when they are as old.
 const SWEEP_MS: i64 = 24 * 3_600_000;
 
+/// How long whoever makes tables rests after one that took so long: as long, so that half a core is left to others, but no longer
+/// than lets the next one come in time.
+pub fn rest(took: Duration) -> Duration {
+    took.min(OLDEST.saturating_sub(2 * took)).max(LOOK)
+}
+
 impl Server {
-    /// Does all that is to be done now. Of several servers one does; the others only read what it has sealed, until one of them is the
-    /// one.
+    /// Does all that is to be done now, one thing after the other.
     ///
     /// # Errors
     /// Those of the store.
     pub async fn tick(&self, now: Time) -> Result<Ticked, ServerError> {
+        let ticked = self.look_after(now).await?;
+        self.rate(now).await?;
+        Ok(ticked)
+    }
+
+    /// Does all that is to be done now but the table, which takes seconds in a long ladder. Of several servers one does; the others
+    /// only read what it has sealed, until one of them is the one.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn look_after(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
         if !self.store.keeps().await? {
-            self.learn(now).await?;
+            self.learnt.lock().await.facts.read(&self.store, self.contest, i64::MAX).await?;
             return Ok(ticked);
         }
         self.store.act(Expire { now }).await?;
@@ -60,18 +80,18 @@ impl Server {
         if self.contest_now().await?.is_some_and(|contest| contest.draining) {
             self.store.act(Drained { contest: self.contest, now }).await?;
         }
-        self.keep_board(now, false).await?;
         Ok(ticked)
     }
 
-    /// Learns what another server has sealed, and makes the same table of it.
-    async fn learn(&self, now: Time) -> Result<(), ServerError> {
-        let is_due = {
-            let mut learnt = self.learnt.lock().await;
-            learnt.facts.read(&self.store, self.contest, i64::MAX).await?;
-            learnt.is_due(now)
-        };
-        if is_due {
+    /// Makes the table when it is time. The server that looks after the contest keeps it; another makes the same of what it has read.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn rate(&self, now: Time) -> Result<(), ServerError> {
+        if self.store.keeps().await? {
+            return self.keep_board(now, false).await;
+        }
+        if self.learnt.lock().await.is_due(now) {
             self.make_board(now).await?;
         }
         Ok(())
@@ -253,5 +273,17 @@ fn check(state: &CheckState) -> Check {
         MatchState::Dead if state.unfit => Check::Unfit,
         MatchState::Dead => Check::Dead,
         MatchState::Planned | MatchState::Leased | MatchState::Posted => Check::Waiting,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_makes_tables_rests_as_long_while_the_next_one_still_comes_in_time() {
+        let rest = |ms| super::rest(Duration::from_millis(ms)).as_millis();
+        assert_eq!([rest(1), rest(1_000), rest(3_000), rest(4_000)], [200, 1_000, 3_000, 2_000]);
+        assert_eq!([rest(5_000), rest(60_000)], [200, 200], "too slow already: it hardly rests");
     }
 }

@@ -157,8 +157,23 @@ fn serve(folder: &Path, port: u16) {
     let site = Site::new(server.clone(), folder, Way::Loopback, now).expect("a good file");
     let listening = runtime.block_on(agon_site::listen(site, port)).expect("the port is free");
     println!("http://{}", listening.address());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            loop {
+                let began = Instant::now();
+                if let Err(error) = runtime.block_on(server.rate(now())) {
+                    eprintln!("{error}");
+                }
+                std::thread::sleep(agon_server::tick::rest(began.elapsed()));
+            }
+        });
+        look_after(&runtime, &server)
+    })
+}
+
+fn look_after(runtime: &tokio::runtime::Runtime, server: &Server) -> ! {
     loop {
-        match runtime.block_on(server.tick(now())) {
+        match runtime.block_on(server.look_after(now())) {
             Ok(ticked) if ticked.valid > 0 => {}
             Ok(_) => std::thread::sleep(Duration::from_millis(50)),
             Err(error) => {
@@ -226,6 +241,18 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
         .map(|(number, token)| tokio::spawn(work(fleet.clone(), number as u64, machines, token)))
         .collect();
     let oldest = tokio::spawn(look(server, fleet.end));
+    // Until each has had a batch they still come; after the end they only bring back what they have.
+    let ramp = fleet.plays + Duration::from_secs(2);
+    let steady = tokio::spawn({
+        let fleet = fleet.clone();
+        async move {
+            tokio::time::sleep(ramp).await;
+            let (from, before) = (Instant::now(), fleet.counts.kept.load(Ordering::Relaxed));
+            tokio::time::sleep_until(fleet.end.into()).await;
+            let kept = fleet.counts.kept.load(Ordering::Relaxed) - before;
+            kept as f64 / from.elapsed().as_secs_f64()
+        }
+    });
     for task in tasks {
         task.await.expect("no machine panics");
     }
@@ -239,6 +266,8 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
         load(&fleet.counts.lost),
         load(&fleet.counts.empty)
     );
+    let steady = steady.await.expect("it counts");
+    println!("{steady:.0} results a second from second {:.0} to {}", ramp.as_secs_f64(), plan.seconds);
     told("leases", &fleet.leases);
     told("posts", &fleet.posts);
     let (age, behind) = oldest.await.expect("it looks");

@@ -209,7 +209,9 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let help = "Rows of the log that the table has not seen yet.";
     text.named("agon_table_behind_rows", Is::Gauge, help).is((counts.sealed - board.upto).max(0));
     let help = "How long ago the table was made.";
-    text.named("agon_table_age_seconds", Is::Gauge, help).is(seconds(board.made, now));
+    // A contest that has just begun has none, and nothing to be in it.
+    let made = if board.upto == 0 { now } else { board.made };
+    text.named("agon_table_age_seconds", Is::Gauge, help).is(seconds(made, now));
     let paused = going.as_ref().is_some_and(|going| going.paused);
     text.named("agon_paused", Is::Gauge, "Whether the contest is paused.").is(u8::from(paused));
     Ok(())

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::inside::Packages;
 use agon_bot::{Confined, sys};
-use agon_server::{Inside, Server, ServerError, Setting, inside};
+use agon_server::{Inside, Server, ServerError, Setting, inside, tick};
 use agon_store::Objects;
 use agon_worker::{Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
@@ -111,6 +111,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
             }
             agon_worker::run(&inside, server.table(), &versions, &settings, &halt);
         });
+        // In a thread of its own: nobody who wants work waits for a table.
+        scope.spawn(|| rate(&runtime, &server, &halt));
         let told = watch(&runtime, &server, options, stop, &broken, &mut out);
         halt.store(true, Ordering::Relaxed);
         // A panic there is a fault of ours, and the results that are there are still to be kept.
@@ -155,6 +157,27 @@ fn finish(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
     Ok(runtime.block_on(server.keep_board(now(), true))?)
 }
 
+/// Makes the table again and again, until it is time to halt. That the store cannot `watch` meets as well, and says.
+fn rate(runtime: &tokio::runtime::Runtime, server: &Server, halt: &AtomicBool) {
+    let mut is_told = false;
+    while !halt.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        let pause = match runtime.block_on(server.rate(now())) {
+            Ok(()) => tick::rest(began.elapsed()),
+            Err(error) => {
+                if matches!(error, ServerError::Wrong(_)) && !std::mem::replace(&mut is_told, true) {
+                    tracing::warn!("{}; it is tried again", harmless(&error.to_string()));
+                }
+                TROUBLE
+            }
+        };
+        let rested = Instant::now();
+        while rested.elapsed() < pause && !halt.load(Ordering::Relaxed) {
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
 fn watch(
     runtime: &tokio::runtime::Runtime,
     server: &Server,
@@ -171,7 +194,7 @@ fn watch(
             return Err(Failure::own(format!("no bot is played here: {why}")));
         }
         brought.borrow_and_update();
-        match runtime.block_on(server.tick(now())) {
+        match runtime.block_on(server.look_after(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
                     tracing::warn!("it goes on");
