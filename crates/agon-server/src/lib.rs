@@ -102,6 +102,8 @@ struct Learnt {
     table: Arc<agon_ladder::Table>,
     /// What each kind of work had.
     shares: Shares,
+    /// So many matches are planned ahead: none before the first time that somebody wanted some.
+    ahead: usize,
     /// When drafts were forgotten last.
     forgot: Time,
     /// When objects that nothing names were looked for last.
@@ -143,6 +145,7 @@ impl Server {
                 board: (0, Time(0)),
                 table: Arc::default(),
                 shares: Shares::default(),
+                ahead: 0,
                 forgot: Time(0),
                 swept: Time(0),
             }),

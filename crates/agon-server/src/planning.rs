@@ -1,4 +1,4 @@
-//! What is played next. Matches are planned when work is wanted, and not ahead: no queue grows old.
+//! What is played next. Matches are planned when work is wanted, and in ladders of hundreds a little ahead: no queue grows old.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +16,8 @@ const MOST_AT_ONCE: usize = 256;
 /// Who plans looks at all versions. In a long ladder matches for so many of them are planned at once, one for each, so that not
 /// each machine that asks waits for such a look.
 const PART: usize = 50;
+/// A ladder in which that is less plans when somebody asks, and not ahead.
+const SHORT: usize = 8;
 
 /// How many matches are wanted by those who wait.
 #[derive(Default)]
@@ -68,6 +70,17 @@ impl Server {
         Ok(planned)
     }
 
+    /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
+    pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
+        let ahead = self.learnt.lock().await.ahead;
+        if ahead < SHORT || self.store.waiting(self.contest).await? >= ahead as i64 {
+            return Ok(());
+        }
+        let mut learnt = self.learnt.lock().await;
+        self.plan(&mut learnt, ahead, now).await?;
+        Ok(())
+    }
+
     async fn plan_for(
         &self,
         contest: &Contest,
@@ -83,7 +96,8 @@ impl Server {
         let out = self.out(&learnt.facts).await?;
         learnt.facts.leave_out(&out);
         playing.retain(|(version, _)| !out.contains(version));
-        let most = most.max((playing.len() / PART).min(MOST_AT_ONCE));
+        learnt.ahead = (playing.len() / PART).min(MOST_AT_ONCE);
+        let most = most.max(learnt.ahead);
         let (mut planned, mut idle, mut blocks) = (0, Vec::new(), Vec::new());
         // What the ladder would play, chosen when it has its turn, and anew when something else was planned in between.
         let mut next: Option<VecDeque<Vec<i64>>> = None;

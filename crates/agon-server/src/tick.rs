@@ -75,6 +75,7 @@ impl Server {
         if ticked != Ticked::default() {
             self.done.send_replace(());
         }
+        self.plan_ahead(now).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
         if self.contest_now().await?.is_some_and(|contest| contest.draining) {

@@ -5,6 +5,7 @@ mod common;
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, status};
+use agon_store::acts::{Add, Added, Promote};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
@@ -304,5 +305,56 @@ fn who_waits_is_told() {
         assert_eq!((told(&mut brought), told(&mut done)), (true, false), "it is time for a tick");
         assert_eq!(world.tick().await.valid, 1);
         assert_eq!((told(&mut brought), told(&mut done)), (false, true), "there may be more to play");
+    });
+}
+
+#[test]
+fn nobody_who_looks_after_the_contest_waits_for_a_table() {
+    run(async {
+        let world = World::new(40).await;
+        let worker = world.worker("a").await;
+        let (_, job) = world.one(worker, "1").await.expect("there is something to play");
+        let (report, replay) = world.play(&job);
+        assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
+        assert_eq!(world.server.look_after(world.now).await.expect("done").sealed, 1);
+        assert_eq!(world.server.board_number().await, 0, "that is somebody else's work");
+        world.server.rate(world.now).await.expect("made");
+        assert_eq!(world.server.board_number().await, 1);
+    });
+}
+
+#[test]
+fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_fiftieth_of_it() {
+    run(async {
+        let world = World::new(40).await;
+        let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
+        for number in 0..500 {
+            let source = agon_store::Sha::of(format!("bot {number}"));
+            let add = Add {
+                contest,
+                entrant: format!("Bot {number}"),
+                boss: false,
+                builtin: None,
+                source,
+                received: now,
+                only_if_better: false,
+                bytes: 1,
+                counts: false,
+                actor: "test".into(),
+            };
+            let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("it is new") };
+            store.act(Promote { version, now }).await.expect("live");
+        }
+        let waiting = async || store.waiting(contest).await.expect("counted");
+        world.tick().await;
+        assert_eq!(waiting().await, 0, "nobody plays yet");
+        let worker = world.worker("a").await;
+        let granted = world.server.lease(worker, "1", 1, now).await.expect("answered");
+        assert_eq!((granted.jobs.len(), waiting().await), (1, 9), "ten were planned");
+        world.tick().await;
+        let ahead = waiting().await;
+        assert!((10..=20).contains(&ahead), "{ahead}");
+        world.tick().await;
+        assert_eq!(waiting().await, ahead, "that is enough");
     });
 }

@@ -64,25 +64,32 @@ impl Band {
         Self { order, lower, pivots }
     }
 
-    /// Solves `L D Lᵀ x = right`.
-    pub fn solve(&self, right: &[f64]) -> Vec<f64> {
+    /// Solves `L D Lᵀ x = right` for `N` right sides at once, each as if it were alone.
+    pub fn solve<const N: usize>(&self, right: &[[f64; N]]) -> Vec<[f64; N]> {
         let bots = self.order.len();
         // Room behind the end, so that every row is whole.
-        let mut y: Vec<f64> = self.order.iter().map(|&bot| right[bot as usize]).collect();
-        y.resize(bots + WIDTH, 0.0);
+        let mut y: Vec<[f64; N]> = self.order.iter().map(|&bot| right[bot as usize]).collect();
+        y.resize(bots + WIDTH, [0.0; N]);
         for place in 0..bots {
             let (done, rest) = y.split_at_mut(place + 1);
             let own = &self.lower[place * WIDTH..(place + 1) * WIDTH];
-            rest.iter_mut().zip(own).for_each(|(rest, own)| *rest -= own * done[place]);
+            for (rest, own) in rest.iter_mut().zip(own) {
+                rest.iter_mut().zip(&done[place]).for_each(|(rest, done)| *rest -= own * done);
+            }
         }
-        y.iter_mut().zip(&self.pivots).for_each(|(y, pivot)| *y /= pivot);
-        y[bots..].fill(0.0);
+        for (y, pivot) in y.iter_mut().zip(&self.pivots) {
+            y.iter_mut().for_each(|y| *y /= pivot);
+        }
+        y[bots..].fill([0.0; N]);
         for place in (0..bots).rev() {
             let own = &self.lower[place * WIDTH..(place + 1) * WIDTH];
-            let sum: f64 = own.iter().zip(&y[place + 1..]).map(|(own, y)| own * y).sum();
-            y[place] -= sum;
+            let mut sum = [0.0; N];
+            for (own, y) in own.iter().zip(&y[place + 1..]) {
+                sum.iter_mut().zip(y).for_each(|(sum, y)| *sum += own * y);
+            }
+            y[place].iter_mut().zip(sum).for_each(|(y, sum)| *y -= sum);
         }
-        let mut x = vec![0.0; bots];
+        let mut x = vec![[0.0; N]; bots];
         self.order.iter().zip(&y).for_each(|(&bot, &y)| x[bot as usize] = y);
         x
     }
@@ -103,7 +110,8 @@ mod tests {
             diagonal[second as usize] += weight;
         }
         let fixed = [false, false, false, false, true];
-        let x = Band::new(edges.into_iter(), &diagonal, &fixed, &at).solve(&[1.0, -2.0, 0.5, 4.0, 0.0]);
+        let right = [1.0, -2.0, 0.5, 4.0, 0.0].map(|right| [right]);
+        let x: Vec<f64> = Band::new(edges.into_iter(), &diagonal, &fixed, &at).solve(&right).concat();
         assert_eq!(x[4], 0.0);
         let mut image = [0.0; 5];
         for (first, second, weight) in edges {

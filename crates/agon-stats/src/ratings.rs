@@ -73,7 +73,7 @@ pub struct Rated {
     /// Its rating, to a tenth; nothing where no finite one fits best, as for a bot that won everything.
     pub elo: Option<f64>,
     /// Its interval, to a tenth. Of a bot without a finite rating one end, or both, are open. Nothing in
-    /// very long tables, beyond the first [`MOST_INTERVALS`].
+    /// very long tables, beyond the first [`MOST_INTERVALS`], or fewer where there are more than [`MOST_WHOLE`].
     pub interval: Option<Interval>,
     /// Whether its rating was given.
     pub anchor: bool,
@@ -116,6 +116,14 @@ pub struct RatingTable {
 
 /// In a table of more bots only so many, from the top, have intervals: each takes a solution of its own.
 pub const MOST_INTERVALS: usize = 1000;
+/// In a table of more bots each solution takes longer, and so many fewer of them have one that all together take no longer.
+pub const MOST_WHOLE: usize = 2000;
+
+/// How many bots of a table of so many have intervals.
+fn most_intervals(bots: usize) -> usize {
+    (MOST_INTERVALS * MOST_WHOLE / bots.max(MOST_WHOLE)).max(MOST_SQUARED)
+}
+
 /// Of more bots there is no table of every two.
 pub const MOST_SQUARED: usize = 300;
 
@@ -313,9 +321,12 @@ impl Known {
                 members.iter().map(|&bot| known.anchored[bot].then(|| known.strengths[bot])).collect();
             let own_blocks = blocks.iter().map(|block| inside(block)).filter(|block| !block.is_empty());
             let spread = Spread::new(&own_pairs, own_blocks, &fixed, &own(&known.strengths));
-            let shown = order.iter().filter(|&&bot| number[bot] != u32::MAX).take(MOST_INTERVALS);
-            for &bot in shown {
-                known.rows[bot] = Some(spread.row(number[bot] as usize));
+            let shown =
+                order.iter().copied().filter(|&bot| number[bot] != u32::MAX).take(most_intervals(bots));
+            let shown: Vec<usize> = shown.collect();
+            let rows = spread.rows(&shown.iter().map(|&bot| number[bot] as usize).collect::<Vec<_>>());
+            for (&bot, row) in shown.iter().zip(rows) {
+                known.rows[bot] = Some(row);
                 known.blocks[bot] = spread.blocks[number[bot] as usize];
             }
         }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use crate::fit::{System, dot, logistic};
 use crate::pairs::Meeting;
 
+/// So many rows are made at once.
+const TOGETHER: usize = 8;
+
 /// What varies: the covariance of the gradient of the likelihood, and what turns it into that of strengths.
 pub(crate) struct Spread {
     system: System,
@@ -105,19 +108,29 @@ impl Spread {
         Self { system, varies: sums.into_iter().collect(), blocks: played, bots }
     }
 
-    /// The row of a bot.
-    pub fn row(&self, bot: usize) -> Row {
-        let mut one = vec![0.0; self.bots];
-        one[bot] = 1.0;
-        let moves = self.system.solve(&one, 1e-9);
-        let mut varies = vec![0.0; self.bots];
+    /// The rows of these bots.
+    pub fn rows(&self, bots: &[usize]) -> Vec<Row> {
+        bots.chunks(TOGETHER).flat_map(|bots| self.rows_of(bots)).collect()
+    }
+
+    /// Those of so few bots that they are made together.
+    fn rows_of(&self, bots: &[usize]) -> Vec<Row> {
+        let mut ones = vec![[0.0; TOGETHER]; self.bots];
+        bots.iter().enumerate().for_each(|(own, &bot)| ones[bot][own] = 1.0);
+        // Less than a thousandth of an Elo of an interval as wide as any.
+        let moves = self.system.solve_all(&ones, 1e-6);
+        let mut varies = vec![[0.0; TOGETHER]; self.bots];
+        let mut add = |to: usize, value: f64, from: usize| {
+            varies[to].iter_mut().zip(&moves[from]).for_each(|(varies, moves)| *varies += value * moves);
+        };
         for &((row, column), value) in &self.varies {
             let (row, column) = (row as usize, column as usize);
-            varies[row] += value * moves[column];
+            add(row, value, column);
             if row != column {
-                varies[column] += value * moves[row];
+                add(column, value, row);
             }
         }
-        Row { moves, varies }
+        let of = |all: &[[f64; TOGETHER]], own: usize| all.iter().map(|all| all[own]).collect();
+        (0..bots.len()).map(|own| Row { moves: of(&moves, own), varies: of(&varies, own) }).collect()
     }
 }

@@ -184,6 +184,16 @@ impl Store {
         Ok(count.fetch_one(&self.reader).await?)
     }
 
+    /// How many matches are planned that nobody has in hand.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn waiting(&self, contest: ContestId) -> Result<i64, StoreError> {
+        let count =
+            sqlx::query_scalar("SELECT count(*) FROM jobs WHERE contest_id = $1 AND lease_id IS NULL");
+        Ok(count.bind(contest.0).fetch_one(&self.reader).await?)
+    }
+
     /// Results that nobody has checked yet, the oldest first.
     ///
     /// # Errors

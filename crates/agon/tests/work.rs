@@ -182,7 +182,8 @@ fn answer_as_without_a_database(listener: &std::net::TcpListener) {
     assert!(stream.read(&mut asked).expect("a request") > 0);
     let body = r#"{"type":"about:blank","title":"Trouble of our own","status":500,"detail":"The database is away."}"#;
     let kind = "Content-Type: application/problem+json\r\nConnection: close";
-    write!(stream, "HTTP/1.1 500 Oh\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+    write!(stream, "HTTP/1.1 500 Oh\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .expect("sent");
 }
 
 #[test]

@@ -178,7 +178,10 @@ fn awaited<T>(mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure>
             Err(trouble) if trouble.may_pass() => {
                 if !std::mem::replace(&mut is_told, true) {
                     let why = harmless(&trouble.to_string());
-                    writeln!(io::stderr(), "{why}\nThe contest is waited for and asked again; Ctrl-C ends that.")?;
+                    writeln!(
+                        io::stderr(),
+                        "{why}\nThe contest is waited for and asked again; Ctrl-C ends that."
+                    )?;
                 }
                 std::thread::sleep(pauses.next().unwrap_or(IDLE));
             }
