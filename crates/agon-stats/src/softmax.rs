@@ -73,19 +73,23 @@ pub fn brier<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 
     sum / f64::max(count, 1.0)
 }
 
-/// How far the chances of single seats lie from what became of them: the mean over ten bins of equal width, by how many
-/// fell into each, of the distance between the mean chance and the mean share.
-pub fn calibration_error<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 {
-    let mut bins = [(0.0, 0.0); 10];
-    let mut count = 0.0;
+/// The chances of single seats beside what became of them, in ten bins of equal width: how many fell into each, the sum of their chances, and that
+/// of their shares.
+pub fn reliability<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> [(f64, f64, f64); 10] {
+    let mut bins = [(0.0, 0.0, 0.0); 10];
     for (chances, shares) in told {
         for (chance, share) in chances.iter().zip(shares) {
             let bin = &mut bins[((chance * 10.0) as usize).min(9)];
-            *bin = (bin.0 + chance, bin.1 + share);
-            count += 1.0;
+            *bin = (bin.0 + 1.0, bin.1 + chance, bin.2 + share);
         }
     }
-    bins.iter().map(|(chance, share)| (chance - share).abs()).sum::<f64>() / f64::max(count, 1.0)
+    bins
+}
+
+/// How far they lie from it: the mean over the bins, by how many fell into each, of the distance between the mean chance and the mean share.
+pub fn calibration_error(bins: &[(f64, f64, f64); 10]) -> f64 {
+    let count: f64 = bins.iter().map(|(count, ..)| count).sum();
+    bins.iter().map(|(_, chance, share)| (chance - share).abs()).sum::<f64>() / f64::max(count, 1.0)
 }
 
 impl Position {
@@ -221,6 +225,6 @@ mod tests {
         let told: [(&[f64], &[f64]); 2] = [(&[0.8, 0.2], &[1.0, 0.0]), (&[0.8, 0.2], &[0.0, 1.0])];
         assert!((brier(told) - (0.04 + 0.64) / 2.0).abs() < 1e-12);
         // 0.8 came true in one of two, 0.2 as well.
-        assert!((calibration_error(told) - 0.3).abs() < 1e-12);
+        assert!((calibration_error(&reliability(told)) - 0.3).abs() < 1e-12);
     }
 }

@@ -16,7 +16,7 @@ use agon_game::{
     Answer, AnyGame, Chance as _, Feature, Position as Place, RulesChoice, Seat, Seeded, Session, Setup,
 };
 use agon_replay::Replay;
-use agon_stats::softmax::{Position, brier, calibration_error, fit};
+use agon_stats::softmax::{Position, brier, calibration_error, fit, reliability};
 use agon_view::future::{First, play_on};
 
 /// So many positions are taken of each match, evenly spread, those before the first step left out.
@@ -141,7 +141,7 @@ fn main() {
         let score = |told: &[Vec<f64>]| {
             let pairs = pairs(told);
             let refs = || pairs.iter().map(|(one, two)| (&one[..], &two[..]));
-            (brier(refs()), calibration_error(refs()))
+            (brier(refs()), reliability(refs()))
         };
         let (own, line, curve) = (score(&told), score(&line), score(&curve));
         println!(
@@ -151,9 +151,16 @@ fn main() {
             100.0 * (own.0 / line.0 - 1.0),
             curve.0,
             100.0 * (own.0 / curve.0 - 1.0),
-            own.1,
-            line.1
+            calibration_error(&own.1),
+            calibration_error(&line.1)
         );
+        let bins = own.1.iter().filter(|(count, ..)| *count > 0.0);
+        let bins: Vec<String> = bins
+            .map(|(count, chance, share)| {
+                format!("{:.3} of {:.3} ({count:.0})", chance / count, share / count)
+            })
+            .collect();
+        println!("told and came true, bin by bin: {}", bins.join(", "));
     }
     if asked.iter().any(|one| one == "--futures") {
         let each = value("--each").map_or(FUTURES[1], |count| count.parse().expect("a number"));
