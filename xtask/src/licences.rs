@@ -57,6 +57,15 @@ struct Package {
     folder: PathBuf,
 }
 
+/// What is no package and lies in the program all the same: the system's C library, linked in.
+const LINKED: &str = "
+The program also contains the GNU C Library (https://sourceware.org/glibc), which is under the LGPL 2.1 or later. Whoever
+wants another version of that library in it can link it anew: the whole source of Agon is public, and `cargo xtask dist` is
+the command.
+";
+/// Where Debian and those that follow it keep that licence.
+const LGPL: &str = "/usr/share/common-licenses/LGPL-2.1";
+
 /// One text: every package with its licence, then each text once with the packages that have it.
 ///
 /// # Errors
@@ -79,6 +88,10 @@ pub fn text(root: &Path, triple: &str) -> Result<String> {
         for text in files(&package.folder)? {
             texts.entry(text).or_default().insert(name.clone());
         }
+    }
+    out += LINKED;
+    if let Ok(text) = std::fs::read_to_string(LGPL) {
+        texts.entry(text).or_default().insert("the GNU C Library".to_owned());
     }
     for (text, names) in &texts {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
