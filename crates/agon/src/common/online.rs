@@ -1,5 +1,7 @@
 //! A contest elsewhere, through its API alone.
 //!
+//! Longer than 500 lines: a request, the answer that is read within bounds, and what can go wrong are one thing, with its tests.
+//!
 //! Whatever it answers is a stranger's: bounded in size and time, read strictly, and shown as text only. A token goes to the
 //! address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only to
 //! networks that are somebody's own, unless one says otherwise.
