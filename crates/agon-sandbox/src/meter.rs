@@ -47,25 +47,33 @@ impl Meter {
         // Writing the peak sets it back; an older version 2 can only be read.
         let writable = |path: &Path| OpenOptions::new().read(true).write(true).open(path);
         let peak = |path: &Path| writable(path).or_else(|_| File::open(path)).ok();
-        let meter = match place {
-            Hierarchies::One { memory, pids, cpu, .. } => Self {
-                cpu: cpu.as_ref().and_then(|path| File::open(path.join("cpuacct.usage")).ok()),
-                peak: peak(&memory.join("memory.max_usage_in_bytes")),
-                killed: File::open(memory.join("memory.oom_control"))?,
-                refused: File::open(pids.join("pids.events"))?,
-                processes: File::open(pids.join("pids.current"))?,
-                two: false,
-                forgets: false,
-            },
-            Hierarchies::Two(path) => Self {
-                cpu: File::open(path.join("cpu.stat")).ok(),
-                peak: peak(&path.join("memory.peak")),
-                killed: File::open(path.join("memory.events"))?,
-                refused: File::open(path.join("pids.events"))?,
-                processes: File::open(path.join("pids.current"))?,
-                two: true,
-                forgets: false,
-            },
+        let (cpu, highest, killed, pids, two) = match place {
+            Hierarchies::One { memory, pids, cpu, .. } => {
+                let cpu = cpu.as_ref().map(|path| path.join("cpuacct.usage"));
+                (
+                    cpu,
+                    memory.join("memory.max_usage_in_bytes"),
+                    memory.join("memory.oom_control"),
+                    pids,
+                    false,
+                )
+            }
+            Hierarchies::Two(path) => (
+                Some(path.join("cpu.stat")),
+                path.join("memory.peak"),
+                path.join("memory.events"),
+                path,
+                true,
+            ),
+        };
+        let meter = Self {
+            cpu: cpu.and_then(|path| File::open(path).ok()),
+            peak: peak(&highest),
+            killed: File::open(killed)?,
+            refused: File::open(pids.join("pids.events"))?,
+            processes: File::open(pids.join("pids.current"))?,
+            two,
+            forgets: false,
         };
         let forgets = meter.forget_peak();
         Ok(Self { forgets, ..meter })

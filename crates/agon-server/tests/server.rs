@@ -4,8 +4,8 @@ mod common;
 
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
-use agon_server::{Server, status};
-use agon_store::acts::{Add, Added, Promote};
+use agon_server::{Server, hand_in, status};
+use agon_store::acts::{Added, Promote};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
@@ -329,20 +329,10 @@ fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_fiftieth_of_it() {
         let world = World::new(40).await;
         let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
         for number in 0..500 {
-            let source = agon_store::Sha::of(format!("bot {number}"));
-            let add = Add {
-                contest,
-                entrant: format!("Bot {number}"),
-                boss: false,
-                builtin: None,
-                source,
-                received: now,
-                only_if_better: false,
-                bytes: 1,
-                counts: false,
-                actor: "test".into(),
-            };
-            let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("it is new") };
+            let (name, archive) = (format!("Bot {number}"), format!("bot {number}"));
+            let objects = world.server.objects();
+            let added = hand_in(store, objects, contest, &name, archive.as_bytes(), ("test", now)).await;
+            let Added::New(version, _) = added.expect("kept") else { panic!("it is new") };
             store.act(Promote { version, now }).await.expect("live");
         }
         let waiting = async || store.waiting(contest).await.expect("counted");

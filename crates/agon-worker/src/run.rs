@@ -203,6 +203,12 @@ impl Shared<'_> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// Waits until something has changed, or for a moment: whoever waits looks again whether it is time to stop.
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
+        waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -215,8 +221,7 @@ impl Shared<'_> {
                 if state.threads == 0 {
                     return;
                 }
-                let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
-                state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                state = self.wait(state);
                 continue;
             }
             let (mut batch, mut leases, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -246,8 +251,7 @@ impl Shared<'_> {
     fn leave(&self, done: Done) {
         let mut state = self.lock();
         while state.kept > MOST_KEPT && state.posts && !self.stopped() {
-            let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
-            state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            state = self.wait(state);
         }
         state.kept += done.bytes;
         state.done.push_back(done);
@@ -327,8 +331,7 @@ impl Shared<'_> {
             }
             match state.waiting.pop_front() {
                 None if state.asks => {
-                    let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
-                    state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                    state = self.wait(state);
                 }
                 next => break next,
             }
@@ -354,8 +357,7 @@ impl Shared<'_> {
             let most = self.batch(&state);
             let ahead = if most > 1 { self.settings.jobs } else { 0 };
             if state.waiting.len() >= state.idle + ahead {
-                let wait = self.changed.wait_timeout(state, Duration::from_millis(50));
-                state = wait.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                state = self.wait(state);
                 continue;
             }
             drop(state);

@@ -1,5 +1,5 @@
 //! A worker at a hall that counts: each match that was given out is played once and its result brought once, however the
-//! worker asks ahead, and a match that has begun is known before it can be lost.
+//! worker asks ahead, and the server hears at most once that it has begun.
 
 use std::collections::BTreeMap;
 use std::path::Path;
