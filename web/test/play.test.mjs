@@ -174,7 +174,6 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
     }
     await tool('Scout').click()
     for (let count = 0; count < 3; count++) await click(page, [13, row(0)])
-    await page.waitForTimeout(30)
     if (turns === 1) {
       // What is the same several times is one line.
       await page.locator('.chosen li', { hasText: '3 × Scout at 13, 0' }).waitFor()
@@ -193,6 +192,23 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
   }
   assert.ok(turns >= 5, `${turns} turns`)
   await verified(page, 'terminal')
+  await close(page)
+})
+
+engines('who clicks faster than the engines answer loses no click', async () => {
+  const page = await begin('terminal', '&seats=human,builtin:rush')
+  await page.evaluate(() => {
+    const { holder } = window.agon.playing
+    const [prospect, answer] = [holder.prospect.bind(holder), holder.answer.bind(holder)]
+    holder.prospect = (...asked) => new Promise((done) => setTimeout(done, 300)).then(() => prospect(...asked))
+    holder.answer = (seat, chosen) => answer(seat, (window.sent = chosen))
+  })
+  await page.locator('.tool', { hasText: 'Scout' }).click()
+  for (let count = 0; count < 3; count++) await click(page, [13, 27])
+  await page.keyboard.press('z')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => window.sent)
+  assert.deepEqual(await page.evaluate(() => window.sent.map(({ kind }) => kind)), ['scout', 'scout'])
   await close(page)
 })
 

@@ -99,6 +99,8 @@ export class Playing {
   /** Whether turns are sent by themselves. */
   running = $state(false)
   private round = 0
+  /** Ends when all changes of the choices that were asked for are made. */
+  private edits: Promise<unknown> = Promise.resolve()
 
   private constructor(
     readonly holder: Holder,
@@ -259,19 +261,27 @@ export class Playing {
     return []
   }
 
+  /** Changes the choices once the changes before are made: who clicks faster than the engines answer loses no click. */
+  private edit(change: () => Promise<void>): Promise<void> {
+    const { turn } = this
+    const done = this.edits.then(() => (turn === this.turn ? change() : undefined))
+    this.edits = done.catch(() => {})
+    return done
+  }
+
   /** Adds a choice; says why when the rules refuse it. */
-  async choose(choice: unknown): Promise<boolean> {
-    const before = this.hand.single ? [] : this.chosen
+  choose(choice: unknown): Promise<void> {
     this.options = []
-    try {
-      const refused = await this.look([...before, choice])
-      this.wrong = refused[0] ? { words: this.words(choice), refused: refused[0] } : null
-      if (!this.wrong) this.after(choice)
-      return !this.wrong
-    } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
-      return false
-    }
+    return this.edit(async () => {
+      const before = this.hand.single ? [] : this.chosen
+      try {
+        const refused = await this.look([...before, choice])
+        this.wrong = refused[0] ? { words: this.words(choice), refused: refused[0] } : null
+        if (!this.wrong) this.after(choice)
+      } catch (error) {
+        this.problem = error instanceof Error ? error.message : String(error)
+      }
+    })
   }
 
   /** A unit that has its order is let go; a tool stays in hand. */
@@ -281,7 +291,11 @@ export class Playing {
   }
 
   /** Takes a choice back; later ones go with it when they cannot stand without it. */
-  async drop(index: number): Promise<void> {
+  drop(choice: unknown): Promise<void> {
+    return this.edit(() => this.without(this.chosen.indexOf(choice)))
+  }
+
+  private async without(index: number): Promise<void> {
     this.wrong = null
     let rest = this.chosen.filter((_, place) => place !== index)
     for (let tries = 0; tries < 20; tries++) {
@@ -294,18 +308,21 @@ export class Playing {
   }
 
   undo(): Promise<void> {
-    return this.chosen.length > 0 ? this.drop(this.chosen.length - 1) : Promise.resolve()
+    return this.edit(() => (this.chosen.length > 0 ? this.without(this.chosen.length - 1) : Promise.resolve()))
   }
 
-  async clear(): Promise<void> {
-    this.wrong = null
-    await this.look([])
+  clear(): Promise<void> {
+    return this.edit(async () => {
+      this.wrong = null
+      await this.look([])
+    })
   }
 
-  send(): Promise<void> {
-    if (!this.mine) return Promise.resolve()
+  async send(): Promise<void> {
+    await this.edits
+    if (!this.mine) return
     const [seat, chosen] = [this.seat, this.chosen]
-    return this.pass(() => this.holder.answer(seat, chosen))
+    await this.pass(() => this.holder.answer(seat, chosen))
   }
 
   /** A hint, in place of what is chosen. */
@@ -406,9 +423,11 @@ export class Playing {
     for (const actor of this.selected.filter((actor) => order.fits(actor, this.scene))) errands.set(actor, { id, goal })
     this.errands = errands
     const given = new Set(this.selected)
-    await this.dropOf(given)
     this.selected = []
-    await this.stand()
+    await this.edit(async () => {
+      await this.dropOf(given)
+      await this.stand()
+    })
   }
 
   /** Ends the standing orders of some actors. */
@@ -416,7 +435,7 @@ export class Playing {
     const errands = new Map(this.errands)
     actors.forEach((actor) => errands.delete(actor))
     this.errands = errands
-    await this.dropOf(new Set(actors))
+    await this.edit(() => this.dropOf(new Set(actors)))
   }
 
   private async dropOf(actors: Set<string>): Promise<void> {
