@@ -1,9 +1,11 @@
 //! The fewest games with which anybody could order a field: how many of those of a round robin, if the true ratings were known
-//! and all games shared out for the least error.
+//! and all games shared out for the least error. And the truest order that a quarter of those games can give the 40 versions of
+//! `agon-ladder`'s test of the truth.
 //!
 //! `cargo run --release -p agon-pairing --example optimum`; the figures stand in `docs/formats.md`. The error of ratings follows from
 //! how often each two bots meet: the covariance `C` is the inverse of the curvature of the likelihood. Shares that make the trace of
-//! `A C` least, `A` saying which errors count, are found by multiplying each by the root of what it tells.
+//! `A C` least, `A` saying which errors count, are found by multiplying each by the root of what it tells. For the truest order `A` is
+//! what Kendall's tau gains by it, found anew at each step.
 
 use agon_game::Seeded;
 use agon_stats::score_of_elo;
@@ -11,6 +13,7 @@ use agon_stats::score_of_elo;
 const BOTS: usize = 100;
 const FIELDS: i64 = 5;
 const STEPS: usize = 400;
+const VERSION_FIELDS: i64 = 20;
 
 type Matrix = Vec<Vec<f64>>;
 
@@ -24,6 +27,15 @@ fn main() {
         }
         println!("| {what} | {:.0} % | {:.0} % |", sums[0], sums[1]);
     }
+    let mut sums = [0.0; 3];
+    for field in 0..VERSION_FIELDS {
+        let taus = truest(&versions(field));
+        sums.iter_mut().zip(taus).for_each(|(sum, tau)| *sum += tau / VERSION_FIELDS as f64);
+    }
+    let [robin, even, best] = sums;
+    println!(
+        "\n40 versions, 20 games a pair: tau {robin:.3}; a quarter of them, all alike {even:.3}, at best {best:.3}"
+    );
 }
 
 /// Ratings in Elo, best first.
@@ -34,6 +46,61 @@ fn strengths(field: i64) -> Vec<f64> {
         (0..BOTS).map(|_| 300.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0)).collect();
     elo.sort_by(|a, b| b.total_cmp(a));
     elo
+}
+
+/// Twenty versions within 60 Elo, twenty spread over 550 on either side of them.
+fn versions(field: i64) -> Vec<f64> {
+    let mut chance = Seeded::stream(field, "strengths");
+    let mut uniform = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
+    let near: Vec<f64> = (0..20).map(|place| f64::from(place) * 3.0 - 30.0).collect();
+    let far = (0..20).map(|_| (if uniform() < 0.5 { -1.0 } else { 1.0 }) * (50.0 + 550.0 * uniform()));
+    near.into_iter().chain(far).collect()
+}
+
+/// Kendall's tau that is to be expected with 20 games a pair, with a quarter of them shared out evenly, and for the truest order.
+fn truest(elo: &[f64]) -> [f64; 3] {
+    let bots = elo.len();
+    let robin = vec![vec![20.0; bots]; bots];
+    let even = vec![vec![5.0; bots]; bots];
+    let mut shares = even.clone();
+    for _ in 0..STEPS {
+        let own = covariance(elo, &shares);
+        let tells = times(&times(&own, &tau(elo, &own).1), &own);
+        let mut sum = 0.0;
+        for one in 0..bots {
+            for other in one + 1..bots {
+                let told = weight(elo, one, other)
+                    * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
+                // Games that nobody plays could never be played again.
+                shares[one][other] = (shares[one][other] * told.max(0.0).sqrt()).max(1e-12);
+                sum += shares[one][other];
+            }
+        }
+        let games = 5.0 * (bots * (bots - 1) / 2) as f64;
+        shares.iter_mut().flatten().for_each(|share| *share *= games / sum);
+    }
+    [robin, even, shares].map(|games| tau(elo, &covariance(elo, &games)).0)
+}
+
+/// Kendall's tau to be expected of ratings with this covariance, and how it falls with each variance between two.
+fn tau(elo: &[f64], covariance: &Matrix) -> (f64, Matrix) {
+    let bots = elo.len();
+    let pairs = (bots * (bots - 1) / 2) as f64;
+    let (mut tau, mut counts) = (0.0, vec![vec![0.0; bots]; bots]);
+    for one in 0..bots {
+        for other in one + 1..bots {
+            let variance = covariance[one][one] + covariance[other][other] - 2.0 * covariance[one][other];
+            // A game of two that are equal tells 1/4, in units of ln(10) / 400 squared.
+            let far = (elo[one] - elo[other]).abs() * std::f64::consts::LN_10 / 400.0 / variance.sqrt();
+            tau += libm::erf(far / std::f64::consts::SQRT_2) / pairs;
+            let falls = (-far * far / 2.0).exp() * far / variance;
+            counts[one][one] += falls;
+            counts[other][other] += falls;
+            counts[one][other] -= falls;
+            counts[other][one] -= falls;
+        }
+    }
+    (tau, counts)
 }
 
 /// The share of the games of a round robin that its two errors take, that between neighbours and that of all, when games are
@@ -92,10 +159,11 @@ fn weight(elo: &[f64], one: usize, other: usize) -> f64 {
 /// The covariance of ratings about their mean, when two bots meet as often as `games` says above its diagonal.
 fn covariance(elo: &[f64], games: &Matrix) -> Matrix {
     // The mean, which games say nothing about, is put in and taken out again.
-    let mean = 1.0 / BOTS as f64;
-    let mut curvature = vec![vec![mean; BOTS]; BOTS];
-    for one in 0..BOTS {
-        for other in one + 1..BOTS {
+    let bots = elo.len();
+    let mean = 1.0 / bots as f64;
+    let mut curvature = vec![vec![mean; bots]; bots];
+    for one in 0..bots {
+        for other in one + 1..bots {
             let told = games[one][other] * weight(elo, one, other);
             curvature[one][one] += told;
             curvature[other][other] += told;
@@ -110,13 +178,14 @@ fn covariance(elo: &[f64], games: &Matrix) -> Matrix {
 
 /// By Gauss and Jordan; positive definite matrices need no pivots.
 fn inverse(mut matrix: Matrix) -> Matrix {
+    let bots = matrix.len();
     let mut found: Matrix =
-        (0..BOTS).map(|row| (0..BOTS).map(|column| f64::from(u8::from(row == column))).collect()).collect();
-    for pivot in 0..BOTS {
+        (0..bots).map(|row| (0..bots).map(|column| f64::from(u8::from(row == column))).collect()).collect();
+    for pivot in 0..bots {
         let by = matrix[pivot][pivot];
         matrix[pivot].iter_mut().chain(&mut found[pivot]).for_each(|value| *value /= by);
         let (own, its) = (matrix[pivot].clone(), found[pivot].clone());
-        for row in (0..BOTS).filter(|&row| row != pivot) {
+        for row in (0..bots).filter(|&row| row != pivot) {
             let by = matrix[row][pivot];
             matrix[row].iter_mut().zip(&own).for_each(|(value, own)| *value -= by * own);
             found[row].iter_mut().zip(&its).for_each(|(value, its)| *value -= by * its);
@@ -126,7 +195,7 @@ fn inverse(mut matrix: Matrix) -> Matrix {
 }
 
 fn times(one: &Matrix, other: &Matrix) -> Matrix {
-    let mut product = vec![vec![0.0; BOTS]; BOTS];
+    let mut product = vec![vec![0.0; one.len()]; one.len()];
     for (row, result) in one.iter().zip(&mut product) {
         for (value, line) in row.iter().zip(other).filter(|(value, _)| **value != 0.0) {
             result.iter_mut().zip(line).for_each(|(result, other)| *result += value * other);
