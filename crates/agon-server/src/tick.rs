@@ -118,12 +118,12 @@ impl Server {
         loop {
             let sealed = self.store.act(Seal { contest: self.contest }).await?;
             let mut learnt = self.learnt.lock().await;
-            if sealed.is_empty() {
+            ticked.sealed += sealed.len() as u64;
+            sealed.iter().for_each(|row| learnt.facts.feed(row));
+            if sealed.len() < Seal::MOST {
                 // A ruling may stand there as well, and what another server of this contest has sealed.
                 return Ok(learnt.facts.read(&self.store, self.contest, i64::MAX).await?);
             }
-            ticked.sealed += sealed.len() as u64;
-            sealed.iter().for_each(|row| learnt.facts.feed(row));
         }
     }
 

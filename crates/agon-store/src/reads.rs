@@ -23,6 +23,9 @@ pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
 pub use workers::{AtWork, Hands, Working};
 
+/// So many results that nobody has checked are looked at at once.
+pub const MOST_POSTED: usize = 256;
+
 /// How the matches of a contest stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -194,19 +197,19 @@ impl Store {
         Ok(count.bind(contest.0).fetch_one(&self.reader).await?)
     }
 
-    /// Results that nobody has checked yet, the oldest first.
+    /// Results that nobody has checked yet, the oldest first, [`MOST_POSTED`] at most.
     ///
     /// # Errors
     /// Those of the database.
     pub async fn posted(&self, contest: ContestId) -> Result<Vec<Posted>, StoreError> {
         type Row = (i64, i64, String, String, i64, i64, String, String, i64);
-        let rows: Vec<Row> = sqlx::query_as(
+        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, m.result, m.replay_sha, s.version_id FROM matches m \
              JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
              JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
-             WHERE m.id IN (SELECT id FROM matches WHERE state = 'posted' ORDER BY id LIMIT 256) AND b.contest_id = $1 \
-             ORDER BY m.id, s.seat",
-        )
+             WHERE m.id IN (SELECT id FROM matches WHERE state = 'posted' ORDER BY id LIMIT {MOST_POSTED}) \
+             AND b.contest_id = $1 ORDER BY m.id, s.seat",
+        )))
         .bind(contest.0)
         .fetch_all(&self.reader)
         .await?;

@@ -33,6 +33,13 @@ const BATCH: Duration = Duration::from_secs(5);
 /// Whoever waits for something looks this often whether it is time to stop.
 const MOMENT: Duration = Duration::from_millis(20);
 
+/// Whoever waits for a change looks this often all the same: whether it is time to stop is told to nobody.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// So long a result waits for others while matches are played, and so long a quick match goes on before the server is told that it
+/// began: several then share a request and a transaction, and one that is over by then needs no word of its beginning.
+const GATHER: Duration = Duration::from_millis(20);
+
 /// A server that is away is asked again after no longer than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
@@ -81,13 +88,14 @@ struct Done {
     lease: i64,
     over: (Try, Whole),
     bytes: usize,
+    since: Instant,
 }
 
 impl Done {
     fn new(lease: i64, attempt: Try, whole: Whole) -> Self {
         // What belongs to authors is counted with what it may have at most.
         let bytes = whole.replay.len() + whole.own.iter().flatten().count() * MOST_PRIVATE + LINE;
-        Self { lease, over: (attempt, whole), bytes }
+        Self { lease, over: (attempt, whole), bytes, since: Instant::now() }
     }
 }
 
@@ -119,8 +127,8 @@ struct State {
     /// Matches of each lease that are not over.
     open: BTreeMap<i64, usize>,
     playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
-    /// Matches that have begun, of which the server is to be told.
-    begun: Vec<Try>,
+    /// Matches that have begun, and when, of which the server is to be told.
+    begun: VecDeque<(Try, Instant)>,
     /// Matches that are over, in that order.
     done: VecDeque<Done>,
     /// The bytes of all of them, and of those that are being posted.
@@ -138,6 +146,19 @@ struct State {
 }
 
 impl State {
+    /// Whether results are still to come that could be posted with those that are there.
+    fn more_come(&self) -> bool {
+        !self.playing.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// How long until the next match that has begun is to be told of; none where no such match is played.
+    fn untold(&mut self) -> Option<Duration> {
+        // The result of one that is over says that it began.
+        let playing = &self.playing;
+        self.begun.retain(|(attempt, _)| playing.contains_key(attempt));
+        Some(GATHER.saturating_sub(self.begun.front()?.1.elapsed()))
+    }
+
     /// A match of a lease is over, and the server knows.
     fn close(&mut self, lease: i64) {
         if let Some(open) = self.open.get_mut(&lease) {
@@ -203,9 +224,14 @@ impl Shared<'_> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Waits until something has changed, or for a moment: whoever waits looks again whether it is time to stop.
+    /// Waits until something has changed, or for a moment.
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
+        self.wait_for(state, LOOK)
+    }
+
+    /// The same, for at most so long.
+    fn wait_for<'s>(&self, state: MutexGuard<'s, State>, most: Duration) -> MutexGuard<'s, State> {
+        let waited = self.changed.wait_timeout(state, most);
         waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
     }
 
@@ -213,15 +239,19 @@ impl Shared<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Posts results, as many at once as there are by then, until all threads are done.
+    /// Posts results, several at once, until all threads are done.
     fn post(&self) {
         let mut state = self.lock();
         loop {
-            if state.done.is_empty() {
+            let Some(oldest) = state.done.front().map(|done| done.since.elapsed()) else {
                 if state.threads == 0 {
                     return;
                 }
                 state = self.wait(state);
+                continue;
+            };
+            if oldest < GATHER && state.done.len() < MOST_RESULTS && state.more_come() && !self.stopped() {
+                state = self.wait_for(state, GATHER - oldest);
                 continue;
             }
             let (mut batch, mut leases, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -250,6 +280,7 @@ impl Shared<'_> {
     /// Leaves a result to be posted; waits while there are too many.
     fn leave(&self, done: Done) {
         let mut state = self.lock();
+        state.playing.remove(&done.over.0);
         while state.kept > MOST_KEPT && state.posts && !self.stopped() {
             state = self.wait(state);
         }
@@ -309,7 +340,6 @@ impl Shared<'_> {
             });
             if let Ended::Played(whole) = ended {
                 self.leave(Done::new(lease, attempt, *whole));
-                self.lock().playing.remove(&attempt);
                 continue;
             }
             let mut state = self.lock();
@@ -345,19 +375,20 @@ impl Shared<'_> {
     fn ask(&self) {
         let mut state = self.lock();
         while !self.stopped() {
-            if let Some(attempt) = state.begun.pop() {
-                // Its result will say so too.
-                let plays = state.playing.contains_key(&attempt);
+            let untold = state.untold();
+            if untold == Some(Duration::ZERO)
+                && let Some((attempt, _)) = state.begun.pop_front()
+            {
                 drop(state);
                 // What is somebody else's by now is so when it is posted.
-                let _ = plays.then(|| self.persist(|| self.hall.start(attempt)));
+                let _ = self.persist(|| self.hall.start(attempt));
                 state = self.lock();
                 continue;
             }
             let most = self.batch(&state);
             let ahead = if most > 1 { self.settings.jobs } else { 0 };
             if state.waiting.len() >= state.idle + ahead {
-                state = self.wait(state);
+                state = self.wait_for(state, untold.unwrap_or(LOOK));
                 continue;
             }
             drop(state);
@@ -414,7 +445,7 @@ impl Shared<'_> {
             drop(state);
             return self.persist(|| self.hall.start(attempt));
         }
-        state.begun.push(attempt);
+        state.begun.push_back((attempt, Instant::now()));
         self.changed.notify_all();
         Some(true)
     }

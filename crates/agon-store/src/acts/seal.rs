@@ -15,6 +15,11 @@ pub struct Seal {
     pub contest: ContestId,
 }
 
+impl Seal {
+    /// No more are sealed by one act.
+    pub const MOST: usize = 256;
+}
+
 type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);
 
 impl Act for Seal {
@@ -22,14 +27,15 @@ impl Act for Seal {
     type Reply = Vec<Sealed>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Sealed>, StoreError> {
-        let rows: Vec<Found> = sqlx::query_as(
+        let rows: Vec<Found> = sqlx::query_as(AssertSqlSafe(format!(
             // What is to be sealed is found first, by its own index: joined the other way round, every match is read.
             "SELECT m.id, b.n, m.rotation, b.kind, b.map, b.seed, m.outcome, m.replay_sha, m.settled_ms, w.name \
              FROM matches m JOIN blocks b ON b.id = m.block_id \
              JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
-             WHERE m.id IN (SELECT id FROM matches WHERE state = 'valid' AND log_seq IS NULL ORDER BY id LIMIT 256) \
+             WHERE m.id IN (SELECT id FROM matches WHERE state = 'valid' AND log_seq IS NULL ORDER BY id LIMIT {}) \
              AND b.contest_id = $1 ORDER BY m.id",
-        )
+            Self::MOST
+        )))
         .bind(self.contest.0)
         .fetch_all(&mut *conn)
         .await?;

@@ -11,6 +11,7 @@ use agon_bot::inside::Packages;
 use agon_bot::{Confined, sys};
 use agon_server::{Inside, Server, ServerError, Setting, inside, tick};
 use agon_store::Objects;
+use agon_store::reads::MOST_POSTED;
 use agon_worker::{Settings, Versions, holding};
 use rustix::fs::{FlockOperation, flock};
 
@@ -205,7 +206,8 @@ fn watch(
                         ticked.mismatches
                     );
                 }
-                if ticked.valid == 0 {
+                // What came meanwhile is told, but not what did not fit.
+                if ticked.valid + ticked.mismatches < MOST_POSTED as u64 {
                     let _ = runtime.block_on(async { tokio::time::timeout(TICK, brought.changed()).await });
                 }
             }
