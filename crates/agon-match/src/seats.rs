@@ -36,6 +36,12 @@ impl CpuShares {
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
         self.shares.iter().map(Vec::as_slice)
     }
+
+    /// The CPUs of this process that are in no share; with as many matches as CPUs there are none.
+    pub fn others(&self) -> Vec<usize> {
+        let all = sys::cpus_at_start().iter().copied();
+        all.filter(|cpu| !self.shares.iter().flatten().any(|own| own == cpu)).collect()
+    }
 }
 
 fn share(cpus: &[usize], threads: usize, each: usize) -> Vec<Vec<usize>> {

@@ -189,6 +189,7 @@ fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
         run: "test".to_owned(),
         beat: Duration::from_secs(20),
         idle: Duration::from_millis(5),
+        aside: false,
     };
     let stop = AtomicBool::new(false);
     let all = std::thread::scope(|scope| {

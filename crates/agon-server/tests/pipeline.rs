@@ -97,7 +97,8 @@ impl World {
             })
             .collect();
         let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-        let Played::Whole(whole) = played.expect("begins") else { panic!("it is whole") };
+        let Played::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
+        let whole = recorded.shared_out(&self.table).expect("a replay");
         // What a program would have said is its author's alone.
         let told = |seat: &str| Private {
             faults: vec![Told {

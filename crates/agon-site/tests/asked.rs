@@ -31,7 +31,8 @@ async fn play(world: &World, most: usize) {
             let bots: Vec<BotName> = job.seats.iter().map(bot).collect();
             let played =
                 world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-            let Played::Whole(whole) = played.expect("begins") else { panic!("it is whole") };
+            let Played::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
+            let whole = recorded.shared_out(world.server.table()).expect("a replay");
             assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
             let result = (&whole.report, &whole.replay[..], &whole.own[..]);
             world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");

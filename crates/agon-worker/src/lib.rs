@@ -25,7 +25,7 @@ pub mod versions;
 
 pub mod wire;
 
-pub use play::Table;
+pub use play::{Recorded, Table};
 pub use protocol::{
     Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,
     Try, Unfit, Whole,

@@ -1,5 +1,7 @@
 //! The loop: lease, make ready, play, post.
 
+mod posting;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -9,10 +11,10 @@ use std::time::{Duration, Instant};
 use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
-use crate::play::{Played, Table};
-use crate::protocol::{Away, Hall, Job, MOST_PRIVATE, Nothing, Program, Try, Whole};
+use crate::play::{Played, Recorded, Table};
+use crate::protocol::{Away, Hall, Job, Nothing, Program, Try};
 use crate::versions::{Standing, Unready, Versions};
-use crate::wire::{LARGEST_RESULT, MOST_RESULTS};
+use posting::Done;
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct Settings {
     pub beat: Duration,
     /// When there is nothing to play, or the server is away, it is asked again after this.
     pub idle: Duration,
+    /// Whether all else that this process does keeps off the CPUs on which matches are played, where there are others.
+    pub aside: bool,
 }
 
 /// A lease should last about so long.
@@ -42,12 +46,6 @@ const GATHER: Duration = Duration::from_millis(20);
 
 /// A server that is away is asked again after no longer than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-
-/// Results that the server does not take in yet are kept up to so many bytes; then no other match begins.
-const MOST_KEPT: usize = 256 << 20;
-
-/// What is said of a match before its replay has no more bytes, what belongs to authors apart.
-const LINE: usize = 16 << 10;
 
 /// A number from 0 up to 1.
 fn chance() -> f64 {
@@ -83,30 +81,19 @@ struct Waiting {
     job: Job,
 }
 
-/// A match that is over and not posted yet.
-struct Done {
-    lease: i64,
-    over: (Try, Whole),
-    bytes: usize,
-    since: Instant,
-}
-
-impl Done {
-    fn new(lease: i64, attempt: Try, whole: Whole) -> Self {
-        // What belongs to authors is counted with what it may have at most.
-        let bytes = whole.replay.len() + whole.own.iter().flatten().count() * MOST_PRIVATE + LINE;
-        Self { lease, over: (attempt, whole), bytes, since: Instant::now() }
-    }
-}
-
 /// What became of a match.
 enum Ended {
     /// It is over, and the server knows.
     Told,
     /// It is over, and its result is to be posted.
-    Played(Box<Whole>),
+    Played(Box<Recorded>),
     /// It is given back.
     Not,
+}
+
+/// Why a match came to nothing in which this program has a fault.
+fn panicked() -> Nothing {
+    Nothing::again("ours: agon itself panicked in the match; please report it")
 }
 
 /// What the threads share.
@@ -187,6 +174,10 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
         requests: AtomicU64::new(0),
     };
     let shares = CpuShares::claim(settings.jobs, table.cpus());
+    let others = shares.others();
+    if settings.aside && !others.is_empty() {
+        sys::all_stay_on(&others);
+    }
     std::thread::scope(|scope| {
         for own in shares.iter() {
             let shared = &shared;
@@ -239,57 +230,6 @@ impl Shared<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Posts results, several at once, until all threads are done.
-    fn post(&self) {
-        let mut state = self.lock();
-        loop {
-            let Some(oldest) = state.done.front().map(|done| done.since.elapsed()) else {
-                if state.threads == 0 {
-                    return;
-                }
-                state = self.wait(state);
-                continue;
-            };
-            if oldest < GATHER && state.done.len() < MOST_RESULTS && state.more_come() && !self.stopped() {
-                state = self.wait_for(state, GATHER - oldest);
-                continue;
-            }
-            let (mut batch, mut leases, mut bytes) = (Vec::new(), Vec::new(), 0);
-            while let Some(next) = state.done.front() {
-                let fits = bytes + next.bytes <= LARGEST_RESULT as usize;
-                if batch.len() == MOST_RESULTS || !(fits || batch.is_empty()) {
-                    break;
-                }
-                bytes += next.bytes;
-                let Some(next) = state.done.pop_front() else { break };
-                leases.push(next.lease);
-                batch.push(next.over);
-            }
-            drop(state);
-            // Where it is time to stop and the server is away they are lost: their leases run out.
-            let posted = self.persist(|| self.hall.post(&batch)).is_some();
-            state = self.lock();
-            state.kept -= bytes;
-            if posted {
-                leases.into_iter().for_each(|lease| state.close(lease));
-            }
-            self.changed.notify_all();
-        }
-    }
-
-    /// Leaves a result to be posted; waits while there are too many.
-    fn leave(&self, done: Done) {
-        let mut state = self.lock();
-        state.playing.remove(&done.over.0);
-        while state.kept > MOST_KEPT && state.posts && !self.stopped() {
-            state = self.wait(state);
-        }
-        state.kept += done.bytes;
-        state.done.push_back(done);
-        drop(state);
-        self.changed.notify_all();
-    }
-
     /// Renews leases until all threads are done.
     fn keep_alive(&self) {
         let mut last = Instant::now();
@@ -334,12 +274,9 @@ impl Shared<'_> {
             let turn = Arc::new(AtomicU32::new(0));
             self.lock().playing.insert(attempt, (lease, Arc::clone(&turn)));
             let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
-            let ended = finished.unwrap_or_else(|_| {
-                let why = "ours: agon itself panicked in the match; please report it";
-                self.told(attempt, &Nothing::again(why))
-            });
-            if let Ended::Played(whole) = ended {
-                self.leave(Done::new(lease, attempt, *whole));
+            let ended = finished.unwrap_or_else(|_| self.told(attempt, &panicked()));
+            if let Ended::Played(recorded) = ended {
+                self.leave(Done::new(lease, &job, recorded));
                 continue;
             }
             let mut state = self.lock();
@@ -483,11 +420,11 @@ impl Shared<'_> {
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
             Ok(Played::Stopped) => Ended::Not,
-            Ok(Played::Whole(whole)) => {
+            Ok(Played::Whole(recorded)) => {
                 let took = began.elapsed().as_secs_f64();
                 let mut state = self.lock();
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
-                Ended::Played(whole)
+                Ended::Played(recorded)
             }
             Ok(Played::Unfit(unfit)) => void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) }),
             Ok(Played::Void(why)) => void(Nothing::again(why)),

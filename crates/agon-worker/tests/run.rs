@@ -119,6 +119,7 @@ fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
             run: "test".to_owned(),
             beat: Duration::from_secs(20),
             idle: Duration::from_millis(5),
+            aside: false,
         };
         agon_worker::run(&hall, &table, &versions, &settings, &stop);
         let lives = hall.lives.into_inner().expect("nobody panics");

@@ -284,7 +284,8 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
             };
             let bots: Vec<BotName> = job.seats.iter().map(|seat| name(&seat.program)).collect();
             let played = table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-            let Ok(Played::Whole(whole)) = played else { continue };
+            let Ok(Played::Whole(recorded)) = played else { continue };
+            let Ok(whole) = recorded.shared_out(&table) else { continue };
             over.push((Sent { attempt: job.attempt, report: whole.report, own: whole.own }, whole.replay));
         }
         if over.is_empty() {

@@ -90,7 +90,10 @@ impl World {
             .collect();
         let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         match played.expect("begins") {
-            Played::Whole(whole) => (whole.report, whole.replay),
+            Played::Whole(recorded) => {
+                let whole = recorded.shared_out(&self.table).expect("a replay");
+                (whole.report, whole.replay)
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -117,7 +117,7 @@ pub fn play(world: &World, job: &Job) -> Whole {
     let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
     let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
     match played.expect("begins") {
-        Played::Whole(whole) => *whole,
+        Played::Whole(recorded) => recorded.shared_out(world.server.table()).expect("a replay"),
         other => panic!("{other:?}"),
     }
 }

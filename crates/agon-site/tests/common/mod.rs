@@ -347,7 +347,8 @@ pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) 
         .collect();
     let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));
     let played = world.server.table().play(job, &bots, &[0], &halt, &turn).expect("begins");
-    let Played::Whole(whole) = played else { panic!("{played:?}") };
+    let Played::Whole(recorded) = played else { panic!("{played:?}") };
+    let whole = recorded.shared_out(world.server.table()).expect("a replay");
     assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
     let result = (&whole.report, &whole.replay[..], &whole.own[..]);
     world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");

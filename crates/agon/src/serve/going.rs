@@ -17,7 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
-use crate::serve::{ServeOptions, founding, now, pages, runtime};
+use crate::serve::{ServeOptions, founding, now, pages, runtime, runtime_of};
 
 /// The server looks after everything this often, and when it is told of something.
 const TICK: Duration = Duration::from_millis(50);
@@ -52,7 +52,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     };
     let _held = hold(dir)?;
     let stop = common::stop_on_ctrl_c();
-    let runtime = runtime()?;
+    // Where matches are played, the next match's sandbox is built on the same CPU, and the match waits for it.
+    let runtime = if options.jobs == Some(0) { runtime()? } else { runtime_of(sys::stand_back)? };
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
@@ -99,6 +100,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         run: format!("{}-{}", std::process::id(), now().0),
         beat: Duration::from_secs(20),
         idle: Duration::from_millis(200),
+        aside: true,
     };
     let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {

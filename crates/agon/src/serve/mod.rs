@@ -247,8 +247,14 @@ impl From<ServerError> for Failure {
 
 /// What runs the store's tasks.
 fn runtime() -> Result<Runtime, Failure> {
+    runtime_of(|| {})
+}
+
+/// The same, with something that each of its threads does first.
+fn runtime_of(first: fn()) -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .on_thread_start(first)
         .enable_all()
         .build()
         .map_err(|error| Failure::own(format!("threads cannot be started: {error}")))

@@ -135,7 +135,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let far = Far::new(&online, run.clone(), stop, &over);
     let versions = Versions::new(folder.join("bots"), confined, &welcome.terms.game).bounded(MOST_KEPT);
     let beat = Duration::from_millis(welcome.beat_ms.clamp(1_000, 60_000));
-    let settings = Settings { jobs, run, beat, idle: IDLE };
+    let settings = Settings { jobs, run, beat, idle: IDLE, aside: true };
     let played = far.played();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
