@@ -132,6 +132,20 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Changes, at random, what `seat` may not see. The view of `seat` must stay as it was.
     fn scramble_hidden(&self, state: &mut Self::State, seat: Seat, chance: &mut impl Chance);
 
+    /// Makes `state` another one that `seat` cannot tell from it, as far as it was shown anything: what it does not see may be
+    /// wherever it could have come to since it was shown last. In games without secrets there is no other one. `shown` are
+    /// the earlier states in which `seat` was asked, the latest first; a game looks back as far as it has to.
+    ///
+    /// How much there is of what is hidden is not drawn: who keeps count comes near to it.
+    fn determinize(
+        &self,
+        _state: &mut Self::State,
+        _seat: Seat,
+        _shown: &mut dyn Iterator<Item = Self::State>,
+        _chance: &mut impl Chance,
+    ) {
+    }
+
     /// A bot of our own, by its name in [`GameInfo::builtins`].
     /// `options` are those given as `builtin:name?key=value`, in order.
     ///

@@ -171,6 +171,15 @@ pub trait Session: Send {
     /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. `false`, and no change, when
     /// the position is not one of this match.
     fn go_to(&mut self, position: &Position) -> bool;
+    /// A position that `seat` cannot tell from this one ([`Game::determinize`]); none when one of these is not of this match.
+    /// `shown` are the positions in which it was asked before, the latest first.
+    fn determinized(
+        &self,
+        position: &Position,
+        seat: Seat,
+        shown: &mut dyn Iterator<Item = &Position>,
+        chance: &mut Seeded,
+    ) -> Option<Position>;
     /// From here on the rules draw from `seed`, as from [`Position::redrawn`]; the dialect keeps what it has heard.
     fn redraw(&mut self, seed: i64);
     /// The events of the last step as a list in JSON, without the frames; empty unless
@@ -643,6 +652,21 @@ impl<G: Game> Session for Table<G> {
         self.log.events.clear();
         self.log.rejections.clear();
         true
+    }
+
+    fn determinized(
+        &self,
+        position: &Position,
+        seat: Seat,
+        shown: &mut dyn Iterator<Item = &Position>,
+        chance: &mut Seeded,
+    ) -> Option<Position> {
+        let mut state = self.game.load(&position.state)?;
+        let mut shown = shown.map_while(|position| self.game.load(&position.state));
+        self.game.determinize(&mut state, seat, &mut shown, chance);
+        let mut bytes = Vec::new();
+        self.game.save(&state, &mut bytes);
+        Some(Position { state: bytes, ..position.clone() })
     }
 
     fn redraw(&mut self, seed: i64) {

@@ -1,8 +1,9 @@
 //! The contract of `agon-game`, for any game, with random and hostile input.
 
 use agon_game::session::random_answers;
-use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Heard, Ignored, Seat, Seeded, Session, Setup};
+use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored};
 use agon_game::{AnyGame as _, session::Table};
+use agon_game::{Seat, Seeded, Session, Setup};
 
 use crate::choices::Choices;
 
@@ -46,6 +47,8 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
     let mut dialect = G::Dialect::new(&game);
     let mut answers = Vec::new();
     let mut choices = Choices::<G>::default();
+    // What each seat was shown, where something is hidden.
+    let mut shown: Vec<Vec<G::State>> = vec![Vec::new(); usize::from(game.recipe().seats)];
     let mut steps = 0;
     loop {
         let at = || format!("{}, {setup:?}, step {steps}", G::INFO.name);
@@ -60,7 +63,12 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
             break;
         }
         assert!(steps < LONGEST, "the match does not end: {}", at());
-        nothing_leaks(&game, &state, &dialect_twin(&game), &mut policy, &at);
+        nothing_leaks(&game, &state, &mut policy, &at);
+        for seat in game.deciding(&state).iter().filter(|_| G::Hand::HIDES) {
+            let shown = &mut shown[seat.index()];
+            determinized(&game, &state, seat, shown, &mut policy, &at);
+            shown.push(state.clone());
+        }
         if policy.happens(1, HAND_EVERY) {
             choices.check(&game, &state, &mut policy, &at);
         }
@@ -86,10 +94,6 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
         steps += 1;
     }
     steps
-}
-
-fn dialect_twin<G: Game>(game: &G) -> impl Fn() -> G::Dialect + '_ {
-    || G::Dialect::new(game)
 }
 
 /// A state comes back from its bytes, and cut or altered bytes never panic.
@@ -130,28 +134,52 @@ fn said<G: Game>(game: &G, dialect: &mut G::Dialect, seat: Seat, order: &G::Orde
 }
 
 /// What a seat may not see changes nothing in its view or in the bytes sent to it.
-fn nothing_leaks<G: Game>(
-    game: &G,
-    state: &G::State,
-    dialect: &impl Fn() -> G::Dialect,
-    chance: &mut Seeded,
-    at: &impl Fn() -> String,
-) {
+fn nothing_leaks<G: Game>(game: &G, state: &G::State, chance: &mut Seeded, at: &impl Fn() -> String) {
     for seat in Seat::first(game.recipe().seats) {
         let mut scrambled = state.clone();
         game.scramble_hidden(&mut scrambled, seat, chance);
-        let seen = |state: &G::State| {
-            let view = game.view(state, seat);
-            let mut sent = Vec::new();
-            if game.deciding(state).contains(seat) {
-                dialect().ask(game, seat, &view, &mut sent);
-            }
-            (format!("{view:?}"), String::from_utf8_lossy(&sent).into_owned())
-        };
-        let (before, after) = (seen(state), seen(&scrambled));
+        let (before, after) = (told(game, state, seat), told(game, &scrambled, seat));
         assert_eq!(before.0, after.0, "the view of seat {seat} holds what it may not see: {}", at());
         assert_eq!(before.1, after.1, "seat {seat} is sent what it may not see: {}", at());
     }
+}
+
+/// What a seat sees, and the bytes that it is sent where it decides.
+fn told<G: Game>(game: &G, state: &G::State, seat: Seat) -> (String, String) {
+    let view = game.view(state, seat);
+    let mut sent = Vec::new();
+    if game.deciding(state).contains(seat) {
+        G::Dialect::new(game).ask(game, seat, &view, &mut sent);
+    }
+    (format!("{view:?}"), String::from_utf8_lossy(&sent).into_owned())
+}
+
+/// A state that a seat cannot tell from the one that is: it is told the same of both, byte for byte, and what is drawn does
+/// not depend on what was hidden there. It is a state like others.
+fn determinized<G: Game>(
+    game: &G,
+    state: &G::State,
+    seat: Seat,
+    shown: &[G::State],
+    chance: &mut Seeded,
+    at: &impl Fn() -> String,
+) {
+    let draw = |state: &G::State, chance: &mut Seeded| {
+        let mut drawn = state.clone();
+        game.determinize(&mut drawn, seat, &mut shown.iter().rev().cloned(), chance);
+        drawn
+    };
+    let (one, twin) = (draw(state, &mut chance.clone()), &mut chance.clone());
+    chance.bits();
+    assert_eq!(
+        told(game, state, seat),
+        told(game, &one, seat),
+        "seat {seat} can tell what is drawn: {}",
+        at()
+    );
+    assert_eq!(draw(&draw(state, chance), twin), one, "what is drawn tells seat {seat} what is: {}", at());
+    assert_eq!(game.deciding(&one), game.deciding(state), "others decide for seat {seat}: {}", at());
+    saved(game, &one, at);
 }
 
 /// Matches end when nobody, or only one seat, ever answers.

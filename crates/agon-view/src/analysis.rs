@@ -4,9 +4,12 @@
 //! chance of each seat to finish first. An order is compared with what the policy would have played in its place, with the
 //! answers of the others as they were: the difference is what it cost or won. Each pair of futures draws the same numbers.
 //!
+//! In games that hide something an order is judged by what its seat could know: each pair of futures begins in a position that
+//! the seat cannot tell from the one that was ([`Session::determinized`]), another for each pair.
+//!
 //! Pure, and without a clock: whoever asks refines for as long as it likes ([`Analysis::refine`]).
 
-use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Session};
+use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Seeded, Session};
 use agon_replay::Replay;
 
 use crate::future::{First, begin_future, instead, play_on};
@@ -168,6 +171,11 @@ impl Analysis {
         self.session.info().policy
     }
 
+    /// Whether something is hidden, so that futures begin in positions that are drawn from what the seat could know.
+    pub fn is_sampled(&self) -> bool {
+        self.session.by_hand().hides()
+    }
+
     /// How many pairs of futures were played.
     pub fn pairs(&self) -> u64 {
         self.seed
@@ -181,18 +189,32 @@ impl Analysis {
     pub fn refine(&mut self, only: Option<u32>) -> Result<bool, String> {
         let Some((spot, trial)) = self.next(only) else { return Ok(false) };
         self.seed += 1;
+        let before = self.known(spot, self.spots[spot].trials[trial].seat)?;
         let (session, spot) = (self.session.as_mut(), &mut self.spots[spot]);
         let trial = &mut spot.trials[trial];
         let other = match &trial.answers {
             Some(answers) => First::Recorded(answers),
             None => First::Instead(&spot.answers, trial.seat),
         };
-        let own = play_on(session, &spot.before, First::Recorded(&spot.answers), self.seed)?;
-        let other = play_on(session, &spot.before, other, self.seed)?;
+        let own = play_on(session, &before, First::Recorded(&spot.answers), self.seed)?;
+        let other = play_on(session, &before, other, self.seed)?;
         spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
         trial.chances.iter_mut().zip(&other).for_each(|(mean, share)| mean.add(*share));
         trial.gain.add(other[trial.seat.index()] - own[trial.seat.index()]);
         Ok(true)
+    }
+
+    /// A position for the next pair of futures: what `seat` could know of that before a spot.
+    fn known(&self, spot: usize, seat: Seat) -> Result<Position, String> {
+        let position = &self.spots[spot].before;
+        if !self.is_sampled() {
+            return Ok(position.clone());
+        }
+        let was_asked = |spot: &&Spot| spot.answers.iter().any(|(other, _)| *other == seat);
+        let mut shown = self.spots[..spot].iter().rev().filter(was_asked).map(|spot| &spot.before);
+        let mut chance = Seeded::stream(self.seed as i64, "determinize");
+        let drawn = self.session.determinized(position, seat, &mut shown, &mut chance);
+        drawn.ok_or_else(|| "this position is not one of this match".to_owned())
     }
 
     /// The trial of which one more pair of futures tells most, as spot and trial; none when enough is known of everything.
@@ -307,7 +329,7 @@ impl Analysis {
         self.spots.get((step as usize).wrapping_sub(1)).map_or("", |spot| &spot.moment)
     }
 
-    /// The chance of each seat to finish first after a step, from 1.
+    /// The chance of each seat to finish first after a step, from 1; where something is hidden, as who decided could know it.
     pub fn chances(&self, step: u32) -> &[Mean] {
         self.spots.get((step as usize).wrapping_sub(1)).map_or(&[], |spot| &spot.chances)
     }
@@ -358,6 +380,10 @@ pub(crate) fn is_sure(gain: &Mean) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use agon_game::Setup;
+    use agon_replay::{End as ReplayEnd, Header, SeatInfo, Writer};
+    use agon_spec::Clock;
+
     use super::*;
 
     #[test]
@@ -367,6 +393,64 @@ mod tests {
         assert!(!is_sure(&mean));
         (0..90).for_each(|_| mean.add(0.5));
         assert!(is_sure(&mean) && (mean.mean() - 0.5).abs() < 1e-12, "{mean:?}");
+    }
+
+    /// The match that the policy of a game plays, and its analysis.
+    fn analysed(name: &str, most: usize) -> Analysis {
+        let game = agon_games::find(name).expect("a game of ours");
+        let setup = Setup { seats: game.info().usual_seats(), seed: 3, ..Setup::default() };
+        let mut session = game.open(&setup).expect("it sets up");
+        let info = SeatInfo { bot: "builtin:x".to_owned(), label: "x".to_owned(), hash: None };
+        let header = Header::new(session.as_ref(), vec![info; usize::from(setup.seats)], Clock::ORIGINAL);
+        for seat in Seat::first(setup.seats) {
+            session.seat_builtin(seat, game.info().policy, &[], 1).expect("a policy");
+        }
+        let mut writer = Writer::new(Vec::new(), &header).expect("memory");
+        while session.outcome().is_none() && (session.steps() as usize) < most {
+            let seats: Vec<Seat> = session.deciding().iter().collect();
+            let given = |seat| (seat, Answer::Given { order: session.think(seat), think_ms: 0 });
+            let answers: Vec<(Seat, PackedAnswer)> = seats.into_iter().map(given).collect();
+            session.play(&answers).expect("orders of ours");
+            writer.step(&answers, session.hash()).expect("memory");
+        }
+        let end = ReplayEnd {
+            steps: 0,
+            outcome: session.outcome().cloned(),
+            state: format!("{:016x}", session.hash()),
+            chain: String::new(),
+            facts: serde_json::Value::Null,
+        };
+        let replay = Replay::read(&writer.finish(end).expect("memory")).expect("ours");
+        Analysis::open(&replay).expect("ours")
+    }
+
+    #[test]
+    fn where_something_is_hidden_futures_begin_in_what_the_seat_could_know() {
+        for game in agon_games::ALL {
+            let name = game.info().name;
+            let mut analysis = analysed(name, 40);
+            let sampled = ["deerhunt", "ostibot"].contains(&name);
+            assert_eq!(analysis.is_sampled(), sampled, "{name}");
+            let mut others = 0;
+            for spot in (0..analysis.spots.len()).step_by(7) {
+                let seat = analysis.spots[spot].answers[0].0;
+                let before = analysis.spots[spot].before.clone();
+                let told = |analysis: &mut Analysis, position: &Position| {
+                    assert!(analysis.session.go_to(position), "{name}");
+                    let mut told = Vec::new();
+                    analysis.session.ask(seat, &mut told);
+                    told
+                };
+                let was = told(&mut analysis, &before);
+                for seed in 0..8 {
+                    analysis.seed = seed;
+                    let known = analysis.known(spot, seat).expect("of this match");
+                    assert_eq!(told(&mut analysis, &known), was, "{name}, step {spot}");
+                    others += u32::from(known.state() != before.state());
+                }
+            }
+            assert_eq!(others > 10, sampled, "{name}: {others} positions were others");
+        }
     }
 
     #[test]

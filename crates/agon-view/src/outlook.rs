@@ -12,6 +12,8 @@ use crate::analysis::{Analysis, Mark, Mean, is_sure};
 pub struct Outlook {
     /// The bot that plays on.
     pub policy: &'static str,
+    /// Whether something is hidden: futures begin in positions drawn from what the seat could know.
+    pub sampled: bool,
     /// How many pairs of futures were played in all.
     pub pairs: u32,
     /// Whether more of them would tell more.
@@ -72,6 +74,7 @@ impl Outlook {
     pub fn of(analysis: &Analysis, step: u32, more: bool) -> Self {
         Self {
             policy: analysis.policy(),
+            sampled: analysis.is_sampled(),
             pairs: analysis.pairs() as u32,
             more,
             seen: analysis.seen(),

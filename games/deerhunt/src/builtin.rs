@@ -9,6 +9,8 @@ mod warden;
 
 use agon_game::{Builtin, BuiltinInfo};
 
+pub(crate) use hand::Distances;
+
 use crate::DeerhuntOf;
 use crate::orders::Moves;
 use crate::view::View;

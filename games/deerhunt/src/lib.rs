@@ -41,6 +41,7 @@ mod bench;
 mod builtin;
 mod chance;
 mod conform;
+mod determinize;
 mod face;
 mod info;
 mod pack;
@@ -182,6 +183,16 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
 
     fn scramble_hidden(&self, state: &mut State<BLOCKS>, seat: Seat, chance: &mut impl Chance) {
         self.scramble(state, seat, chance);
+    }
+
+    fn determinize(
+        &self,
+        state: &mut State<BLOCKS>,
+        seat: Seat,
+        shown: &mut dyn Iterator<Item = State<BLOCKS>>,
+        chance: &mut impl Chance,
+    ) {
+        self.determinize(state, Player::of(seat), shown, chance);
     }
 
     fn builtin(

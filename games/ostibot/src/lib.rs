@@ -39,6 +39,7 @@ pub mod view;
 mod advantage;
 mod builtin;
 mod conform;
+mod determinize;
 pub mod generate;
 mod info;
 mod outcome;
@@ -336,6 +337,16 @@ impl Game for Ostibot {
 
     fn scramble_hidden(&self, state: &mut State, seat: Seat, chance: &mut impl Chance) {
         random::scramble(self, state, seat, chance);
+    }
+
+    fn determinize(
+        &self,
+        state: &mut State,
+        seat: Seat,
+        shown: &mut dyn Iterator<Item = State>,
+        chance: &mut impl Chance,
+    ) {
+        determinize::determinize(self, state, seat, shown, chance);
     }
 
     fn builtin(

@@ -24,7 +24,8 @@ first is its chance. An order is marked when the policy's own in its place would
 noise. That is what the policy thinks, no proof of a mistake: a better bot may have known more.
 With --with-bot your bot says so itself: it is led to the three turns that cost its seat most, plays on with its own order
 and with the policy's, in 20 futures each, and what helps it beyond noise is called a mistake.
-Hidden parts of the board are as they were: in games with fog the policy plays on from what was, not from what a seat knew.
+In games with fog an order is judged by what its seat could know: in each pair of futures those that it did not see stand
+somewhere else where they could be by then. With --with-bot the match goes on from what was.
 
 Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
@@ -53,6 +54,8 @@ pub struct AnalyseOptions {
     pub sandbox: SandboxOptions,
 }
 
+/// What is told in games with fog.
+const SAMPLED: &str = "Whom a seat did not see stands somewhere else in each pair: an order is judged by what its seat could know.";
 /// So many marked orders are listed.
 const LISTED: usize = 10;
 
@@ -125,6 +128,9 @@ pub fn run(options: &AnalyseOptions) -> Done {
             began.elapsed().as_secs_f64()
         ))
     )?;
+    if analysis.is_sampled() {
+        writeln!(out, "{}", screen.dim(SAMPLED))?;
+    }
     if let Some(step) = only {
         writeln!(out, "{}", screen.strong(&harmless(analysis.moment(step))))?;
         for (seat, chance) in (1..).zip(analysis.chances(step)) {
@@ -252,7 +258,8 @@ fn json(
             .collect(),
     };
     let wanted = (1..=steps as u32).filter(|step| only.is_none_or(|only| only == *step));
-    Analysed { policy: analysis.policy(), pairs: analysis.pairs(), turns: wanted.map(turn).collect() }
+    let (policy, sampled) = (analysis.policy(), analysis.is_sampled());
+    Analysed { policy, sampled, pairs: analysis.pairs(), turns: wanted.map(turn).collect() }
 }
 
 #[cfg(test)]

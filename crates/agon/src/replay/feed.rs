@@ -373,6 +373,16 @@ impl Session for Rerun<'_> {
         self.inner.view().position()
     }
 
+    fn determinized(
+        &self,
+        position: &Position,
+        seat: Seat,
+        shown: &mut dyn Iterator<Item = &Position>,
+        chance: &mut Seeded,
+    ) -> Option<Position> {
+        self.inner.view().determinized(position, seat, shown, chance)
+    }
+
     fn redraw(&mut self, seed: i64) {
         self.inner.session().redraw(seed);
     }

@@ -201,6 +201,8 @@ pub struct OtherAnswer {
 pub struct Analysed {
     /// The built-in bot that played on.
     pub policy: &'static str,
+    /// Whether the game hides something: each pair begins in a position drawn from what the seat could know.
+    pub sampled: bool,
     /// How many pairs of futures were played: one with the order, one with the policy's in its place.
     pub pairs: u64,
     pub turns: Vec<AnalysedTurn>,
