@@ -72,7 +72,7 @@ const PLANS: &[Plan] = &[
     Plan {
         game: "terminal",
         seats: &[2],
-        finding: &["rush", "fortress", "fortress", "random"],
+        finding: &["rush", "fortress", "fortress", "random", "planner?nodes=3"],
         judging: &["planner?nodes=40", "planner?nodes=120", "planner?nodes=10"],
         relief: 0,
     },

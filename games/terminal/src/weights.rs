@@ -7,16 +7,16 @@ use agon_game::Feature;
 /// The features, the score first, with their weights.
 #[allow(clippy::approx_constant, reason = "a weight may happen to lie near a famous number")]
 pub(crate) const FEATURES: &[Feature] = &[
-    Feature::new("health", [0.0, 3.816, 1.165]),
+    Feature::new("health", [0.0, 0.0, 6.133]),
     Feature::new("nerve", [0.0, 0.0, 0.0]),
     Feature::new("structure points", [0.0, 0.0, 0.0]),
-    Feature::new("mobile points", [0.064, -0.064, 1.128]),
-    Feature::new("walls", [0.067, -0.067, 0.0]),
-    Feature::new("supports", [0.412, -0.412, 0.0]),
-    Feature::new("turrets", [0.527, -0.527, 0.0]),
+    Feature::new("mobile points", [1.313, -1.313, 0.0]),
+    Feature::new("walls", [0.0, 0.0, 0.0]),
+    Feature::new("supports", [0.417, -0.417, 0.0]),
+    Feature::new("turrets", [0.347, -0.347, 0.0]),
     Feature::new("mobile against turrets", [0.0, 0.0, 0.0]),
     Feature::new("turrets standing", [0.0, 0.0, 0.0]),
-    Feature::new("share of the health", [6.669, -6.669, 0.0]),
-    Feature::new("share of the structures", [0.0, 0.0, 0.0]),
-    Feature::new("health against mobile", [6.439, -6.439, 3.234]),
+    Feature::new("share of the health", [14.594, -14.594, 0.0]),
+    Feature::new("share of the structures", [0.0, 0.0, 0.472]),
+    Feature::new("health against mobile", [0.0, 3.484, 0.0]),
 ];
