@@ -327,6 +327,39 @@ test('the presenter: a splash before and after, a scoreboard and a line of news,
   await close(page)
 })
 
+test('Jungle Blitz: the diamonds are a chart of what they hold, with their holders, and lead to them', async () => {
+  const { steps } = first('jungle-blitz', 'pickedUp')
+  // The turn in which most diamonds are held.
+  const held = ({ state }) => state.diamonds.filter(({ owner }) => state.units.some(({ id }) => id === owner)).length
+  const at = steps.reduce((best, step, index) => (held(step) > held(steps[best]) ? index : best), 0)
+  const { diamonds, units } = steps[at].state
+  assert.ok(held(steps[at]) > 0 && new Set(diamonds.map(({ points }) => points)).size > 1, 'a match in which that is something to see')
+  const page = await open(`replay=jungle-blitz.replay&turn=${at + 1}`)
+  await page.getByRole('tab', { name: 'inspect' }).click()
+  await page.getByRole('heading', { name: 'Diamonds and the points they hold' }).waitFor()
+  const bars = await page.locator('.chart li').evaluateAll((rows) =>
+    rows.map((row) => ({
+      name: row.querySelector('button').textContent,
+      share: row.querySelector('.track span').getBoundingClientRect().width / row.querySelector('.track').getBoundingClientRect().width,
+      text: row.lastElementChild.textContent.trim(),
+      plate: row.querySelector('svg') !== null,
+    })),
+  )
+  const most = Math.max(...diamonds.map(({ points }) => points))
+  const sorted = diamonds.map((diamond, index) => ({ ...diamond, index })).sort((a, b) => b.points - a.points)
+  assert.equal(bars.length, sorted.length)
+  for (const [row, { index, level, points, owner }] of sorted.entries()) {
+    const unit = units.find(({ id }) => id === owner)
+    assert.equal(bars[row].name, `${index}, level ${level}`)
+    assert.ok(Math.abs(bars[row].share - points / most) < 0.02, `${bars[row].share} for ${points} of ${most}`)
+    assert.match(bars[row].text, unit ? new RegExp(`^${points}, held by \\w+ ${owner}$`) : new RegExp(`^${points}$`))
+    assert.equal(bars[row].plate, unit !== undefined, 'whose it is')
+  }
+  await page.locator('.chart button').first().click()
+  assert.equal((await standing(page)).selected, `diamond ${sorted[0].index}`)
+  await close(page)
+})
+
 for (const viewport of [{ width: 1920, height: 1080 }, { width: 1440, height: 900 }]) {
   test(`presenting nine seats, ${viewport.width} wide: everybody is seen`, async () => {
     const page = await open('replay=nine.replay&turn=30', { viewport })
