@@ -9,6 +9,13 @@ import { gunzipSync } from 'node:zlib'
 import { close, engines as withEngines, GAMES, KEY, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
+/** A bot of Cultist Wars that waits. */
+const WAITER = `i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
+while read -r n; do
+  while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
+  echo WAIT
+done
+`
 /** So many matches of each game are compared. */
 const SEEDS = 10
 let address
@@ -217,6 +224,47 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await close(page)
 })
 
+engines('analysis: the bot itself is asked whether its order was a mistake, and is stopped', async () => {
+  // Two that wait: whoever converts one unit wins. Seat 1 is led beside a neutral unit by another bot, and then waits.
+  stage.write('idle/bot.sh', WAITER)
+  stage.write('idle/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
+  stage.agon('play', 'cultist-wars', 'builtin:greedy', 'idle', '--seed', '3', '-q', '--set', 'number_of_turns=12', '--replay', 'walked.replay')
+  stage.agon('replay', 'fork', 'walked.replay', 'idle', '--seat', '1', '--turn', '4', '--against', 'idle', '--replay', 'idle.replay')
+  const { origin } = new URL(await stage.watch('idle.replay'))
+  const page = await watched()
+  await page.goto(`${origin}/#replay=idle.replay&turn=5`)
+  await whole(page)
+  await page.getByRole('tab', { name: 'analysis' }).click()
+  const panel = page.locator('.analysis')
+  assert.equal(await panel.getByLabel('Its bot').inputValue(), 'idle', 'the bot that the replay names')
+  const said = panel.getByRole('status').filter({ hasText: 'of 20 futures' })
+
+  // A bot that is not there is told in a sentence.
+  await panel.getByLabel('Its bot').fill('nowhere/bot')
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByRole('alert').getByText('nowhere/bot').waitFor()
+
+  // It plays on beside the page, which goes on; and it is stopped.
+  await panel.getByLabel('Its bot').fill('idle')
+  await panel.getByLabel('Against').fill('idle')
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await page.waitForFunction(() => window.agon.players[0].trial.soFar?.futures > 0)
+  await page.evaluate(() => window.agon.players[0].turn(1))
+  await page.waitForFunction(() => window.agon.players[0].analyst.step === 6 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
+  assert.match(await said.textContent(), /turn \d+.*\d+ of 20 futures played/s, 'of the turn that was asked about')
+  assert.doesNotMatch(await panel.textContent(), /mistake:/, 'no verdict before the end')
+  // By keyboard: what is known of the turn grows above it meanwhile.
+  await panel.getByRole('button', { name: 'Stop the bot' }).press('Enter')
+  await said.getByText('it was stopped').waitFor()
+
+  // Asked again, to the end: what helps the bot itself is called a mistake.
+  await page.evaluate(() => window.agon.players[0].turn(-1))
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await page.waitForFunction(() => !window.agon.players[0].trial.running, undefined, { timeout: 120_000 })
+  assert.match(await panel.textContent(), /mistake:\s+with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)
+  await close(page)
+})
+
 for (const game of Object.keys(GAMES)) {
   engines(`${game}: a turn is played on from`, async () => {
     const page = await watched()
@@ -224,6 +272,8 @@ for (const game of Object.keys(GAMES)) {
     await whole(page)
     await page.getByRole('tab', { name: 'analysis' }).click()
     await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0]?.gain.count > 0)
+    const sampled = /by what its seat could know/.test(await page.locator('.analysis').textContent())
+    assert.equal(sampled, GAMES[game].fog, 'games with fog say that what is hidden is drawn anew')
     await close(page)
   })
 }

@@ -285,6 +285,28 @@ pub struct Started {
     pub live: String,
 }
 
+/// Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Who leaves ends it.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct TrialSoFar {
+    /// The policy's order, with which the bot plays on in every second future.
+    pub better: String,
+    /// In how many pairs of futures it was tried so far.
+    pub futures: u32,
+    /// In how many it will be.
+    pub of: u32,
+    /// What its chance to come first gains by the other order, from -1 to 1.
+    pub gain: f64,
+    /// The standard error of that.
+    pub error: f64,
+    /// A fault that the bot made on the way.
+    pub fault: Option<String>,
+    /// Whether it was a mistake; none before all futures are played.
+    pub mistake: Option<bool>,
+    /// Why it could not be tried.
+    pub problem: Option<String>,
+}
+
 /// A refusal, with a sentence for the user.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
@@ -319,6 +341,7 @@ mod tests {
             PlayRequest,
             NewMatch,
             Started,
+            TrialSoFar,
             Refused,
             ScriptText,
         ];

@@ -9,6 +9,7 @@ mod gate;
 mod given;
 mod rulebook;
 mod socket;
+mod trial;
 mod workshop;
 
 use std::collections::{HashMap, VecDeque};
@@ -19,12 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use agon_replay::Replay;
 use agon_spec::MatchSpec;
-
 use agon_view::View;
+use serde::Deserialize;
 
 pub use socket::Patient;
 
+use crate::api::TrialSoFar;
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::script::ScriptFile;
@@ -73,6 +76,33 @@ pub trait Host: Send + Sync + 'static {
     /// # Errors
     /// A sentence for the user, when it cannot be played.
     fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String>;
+
+    /// Leads a bot to a turn and lets it play on, with its own order there and with the policy's. `told` hears what is known
+    /// so far, at last the verdict; `stop` ends it.
+    ///
+    /// # Errors
+    /// A sentence for the user, when it cannot be tried.
+    fn try_bot(
+        &self,
+        replay: &Replay,
+        wanted: &TrialWanted,
+        told: &mut dyn FnMut(TrialSoFar),
+        stop: &AtomicBool,
+    ) -> Result<(), String>;
+}
+
+/// Which bot is tried where.
+#[derive(Clone, Debug, Deserialize)]
+pub struct TrialWanted {
+    /// The step, from 1.
+    pub step: u32,
+    /// Whose order, from 1.
+    pub seat: u8,
+    /// The bot, as on the command line.
+    pub bot: String,
+    /// Who plays in the other seats; empty for the policy.
+    #[serde(default)]
+    pub against: String,
 }
 
 /// A server that listens and does not answer yet.
@@ -126,6 +156,8 @@ struct AppState {
     script: Option<ScriptFile>,
     host: Box<dyn Host>,
     running: Mutex<HashMap<String, Live>>,
+    /// Held while a bot is tried: two at a time would disturb each other's clocks.
+    trying: Arc<tokio::sync::Semaphore>,
     /// Seats that people have taken, by the token that gives the right to them.
     seats: Mutex<HashMap<String, TakenSeat>>,
     /// Replays that are looked at, by a name that only their page knows; the one opened last is last.
@@ -157,6 +189,7 @@ impl Server {
             script: config.script,
             host,
             running: Mutex::default(),
+            trying: Arc::new(tokio::sync::Semaphore::new(1)),
             seats: Mutex::default(),
             views: Mutex::default(),
         };

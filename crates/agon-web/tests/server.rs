@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use agon_game::{Answer, Seat, Setup};
-use agon_replay::{End, Header, SeatInfo, Writer};
+use agon_replay::{End, Header, Replay, SeatInfo, Writer};
 use agon_spec::MatchSpec;
-use agon_web::{Config, Handle, Host, Live, Server};
+use agon_web::api::TrialSoFar;
+use agon_web::{Config, Handle, Host, Live, Server, TrialWanted};
 
 /// Writes down what it was asked to play.
 #[derive(Clone, Default)]
@@ -20,6 +21,30 @@ impl Host for Asked {
         let bots: Vec<&str> = spec.seats.iter().map(|seat| seat.bot.as_str()).collect();
         self.0.lock().unwrap().push(format!("{} {bots:?}", spec.game));
         live.fail("played by nobody");
+        Ok(())
+    }
+
+    /// Plays on until it is stopped; a bot called `known` is known at once.
+    fn try_bot(
+        &self,
+        replay: &Replay,
+        wanted: &TrialWanted,
+        told: &mut dyn FnMut(TrialSoFar),
+        stop: &AtomicBool,
+    ) -> Result<(), String> {
+        let TrialWanted { step, seat, bot, against } = wanted;
+        self.0.lock().unwrap().push(format!("{} {step} {seat} {bot} {against}", replay.header.game));
+        told(TrialSoFar { better: "WAIT".to_owned(), of: 20, ..TrialSoFar::default() });
+        match bot.as_str() {
+            "known" => told(TrialSoFar { futures: 20, of: 20, mistake: Some(true), ..TrialSoFar::default() }),
+            "missing" => return Err("there is no such bot".to_owned()),
+            _ => {
+                while !stop.load(Ordering::SeqCst) {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+            }
+        }
+        self.0.lock().unwrap().push("ended".to_owned());
         Ok(())
     }
 }
@@ -241,6 +266,45 @@ fn a_match_starts_only_for_a_request_that_a_foreign_page_cannot_send() {
     assert!(shown.contains(r#"{"error":"played by nobody"}"#), "{shown}");
     let gone = server.send("GET /api/live?name=nothing", &[&key], "");
     assert!(gone.starts_with("HTTP/1.1 404"), "{gone}");
+}
+
+#[test]
+fn a_bot_is_tried_for_who_may_while_somebody_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.replay");
+    std::fs::write(&file, replay()).unwrap();
+    let server = Running::with(Config { files: vec![file.clone()], ..Config::default() });
+    let (own, key) = (server.origin(), key());
+    let ask =
+        |bot: &str| format!("POST /api/trial?replay={}&step=2&seat=1&bot={bot}&against=b", file.display());
+    for headers in [&[&own[..]][..], &[&key], &[&key, "Origin: http://evil.example"]] {
+        let answer = server.send(&ask("known"), headers, "");
+        assert!(answer.starts_with("HTTP/1.1 403"), "{headers:?}: {answer}");
+    }
+    assert!(server.asked.0.lock().unwrap().is_empty());
+    let known = server.send(&ask("known"), &[&key, &own], "");
+    assert!(known.contains(r#""better":"WAIT""#) && known.contains(r#""mistake":true"#), "{known}");
+    assert_eq!(*server.asked.0.lock().unwrap(), ["cultist-wars 2 1 known b", "ended"]);
+    let missing = server.send(&ask("missing"), &[&key, &own], "");
+    assert!(missing.contains(r#""problem":"there is no such bot""#), "{missing}");
+
+    // One at a time; and whoever goes away ends it.
+    let head = format!(
+        "{} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{key}\r\n{own}\r\nContent-Length: 0\r\n\r\n",
+        ask("slow"),
+        server.port
+    );
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut begun = [0; 1];
+    stream.read_exact(&mut begun).unwrap();
+    let second = server.send(&ask("known"), &[&key, &own], "");
+    assert!(second.starts_with("HTTP/1.1 409") && second.contains("another tab"), "{second}");
+    drop(stream);
+    let ended = || server.asked.0.lock().unwrap().iter().filter(|line| *line == "ended").count() == 2;
+    let waited =
+        (0..3_000).any(|_| ended() || (std::thread::sleep(std::time::Duration::from_millis(10)), false).1);
+    assert!(waited, "{:?}", server.asked.0.lock().unwrap());
 }
 
 #[test]

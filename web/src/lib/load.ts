@@ -153,6 +153,16 @@ function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
 /** Whether this page is one of a folder, whose files it needs. */
 export const isOfFolder = () => linked() !== undefined
 
+/** Asks a bot whether its order was a mistake; what comes back grows while it plays on, and who aborts ends it. */
+export async function tried(source: Source, ask: Record<string, string>, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
+  const { body } = await reach(`api/trial?${query(source)}&${new URLSearchParams(ask)}`, {
+    method: 'POST',
+    body: source.kind === 'file' ? source.bytes : undefined,
+    signal,
+  })
+  return body
+}
+
 /** The match as one page with everything in it, which the server writes; what belongs to one bot alone is left out. */
 export async function pageOf(source: Source): Promise<Blob> {
   const answer = source.kind === 'file' ? await reach('api/page', { method: 'POST', body: source.bytes }) : await reach(`api/page?${query(source)}`)
@@ -190,6 +200,7 @@ interface Asking {
   method?: string
   headers?: Record<string, string>
   body?: BodyInit
+  signal?: AbortSignal
 }
 
 /** Asks the server; a refusal becomes a problem with the server's own sentence. */
@@ -197,7 +208,8 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
   let answer: Response
   try {
     answer = await (askedEarly(path) ?? fetch(path, { ...options, headers: { ...options.headers, ...keyHeader() } }))
-  } catch {
+  } catch (error) {
+    if (options.signal?.aborted) throw error
     throw new Problem('agon does not answer any more. Start `agon watch` again and open the link it prints.')
   }
   if (answer.ok) return answer

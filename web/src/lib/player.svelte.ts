@@ -6,6 +6,7 @@ import type { Card, Shot } from './drawing'
 import type { MatchStream } from './stream'
 import { chances, curves, turningPoints, type TurningPoint } from './turning'
 import type { Source } from './load'
+import type { Trial } from './trial.svelte'
 
 export class Player {
   /** The picture shown. */
@@ -29,6 +30,8 @@ export class Player {
   version = $state(0)
   /** What plays the match on from its turns, once somebody wanted to know. */
   analyst = $state.raw<Analyst | undefined>(undefined)
+  /** The bot that is asked about its order, once it was. */
+  trial: Trial | undefined = undefined
   /** How far the movement to the picture is gone; set by the clock below. */
   t = 1
   /** Whether movements are animated. */

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, files, gate, given, rulebook, workshop};
+use super::{AppState, files, gate, given, rulebook, trial, workshop};
 use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
@@ -42,6 +42,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/page", get(given::of_name).post(given::of_bytes))
         .route("/rule", get(rulebook::rule))
         .route("/play", post(play))
+        .route("/trial", post(trial::begin))
         .route("/script", get(workshop::script).post(workshop::save))
         .layer(DefaultBodyLimit::max(LARGEST as usize))
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
@@ -295,7 +296,7 @@ fn stream_live(live: Live) -> Response {
     ndjson(lines)
 }
 
-fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
+pub(super) fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
     let pieces = ReceiverStream::new(lines).map(Ok::<Bytes, Infallible>);
     ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pieces)).into_response()
 }

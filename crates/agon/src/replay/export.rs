@@ -90,7 +90,7 @@ pub fn export(options: &ExportOptions) -> Done {
     };
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
-        Some(ExportFormat::Html) => crate::viewer::page(replay, options.private, &mut out)?,
+        Some(ExportFormat::Html) => page(replay, options.private, &mut out)?,
         Some(ExportFormat::Original(_) | ExportFormat::Spec) => out.write_all(&ready.unwrap_or_default())?,
         None => export_input(&replay, options, &mut out)?,
     }
@@ -197,4 +197,13 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let end = serde_json::to_string(&replay.end).map_err(fail)?;
     writeln!(out, "],\n\"end\":{end}}}")?;
     Ok(())
+}
+
+/// Writes a replay as one page.
+fn page(replay: Replay, private: bool, to: &mut impl io::Write) -> Done {
+    let privacy = if private { agon_web::Privacy::Private } else { agon_web::Privacy::Redacted };
+    agon_web::page::write(replay, privacy, to).map_err(|error| match error {
+        agon_web::page::PageError::Io(error) => error.into(),
+        other => Failure::usage(other.to_string()),
+    })
 }

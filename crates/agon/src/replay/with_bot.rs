@@ -1,13 +1,15 @@
-//! Whether an order was a mistake of a bot: `agon analyse --with-bot`.
+//! Whether an order was a mistake of a bot: `agon analyse --with-bot`, and the same asked for by a page of `agon watch`.
 //!
 //! That the game's quick policy would win more with another order says little of a bot that plays otherwise. Here the bot
 //! itself is led to the turn ([`crate::replay::fork`]), once with its own order played there and once with the policy's,
 //! and plays on to the end, in one future after the other.
 
+use std::sync::atomic::AtomicBool;
+
 use agon_bot::BotName;
 use agon_game::{PackedAnswer, Seat, Seats};
 use agon_match::record::Void;
-use agon_match::{Fault, Future, Terms, play_on};
+use agon_match::{Clock, Fault, Future, Ponder, Terms, play_on};
 use agon_replay::Replay;
 use agon_view::analysis::{Analysis, Mark, Mean};
 use agon_view::future::STRAYS;
@@ -45,7 +47,7 @@ pub struct WithBotOptions {
 }
 
 /// In fewer futures nothing is called a mistake.
-const FEWEST: u32 = 20;
+pub const FEWEST: u32 = 20;
 /// Of so many orders, those that cost the seat most, it is tried.
 const MOST: usize = 3;
 /// So many standard errors the gain is above nothing: of the few orders that are tried hardly one is by chance.
@@ -87,6 +89,19 @@ impl Tried {
     }
 }
 
+/// How a bot is tried.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// In so many futures, twice in each.
+    pub futures: u32,
+    /// Its limits.
+    pub clock: Clock,
+    /// Whether it may compute in the others' time.
+    pub ponder: Ponder,
+    /// Ends it early.
+    pub stop: &'a AtomicBool,
+}
+
 /// The bot at its seat, and who sits in the others.
 pub struct Own {
     /// Its seat.
@@ -102,12 +117,22 @@ impl Own {
             Some(seat) => feed::seat_of(replay, seat)?,
             None => seat_named(bot, replay)?,
         };
-        let mut against = options.against.clone();
+        Self::seated(bot, seat, options.against.clone(), replay, policy).map(Some)
+    }
+
+    /// A bot at a seat, and the bots of the others in order: the policy where none are named.
+    pub fn seated(
+        bot: &str,
+        seat: Seat,
+        mut against: Vec<String>,
+        replay: &Replay,
+        policy: &str,
+    ) -> Result<Self, Failure> {
         if against.is_empty() {
             against = vec![format!("builtin:{policy}"); replay.header.seats.len() - 1];
         }
         let names = common::bots(&fork::names(bot, &against, replay, seat)?)?;
-        Ok(Some(Self { seat, names }))
+        Ok(Self { seat, names })
     }
 
     /// Tries the bot with either order at `marks`, of which those come first that cost most.
@@ -118,34 +143,46 @@ impl Own {
         analysis: &mut Analysis,
         marks: &[Mark],
     ) -> Result<Vec<Tried>, Failure> {
-        marks.iter().take(MOST).map(|mark| self.try_one(options, replay, analysis, mark.step)).collect()
+        let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
+        let trial = Trial { futures: options.futures, clock, ponder, stop: common::stop_on_ctrl_c() };
+        let one = |mark: &Mark| self.try_one(&trial, replay, analysis, mark.step, &mut |_| {});
+        marks.iter().take(MOST).map(one).collect()
     }
 
-    fn try_one(
+    /// Tries the bot with either order at a step, from 1. `told` hears what is known before the first future and after each.
+    ///
+    /// # Errors
+    /// When the match has no such step, the bot cannot be started, or it was stopped.
+    pub fn try_one(
         &self,
-        options: &WithBotOptions,
+        trial: &Trial<'_>,
         replay: &Replay,
         analysis: &mut Analysis,
         step: u32,
+        told: &mut dyn FnMut(&Tried),
     ) -> Result<Tried, Failure> {
+        let known = replay.steps.get(..step as usize).filter(|_| step > 0);
+        let known = known.ok_or_else(|| Failure::usage(format!("this match has no step {step}")))?;
         let mut given: Vec<Vec<(Seat, PackedAnswer)>> =
-            replay.steps[..step as usize].iter().map(|step| step.answers.clone()).collect();
+            known.iter().map(|step| step.answers.clone()).collect();
         let recorded = given.last().cloned().unwrap_or_default();
         let mut tried =
             Tried { step, seat: self.seat, better: String::new(), gain: Mean::default(), fault: None };
-        for future in FIRST..FIRST + u64::from(options.futures) {
+        for future in FIRST..FIRST + u64::from(trial.futures) {
             let better = analysis.instead(step, self.seat, future).map_err(Failure::own)?;
             if tried.better.is_empty() {
                 tried.better = analysis.text(step, self.seat, &better).map_err(Failure::own)?;
+                told(&tried);
             }
             let mut shares = [0.0; 2];
             for (share, answers) in shares.iter_mut().zip([&recorded, &better]) {
                 if let Some(last) = given.last_mut() {
                     last.clone_from(answers);
                 }
-                *share = self.end(options, replay, &given, future, &mut tried.fault)?;
+                *share = self.end(trial, replay, &given, future, &mut tried.fault)?;
             }
             tried.gain.add(shares[1] - shares[0]);
+            told(&tried);
         }
         Ok(tried)
     }
@@ -153,14 +190,13 @@ impl Own {
     /// Plays one future after the given answers to its end; gives the bot's share of the first place.
     fn end(
         &self,
-        options: &WithBotOptions,
+        trial: &Trial<'_>,
         replay: &Replay,
         given: &[Vec<(Seat, PackedAnswer)>],
         future: u64,
         fault: &mut Option<Fault>,
     ) -> Result<f64, Failure> {
-        let (ponder, clock) = (options.clock.ponder(), options.clock.clock()?);
-        let stop = common::stop_on_ctrl_c();
+        let &Trial { clock, ponder, stop, .. } = trial;
         let mut straying = Seats::first(self.names.len() as u8);
         straying.remove(self.seat);
         let future = Future { from: given.len() as u32 - 1, seed: future as i64, straying, one_in: STRAYS };

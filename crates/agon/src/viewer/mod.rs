@@ -5,20 +5,25 @@ mod opener;
 use std::io::{self, Read as _, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 use agon_game::Transport;
 use agon_match::{Observer, Together};
-use agon_replay::Header;
+use agon_replay::{Header, Replay};
 use agon_spec::MatchSpec;
+use agon_view::analysis::Analysis;
+use agon_web::api::TrialSoFar;
 use agon_web::live::Camera;
-use agon_web::{Config, Handle, Host, Live, ScriptFile, Server};
+use agon_web::{Config, Handle, Host, Live, ScriptFile, Server, TrialWanted};
 use clap::Args;
 
 use crate::common::folders;
 use crate::common::sandbox::SandboxOptions;
 use crate::common::seats::{self, ReplayFile};
-use crate::common::{self, Done, Failure};
+use crate::common::{self, ClockOptions, Done, Failure};
+use crate::replay::feed;
+use crate::replay::with_bot::{self, Own, Trial, Tried};
 use crate::viewer::opener::Opener;
 
 /// Examples for the help.
@@ -216,14 +221,53 @@ impl Host for Matches {
     fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
         play(spec, live)
     }
+
+    fn try_bot(
+        &self,
+        replay: &Replay,
+        wanted: &TrialWanted,
+        told: &mut dyn FnMut(TrialSoFar),
+        stop: &AtomicBool,
+    ) -> Result<(), String> {
+        let mut analysis = Analysis::open(replay).map_err(|why| why.to_string())?;
+        let seat = feed::seat_of(replay, wanted.seat).map_err(sentence)?;
+        let others = replay.header.seats.len() - 1;
+        let against = match wanted.against.trim() {
+            "" => Vec::new(),
+            other => vec![other.to_owned(); others],
+        };
+        let own =
+            Own::seated(wanted.bot.trim(), seat, against, replay, analysis.policy()).map_err(sentence)?;
+        let clock = ClockOptions::default();
+        let (clock, ponder) = (clock.clock().map_err(sentence)?, clock.ponder());
+        let trial = Trial { futures: with_bot::FEWEST, clock, ponder, stop };
+        let so_far = |tried: &Tried, mistake| TrialSoFar {
+            better: tried.better_in_a_line(),
+            futures: tried.gain.count,
+            of: trial.futures,
+            gain: tried.gain.mean(),
+            error: tried.gain.error(),
+            fault: tried.fault_in_a_line(),
+            mistake,
+            problem: None,
+        };
+        let each = &mut |tried: &Tried| told(so_far(tried, None));
+        let tried = own.try_one(&trial, replay, &mut analysis, wanted.step, each).map_err(sentence)?;
+        told(so_far(&tried, Some(tried.is_mistake())));
+        Ok(())
+    }
+}
+
+/// A failure as a page tells it.
+fn sentence(failure: Failure) -> String {
+    match failure {
+        Failure::Usage(why) | Failure::Own(why) => why,
+        Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
+    }
 }
 
 /// Plays a match on a thread of its own.
 fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
-    let sentence = |failure: Failure| match failure {
-        Failure::Usage(why) | Failure::Own(why) => why,
-        Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
-    };
     let game = common::game(&spec.game).map_err(sentence)?;
     let (names, labels) = common::seated(spec).map_err(sentence)?;
     let setup = common::setup(spec, game, names.len()).map_err(sentence)?;
@@ -261,13 +305,4 @@ fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
         camera.finish(&record);
     });
     begun.recv().unwrap_or_else(|_| Err("agon failed to start this match; please report it".to_owned()))
-}
-
-/// Writes a replay as one page.
-pub fn page(replay: agon_replay::Replay, private: bool, to: &mut impl io::Write) -> Done {
-    let privacy = if private { agon_web::Privacy::Private } else { agon_web::Privacy::Redacted };
-    agon_web::page::write(replay, privacy, to).map_err(|error| match error {
-        agon_web::page::PageError::Io(error) => error.into(),
-        other => Failure::usage(other.to_string()),
-    })
 }

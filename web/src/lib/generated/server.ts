@@ -217,6 +217,26 @@ export type Started = {
   live: string,
 };
 
+/** Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Who leaves ends it. */
+export type TrialSoFar = {
+  /** The policy's order, with which the bot plays on in every second future. */
+  better: string,
+  /** In how many pairs of futures it was tried so far. */
+  futures: number,
+  /** In how many it will be. */
+  of: number,
+  /** What its chance to come first gains by the other order, from -1 to 1. */
+  gain: number,
+  /** The standard error of that. */
+  error: number,
+  /** A fault that the bot made on the way. */
+  fault: string | null,
+  /** Whether it was a mistake; none before all futures are played. */
+  mistake: boolean | null,
+  /** Why it could not be tried. */
+  problem: string | null,
+};
+
 /** A refusal, with a sentence for the user. */
 export type Refused = {
   /** What is wrong and what to do. */

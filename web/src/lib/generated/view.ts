@@ -261,6 +261,8 @@ export type Begun = {
 export type Outlook = {
   /** The bot that plays on. */
   policy: string,
+  /** Whether something is hidden: futures begin in positions drawn from what the seat could know. */
+  sampled: boolean,
   /** How many pairs of futures were played in all. */
   pairs: number,
   /** Whether more of them would tell more. */
