@@ -228,6 +228,9 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   // Two that wait: whoever converts one unit wins. Seat 1 is led beside a neutral unit by another bot, and then waits.
   stage.write('idle/bot.sh', WAITER)
   stage.write('idle/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
+  // So late that it can be stopped: 40 matches of it last a quarter of a minute at least.
+  stage.write('late/bot.sh', `sleep 0.4\n${WAITER}`)
+  stage.write('late/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'idle', '--seed', '3', '-q', '--set', 'number_of_turns=12', '--replay', 'walked.replay')
   stage.agon('replay', 'fork', 'walked.replay', 'idle', '--seat', '1', '--turn', '4', '--against', 'idle', '--replay', 'idle.replay')
   const { origin } = new URL(await stage.watch('idle.replay'))
@@ -246,7 +249,7 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
 
   // It plays on beside the page, which goes on; and it is stopped.
   await panel.getByLabel('Its bot').fill('idle')
-  await panel.getByLabel('Against').fill('idle')
+  await panel.getByLabel('Against').fill('late')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await page.waitForFunction(() => window.agon.players[0].trial.soFar?.futures > 0)
   await page.evaluate(() => window.agon.players[0].turn(1))
@@ -259,6 +262,7 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
 
   // Asked again, to the end: what helps the bot itself is called a mistake.
   await page.evaluate(() => window.agon.players[0].turn(-1))
+  await panel.getByLabel('Against').fill('idle')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await page.waitForFunction(() => !window.agon.players[0].trial.running, undefined, { timeout: 120_000 })
   assert.match(await panel.textContent(), /mistake:\s+with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)

@@ -137,6 +137,21 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "bloat",
+        about: "1,000,000 jobs through a store, then what each table weighs before and after VACUUM; on PostgreSQL with AGON_TEST_DATABASE=postgres",
+        command: &[
+            "--config",
+            "env.AGON_JOBS='1000000'",
+            "test",
+            "-p",
+            "agon-store",
+            "--test",
+            "bloat",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "walls",
         about: "38 bots that breed and hide, each there at 9 kills of agon, at levels A, B and C; 20,000 matches and 50 kills at random \
                 moments leave nothing; about half an hour",

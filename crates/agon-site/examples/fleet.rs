@@ -122,7 +122,8 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
         Job { attempt: Try { game: 0, n: 1 }, map: 0, seed: 1, seats: seats.map(seat).into(), tried: None };
     let bots = seats.map(|name| BotName::parse(name).expect("a bot"));
     let played = table.play(&job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-    let Ok(Played::Whole(whole)) = played else { panic!("a match is played: {played:?}") };
+    let Ok(Played::Whole(recorded)) = played else { panic!("a match is played: {played:?}") };
+    let whole = recorded.shared_out(&table).expect("a replay");
     println!("{versions} versions, {machines} machines, a replay of {} bytes", whole.replay.len());
     std::fs::write(folder.join(REPLAY), whole.replay).expect("written");
 }
