@@ -174,16 +174,16 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   assert.equal((await outlook(page)).pairs, stopped)
 
   // What is no order is told in a sentence; so is what the rules refuse.
-  await panel.getByRole('textbox').fill('0 FLY 3')
+  await panel.getByLabel('The order instead, as a bot writes it').fill('0 FLY 3')
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await panel.getByRole('alert').getByText('FLY').waitFor()
-  await panel.getByRole('textbox').fill('WAIT')
+  await panel.getByLabel('The order instead, as a bot writes it').fill('WAIT')
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 40)
   assert.match(await panel.textContent(), /points of chance by this order, from \d+ ± \d+ %/)
   // The order as it was changes nothing, to the last future.
   const own = await page.evaluate(() => window.agon.players[0].analyst.written(window.agon.players[0].step.answers[0].seat))
-  await panel.getByRole('textbox').fill(own)
+  await panel.getByLabel('The order instead, as a bot writes it').fill(own)
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 10)
   assert.equal((await outlook(page)).wish.gain.mean, 0)
