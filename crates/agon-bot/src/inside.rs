@@ -96,8 +96,7 @@ pub fn build_ahead() {
 
 /// From now on sandboxes are built on other CPUs than these, on which matches are played; where there are others.
 pub fn build_beside(matches: &[usize]) {
-    let all = crate::sys::cpus_at_start().iter().copied();
-    let others: Vec<usize> = all.filter(|cpu| !matches.contains(cpu)).collect();
+    let others = crate::sys::cpus_beside(matches);
     BUILT_ON.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&others);
     if let Some(Ok(keeper)) = KEEPER.get() {
         keeper.launcher.build_on(others);

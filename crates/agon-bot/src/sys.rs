@@ -107,6 +107,11 @@ pub fn cpus_at_start() -> &'static [usize] {
     FIRST.get_or_init(cpus)
 }
 
+/// Those of them that are not among these, on which matches are played.
+pub fn cpus_beside(matches: &[usize]) -> Vec<usize> {
+    cpus_at_start().iter().copied().filter(|cpu| !matches.contains(cpu)).collect()
+}
+
 /// The CPUs this thread may use, ascending.
 pub fn cpus() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::conform::{Recognised, Report};
 use crate::{
     Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Kit, MapFindings, Outcome, Picture,
-    Recipe, Seat, Seats, Setup, SetupError, Standing, Unreadable, Workload,
+    Recipe, Seat, Seats, Seeded, Setup, SetupError, Standing, Unreadable, Workload,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
@@ -142,7 +142,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         _state: &mut Self::State,
         _seat: Seat,
         _shown: &mut dyn Iterator<Item = Self::State>,
-        _chance: &mut impl Chance,
+        _chance: &mut Seeded,
     ) {
     }
 

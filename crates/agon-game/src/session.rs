@@ -171,8 +171,8 @@ pub trait Session: Send {
     /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. `false`, and no change, when
     /// the position is not one of this match.
     fn go_to(&mut self, position: &Position) -> bool;
-    /// A position that `seat` cannot tell from this one ([`Game::determinize`]); none when one of these is not of this match.
-    /// `shown` are the positions in which it was asked before, the latest first.
+    /// A position that `seat` cannot tell from this one ([`Game::determinize`]), in games without secrets this one; none when it
+    /// is not of this match. `shown` are the positions in which it was asked before, the latest first.
     fn determinized(
         &self,
         position: &Position,
@@ -661,6 +661,9 @@ impl<G: Game> Session for Table<G> {
         shown: &mut dyn Iterator<Item = &Position>,
         chance: &mut Seeded,
     ) -> Option<Position> {
+        if !G::Hand::HIDES {
+            return Some(position.clone());
+        }
         let mut state = self.game.load(&position.state)?;
         let mut shown = shown.map_while(|position| self.game.load(&position.state));
         self.game.determinize(&mut state, seat, &mut shown, chance);

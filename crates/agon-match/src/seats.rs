@@ -39,8 +39,7 @@ impl CpuShares {
 
     /// The CPUs of this process that are in no share; with as many matches as CPUs there are none.
     pub fn others(&self) -> Vec<usize> {
-        let all = sys::cpus_at_start().iter().copied();
-        all.filter(|cpu| !self.shares.iter().flatten().any(|own| own == cpu)).collect()
+        sys::cpus_beside(&self.shares.concat())
     }
 }
 

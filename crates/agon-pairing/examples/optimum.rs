@@ -59,27 +59,31 @@ fn versions(field: i64) -> Vec<f64> {
 
 /// Kendall's tau that is to be expected with 20 games a pair, with a quarter of them shared out evenly, and for the truest order.
 fn truest(elo: &[f64]) -> [f64; 3] {
-    let bots = elo.len();
-    let robin = vec![vec![20.0; bots]; bots];
-    let even = vec![vec![5.0; bots]; bots];
-    let mut shares = even.clone();
+    let robin = vec![vec![20.0; elo.len()]; elo.len()];
+    let even = vec![vec![5.0; elo.len()]; elo.len()];
+    let best = shared_out(elo, &even, |own| tau(elo, own).1);
+    [robin, even, best].map(|games| tau(elo, &covariance(elo, &games)).0)
+}
+
+/// As many games as these, shared out so that they tell most of what counts, which depends on the covariance so far.
+fn shared_out(elo: &[f64], games: &Matrix, counts: impl Fn(&Matrix) -> Matrix) -> Matrix {
+    let pairs = || (0..elo.len()).flat_map(|one| (one + 1..elo.len()).map(move |other| (one, other)));
+    let all: f64 = pairs().map(|(one, other)| games[one][other]).sum();
+    let mut shares = games.clone();
     for _ in 0..STEPS {
         let own = covariance(elo, &shares);
-        let tells = times(&times(&own, &tau(elo, &own).1), &own);
+        let tells = times(&times(&own, &counts(&own)), &own);
         let mut sum = 0.0;
-        for one in 0..bots {
-            for other in one + 1..bots {
-                let told = weight(elo, one, other)
-                    * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
-                // Games that nobody plays could never be played again.
-                shares[one][other] = (shares[one][other] * told.max(0.0).sqrt()).max(1e-12);
-                sum += shares[one][other];
-            }
+        for (one, other) in pairs() {
+            let told =
+                weight(elo, one, other) * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
+            // Games that nobody plays could never be played again.
+            shares[one][other] = (shares[one][other] * told.max(0.0).sqrt()).max(1e-12);
+            sum += shares[one][other];
         }
-        let games = 5.0 * (bots * (bots - 1) / 2) as f64;
-        shares.iter_mut().flatten().for_each(|share| *share *= games / sum);
+        shares.iter_mut().flatten().for_each(|share| *share *= all / sum);
     }
-    [robin, even, shares].map(|games| tau(elo, &covariance(elo, &games)).0)
+    shares
 }
 
 /// Kendall's tau to be expected of ratings with this covariance, and how it falls with each variance between two.
@@ -107,23 +111,9 @@ fn tau(elo: &[f64], covariance: &Matrix) -> (f64, Matrix) {
 /// shared out for the first and `of_all` times the second.
 fn optimum(elo: &[f64], of_all: f64) -> [f64; 2] {
     let even = vec![vec![1.0; BOTS]; BOTS];
-    let games = (BOTS * (BOTS - 1) / 2) as f64;
     let robin = errors(&covariance(elo, &even));
-    let mut shares = even;
-    for _ in 0..STEPS {
-        let own = covariance(elo, &shares);
-        let tells = times(&times(&own, &counts(robin, of_all)), &own);
-        let mut sum = 0.0;
-        for one in 0..BOTS {
-            for other in one + 1..BOTS {
-                let told = weight(elo, one, other)
-                    * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
-                shares[one][other] *= told.max(0.0).sqrt();
-                sum += shares[one][other];
-            }
-        }
-        shares.iter_mut().flatten().for_each(|share| *share *= games / sum);
-    }
+    let counts = counts(robin, of_all);
+    let shares = shared_out(elo, &even, |_| counts.clone());
     let best = errors(&covariance(elo, &shares));
     [best[0] / robin[0], best[1] / robin[1]]
 }

@@ -207,9 +207,6 @@ impl Analysis {
     /// A position for the next pair of futures: what `seat` could know of that before a spot.
     fn known(&self, spot: usize, seat: Seat) -> Result<Position, String> {
         let position = &self.spots[spot].before;
-        if !self.is_sampled() {
-            return Ok(position.clone());
-        }
         let was_asked = |spot: &&Spot| spot.answers.iter().any(|(other, _)| *other == seat);
         let mut shown = self.spots[..spot].iter().rev().filter(was_asked).map(|spot| &spot.before);
         let mut chance = Seeded::stream(self.seed as i64, "determinize");

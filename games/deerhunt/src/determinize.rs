@@ -1,6 +1,6 @@
 //! What a player cannot know, drawn anew: a state that it cannot tell from the one that is.
 
-use agon_game::Chance;
+use agon_game::{Chance as _, Seeded};
 
 use crate::DeerhuntOf;
 use crate::builtin::Distances;
@@ -21,7 +21,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         state: &mut State<BLOCKS>,
         player: Player,
         shown: &mut dyn Iterator<Item = State<BLOCKS>>,
-        chance: &mut impl Chance,
+        chance: &mut Seeded,
     ) {
         let traces = self.traces(state, player, shown);
         for trace in &traces {
@@ -52,9 +52,9 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     }
 
     /// A hidden unit on one of the tiles that are free for it. Every second worker that could mine does.
-    fn drawn(&self, state: &State<BLOCKS>, id: UnitId, free: &[At], chance: &mut impl Chance) -> Unit {
+    fn drawn(&self, state: &State<BLOCKS>, id: UnitId, free: &[At], chance: &mut Seeded) -> Unit {
         let mut unit = Unit { mining: 0, hub: 0, ..*state.unit(id) };
-        let one = |tiles: &[At], chance: &mut _| tiles[Chance::below(chance, tiles.len() as u32) as usize];
+        let one = |tiles: &[At], chance: &mut Seeded| tiles[chance.below(tiles.len() as u32) as usize];
         if unit.duplication > 0 {
             unit.duplication = 1 + chance.below(self.rules.duplication_time.into()) as u8;
         } else if unit.kind == Kind::Worker && chance.happens(1, 2) {
@@ -120,7 +120,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
 #[cfg(test)]
 mod tests {
     use agon_game::session::random_answers;
-    use agon_game::{Game as _, Ignored, Seeded, Setup};
+    use agon_game::{Game as _, Ignored, Setup};
 
     use super::*;
     use crate::LARGE;

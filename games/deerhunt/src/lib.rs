@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
-use agon_game::{Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Setup};
+use agon_game::{
+    Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Seeded, Setup,
+};
 use agon_game::{SetupError, Sink, Standing};
 use serde::Serialize;
 
@@ -190,7 +192,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         state: &mut State<BLOCKS>,
         seat: Seat,
         shown: &mut dyn Iterator<Item = State<BLOCKS>>,
-        chance: &mut impl Chance,
+        chance: &mut Seeded,
     ) {
         self.determinize(state, Player::of(seat), shown, chance);
     }

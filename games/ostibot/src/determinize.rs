@@ -1,6 +1,6 @@
 //! What a team cannot know, drawn anew: a state that it cannot tell from the one that is.
 
-use agon_game::{Chance, Seat};
+use agon_game::{Chance as _, Seat, Seeded};
 
 use crate::Ostibot;
 use crate::geometry::{Cell, Rows};
@@ -21,7 +21,7 @@ pub(crate) fn determinize(
     state: &mut State,
     seat: Seat,
     shown: &mut dyn Iterator<Item = State>,
-    chance: &mut impl Chance,
+    chance: &mut Seeded,
 ) {
     if state.phase == Phase::Shop {
         return;
@@ -120,7 +120,7 @@ fn traces(
 #[cfg(test)]
 mod tests {
     use agon_game::session::random_answers;
-    use agon_game::{Game as _, Ignored, MapChoice, Seeded, Setup};
+    use agon_game::{Game as _, Ignored, MapChoice, Setup};
 
     use super::*;
 

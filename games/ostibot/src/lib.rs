@@ -344,7 +344,7 @@ impl Game for Ostibot {
         state: &mut State,
         seat: Seat,
         shown: &mut dyn Iterator<Item = State>,
-        chance: &mut impl Chance,
+        chance: &mut Seeded,
     ) {
         determinize::determinize(self, state, seat, shown, chance);
     }
