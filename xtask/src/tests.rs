@@ -22,6 +22,9 @@ const AT_ONCE: usize = 2;
 /// A program that takes this long is printed: it is the one to look at first.
 const LONG: Duration = Duration::from_secs(20);
 
+/// So many lines of a test that failed are printed when it has passed alone: nobody sees them again.
+const MOST_SAID: usize = 60;
+
 /// So many tests may be known as flaky.
 const MOST_FLAKY: usize = 5;
 
@@ -110,16 +113,17 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
                 println!("{}", run.text);
                 counts.failed += 1.max(run.counts.failed);
             }
-            failures.extend(run.failed.into_iter().map(|test| (program, test)));
+            failures.extend(run.failed.iter().map(|test| (program, test.clone(), run.said_of(test))));
         }
         *took.entry(name).or_default() += began.elapsed();
     }
     let began = Instant::now();
-    for (program, test) in failures {
+    for (program, test, said) in failures {
         let again = program.run(options, &["--test-threads=1", "--exact", &test])?;
         let test = format!("{} {test}", program.name);
         if again.good && again.counts.passed == 1 {
             plan.flaky(counts, &test);
+            println!("{said}");
         } else {
             println!("FAILED: {test}\n{}", again.text);
             counts.failed += 1;
@@ -277,6 +281,16 @@ struct TestRun {
     counts: Counts,
     text: String,
     failed: Vec<String>,
+}
+
+impl TestRun {
+    /// What a test printed before it failed.
+    fn said_of(&self, test: &str) -> String {
+        let head = format!("---- {test} stdout ----");
+        let lines = self.text.lines().skip_while(|line| *line != head);
+        let said = lines.take_while(|line| *line == head || !(line.starts_with("---- ") || *line == "failures:"));
+        said.take(MOST_SAID).collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl Program {

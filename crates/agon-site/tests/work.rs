@@ -244,8 +244,11 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     assert!(world.server.store().act(revoke.clone()).await.expect("answered"));
     assert!(!world.server.store().act(revoke).await.expect("answered"));
     said(second.tell("/lease", &Wanted { request: "9".into(), most: 1, wait_ms: 0 }).await, 403, "revoked");
+    // So is a request that waited for work since before that: it gets none.
+    let waited = world.server.lease(worker.id, "waited", 1, world.now()).await.expect("answered");
+    assert!(waited.jobs.is_empty(), "{waited:?}");
     let now = status::status(world.folder.path()).await.expect("looked at");
-    assert_eq!(now.counts.leased, 0);
+    assert!(now.counts.leased == 0 && now.counts.planned > 0, "{:?}", now.counts);
     // A token of a person, and none, are no worker's.
     let ann = world.account("Ann", true).await;
     let (mut person, _) = world.signed_in(ann, LoginKind::Token).await;

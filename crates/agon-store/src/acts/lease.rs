@@ -36,7 +36,8 @@ impl Act for Meet {
     }
 }
 
-/// A worker wants matches. The same request gets the same answer, so that one whose answer was lost is repeated.
+/// A worker wants matches. The same request gets the same answer, so that one whose answer was lost is repeated. One whose
+/// token was revoked while it waited gets none.
 #[derive(Clone, Debug)]
 pub struct Lease {
     /// Of which contest.
@@ -96,10 +97,12 @@ impl Act for Lease {
         }
         let open: Option<i64> = sqlx::query_scalar(
             "SELECT j.id FROM jobs j JOIN contests c ON c.id = j.contest_id \
-             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 LIMIT 1",
+             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 \
+             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL) LIMIT 1",
         )
         .bind(self.contest.0)
         .bind(self.now.0)
+        .bind(self.worker.0)
         .fetch_optional(&mut *conn)
         .await?;
         if open.is_none() {
