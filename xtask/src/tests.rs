@@ -288,7 +288,8 @@ impl TestRun {
     fn said_of(&self, test: &str) -> String {
         let head = format!("---- {test} stdout ----");
         let lines = self.text.lines().skip_while(|line| *line != head);
-        let said = lines.take_while(|line| *line == head || !(line.starts_with("---- ") || *line == "failures:"));
+        let said =
+            lines.take_while(|line| *line == head || !(line.starts_with("---- ") || *line == "failures:"));
         said.take(MOST_SAID).collect::<Vec<_>>().join("\n")
     }
 }
