@@ -20,10 +20,12 @@ before(async () => {
   const starter = readFileSync(new URL('../../games/ostibot/bots/javascript/bot.js', import.meta.url), 'utf8')
   stage.write('talking.js', starter.replace('direction: step.direction }', "direction: step.direction, reason: 'to the gold' }"))
   stage.agon('play', 'ostibot', './talking.js', 'builtin:looter', '--seed', '1', '-q', '--no-timeouts', '--replay', 'talking.replay')
+  stage.write('complaining.js', starter.replace('return { actions, state: memory }', "return { actions, state: memory, error: 'no map' }"))
+  stage.agon('play', 'ostibot', './complaining.js', 'builtin:looter', '--seed', '1', '-q', '--no-timeouts', '--replay', 'complaining.replay')
   const bytes = readFileSync(stage.path('terminal.replay'))
   stage.write('endless.replay', bytes.subarray(0, bytes.length - 10))
   stage.write('half.replay', bytes.subarray(0, Math.floor(bytes.length * 0.8)))
-  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless', 'nine', 'broken', 'talking'].map((name) => `${name}.replay`))
+  address = await stage.watch(...[...Object.keys(GAMES), 'other', 'seed', 'half', 'endless', 'nine', 'broken', 'talking', 'complaining'].map((name) => `${name}.replay`))
 })
 
 after(() => stage.end())
@@ -52,6 +54,21 @@ test('the turn is told first, in sentences, then the orders with what came of th
   // The sentence stands above the orders.
   const [told, orders] = [await page.locator('.turn h2').boundingBox(), await page.locator('.orders').first().boundingBox()]
   assert.ok(told.y < orders.y)
+  await close(page)
+})
+
+test('a turn in which nothing happened says so in one line', async () => {
+  const page = await open('replay=deerhunt.replay')
+  const quiet = await page.evaluate(async () => {
+    const [player] = window.agon.players
+    for (let step = 1; step <= player.stream.total; step++) {
+      await player.goToStep(step)
+      if (player.stream.tell(player.step).length === 0) return step
+    }
+  })
+  assert.ok(quiet > 0, 'there is such a turn')
+  const { height } = await page.locator('.turn').getByText('Nothing happened.').boundingBox()
+  assert.ok(height < 30, `${height} px high`)
   await close(page)
 })
 
@@ -134,6 +151,96 @@ test('a selected unit is followed through its life, with jumps, and what threate
   await page.evaluate((step) => window.agon.players[0].goToStep(step - 1), step)
   await page.getByText('threatened by').waitFor()
   assert.deepEqual(await serious(page), [])
+  await close(page)
+})
+
+for (const game of Object.keys(GAMES)) {
+  test(`${game}: what a unit can hit is told, and every cell of it that this unit threatens`, async () => {
+    const page = await open(`replay=${game}.replay`)
+    // The first unit of the match that can hit something.
+    const found = await page.evaluate(async () => {
+      const [player] = window.agon.players
+      const { drawing, head } = player.stream
+      for (let step = 1; step <= player.stream.total; step++) {
+        await player.goToStep(step)
+        for (const [x, y] of drawing.things(player.board)) {
+          const card = drawing.inspect(player.board, x + 0.5, y + 0.5, head)
+          const reach = card && drawing.reach?.(player.board, card.id, head)
+          if (!reach || reach.hits.length === 0) continue
+          const threatened = reach.hits.filter(([x, y]) => drawing.threats(player.board, x, y, head).some(({ id }) => id === card.id))
+          player.selected = card.id
+          return { title: card.title, fields: card.fields.flat(), hits: reach.hits.length, steps: reach.steps.length, threatened: threatened.length }
+        }
+      }
+    })
+    assert.ok(found, 'somebody can hit something')
+    assert.equal(found.threatened, found.hits, 'both say the same')
+    await page.getByRole('tab', { name: 'inspect' }).click()
+    const told = await page.locator('.inspect').textContent()
+    assert.ok(told.includes(found.title) && found.fields.every((word) => told.includes(word)), told)
+    assert.match(told, new RegExp(`can hit now ?${found.hits} cells? \\(dashed\\)`))
+    if (found.steps > 0) assert.match(told, new RegExp(`can reach ?${found.steps} cells \\(shaded\\)`))
+    await close(page)
+  })
+}
+
+test('Terminal: what a support shields stands in its card, and ways can be hidden', async () => {
+  const page = await open('replay=terminal.replay')
+  const fields = await page.evaluate(async () => {
+    const [player] = window.agon.players
+    const { drawing, head, total } = player.stream
+    for (let step = 1; step <= total; step++) {
+      await player.goToStep(step)
+      for (const [x, y] of drawing.things(player.board)) {
+        const card = drawing.inspect(player.board, x + 0.5, y + 0.5, head)
+        const field = card?.fields.find(([name]) => name === 'shield')
+        if (field) return (player.selected = card.id), field
+      }
+    }
+  })
+  await page.getByRole('tab', { name: 'inspect' }).click()
+  await page.locator('.inspect dd', { hasText: fields[1] }).first().waitFor()
+  await page.getByLabel(/Ways of this turn/).uncheck()
+  assert.ok(!(await page.evaluate(() => window.agon.players[0].layers.has('paths'))))
+  await close(page)
+})
+
+test('what a bot of Ostibot reports as an error stands with the turn and on the timeline, in its colour', async () => {
+  const page = await open('replay=complaining.replay')
+  const { steps } = JSON.parse(stage.agon('replay', 'export', 'complaining.replay', '--format', 'json'))
+  const at = steps.findIndex(({ events }) => events.some(({ event }) => event === 'complained'))
+  assert.ok(at >= 0, 'it complains')
+  await page.evaluate((step) => window.agon.players[0].goToStep(step), at + 1)
+  await page.locator('.turn').getByText(/reports an error: no map/).first().waitFor()
+  const told = await page.evaluate((at) => window.agon.players[0].stream.briefs[at].told.find(({ text }) => text.includes('reports an error')), at)
+  assert.equal(told.seat, 1)
+  assert.ok(told.weight >= 2, 'heavy enough for a mark')
+  await close(page)
+})
+
+test('where nothing can be copied, what would have been is shown', async () => {
+  const page = await stage.browse()
+  // As on a page that is neither of this machine nor encrypted.
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.goto(`${address}/#replay=cultist-wars.replay&turn=20`)
+  await whole(page)
+  await page.getByRole('button', { name: 'Share' }).click()
+  await page.getByRole('button', { name: 'Copy the link' }).click()
+  await page.getByRole('status').getByText(/#replay=cultist-wars\.replay&turn=20$/).waitFor()
+  await close(page)
+})
+
+test('nothing moves on the board where the system asks for less motion', async () => {
+  const page = await open('replay=cultist-wars.replay&turn=3', { reducedMotion: 'no-preference' })
+  /** How far the picture after one action on is, at once: 1 is its end. */
+  const shown = async () => {
+    await page.keyboard.press('.')
+    return page.evaluate(() => window.agon.players[0].t)
+  }
+  assert.ok((await shown()) < 1, 'a step is played')
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await page.waitForFunction(() => window.agon.players[0].calm)
+  assert.equal(await shown(), 1)
   await close(page)
 })
 
@@ -317,6 +424,10 @@ test('the presenter: a splash before and after, a scoreboard and a line of news,
     return canvas.clientHeight > 60 && { past: inked(8, now - 4, 0, 56), coming: inked(now + 4, right, 0, canvas.clientHeight - 4) }
   })
   assert.deepEqual(await drawn.jsonValue(), { past: true, coming: false })
+  // So does the scoreboard, and the line below always has something to say.
+  const now = await page.evaluate(() => window.agon.players[0].chances.map((line) => `${Math.round(line[75] * 100)} %`))
+  assert.deepEqual(await page.locator('.seats td.odds').allTextContents(), now)
+  assert.notEqual(await page.locator('.ticker').textContent(), '')
   await page.evaluate(() => window.agon.players[0].seek(window.agon.players[0].count - 1))
   await page.locator('.splash').getByRole('heading', { name: 'hunter?nodes=300 wins' }).waitFor()
   assert.notEqual(await page.locator('.ticker').textContent(), '')

@@ -6,7 +6,7 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { close, engines as withEngines, GAMES, KEY, Stage, standing, whole } from './stage.mjs'
+import { close, engines as withEngines, GAMES, KEY, serious, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
 /** A bot of Cultist Wars that waits. */
@@ -231,6 +231,8 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   // So late that it can be stopped: 40 matches of it last a quarter of a minute at least.
   stage.write('late/bot.sh', `sleep 0.4\n${WAITER}`)
   stage.write('late/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
+  stage.write('gone/bot.sh', 'exit 3\n')
+  stage.write('gone/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'idle', '--seed', '3', '-q', '--set', 'number_of_turns=12', '--replay', 'walked.replay')
   stage.agon('replay', 'fork', 'walked.replay', 'idle', '--seat', '1', '--turn', '4', '--against', 'idle', '--replay', 'idle.replay')
   const { origin } = new URL(await stage.watch('idle.replay'))
@@ -246,6 +248,12 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await panel.getByLabel('Its bot').fill('nowhere/bot')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await panel.getByRole('alert').getByText('nowhere/bot').waitFor()
+  assert.doesNotMatch(await panel.textContent(), /[Ss]topped/, 'nobody stopped it')
+  // So is one that ends on its way; that is no verdict on its order.
+  await panel.getByLabel('Its bot').fill('gone')
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByRole('alert').getByText(/cannot be asked: it ended on the way to this turn\. turn 1/).waitFor()
+  assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/)
 
   // It plays on beside the page, which goes on; and it is stopped.
   await panel.getByLabel('Its bot').fill('idle')
@@ -255,17 +263,26 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await page.evaluate(() => window.agon.players[0].turn(1))
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 6 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
   assert.match(await said.textContent(), /turn \d+.*\d+ of 20 futures played/s, 'of the turn that was asked about')
-  assert.doesNotMatch(await panel.textContent(), /mistake:/, 'no verdict before the end')
+  assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/, 'no verdict before the end')
   // By keyboard: what is known of the turn grows above it meanwhile.
   await panel.getByRole('button', { name: 'Stop the bot' }).press('Enter')
-  await said.getByText('it was stopped').waitFor()
+  await said.getByText('Stopped, no verdict').waitFor()
 
   // Asked again, to the end: what helps the bot itself is called a mistake.
   await page.evaluate(() => window.agon.players[0].turn(-1))
   await panel.getByLabel('Against').fill('idle')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await page.waitForFunction(() => !window.agon.players[0].trial.running, undefined, { timeout: 120_000 })
-  assert.match(await panel.textContent(), /mistake:\s+with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)
+  assert.match(await panel.textContent(), /Mistake: with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)
+
+  // A bot that goes on by itself does worse with that order: asked on a phone, where everything has its place, too.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await panel.getByLabel('Its bot').fill('builtin:greedy')
+  await panel.getByLabel('Against').fill('')
+  assert.equal(await panel.getByLabel('Against').getAttribute('placeholder'), 'builtin:greedy')
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByText(/No mistake: with 0 CONVERT 6 the bot itself does worse, −\d+ ± \d+ points of chance, in 20 futures/).waitFor()
+  assert.deepEqual(await serious(page), [])
   await close(page)
 })
 

@@ -25,7 +25,10 @@ before(async () => {
   stage.write('bot/bot.sh', WAITER)
   stage.write('bot/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
   stage.agon('play', 'cultist-wars', 'bot', 'builtin:greedy', '--seed', '3', '-q', '--set', 'number_of_turns=30', '--replay', 'lost.replay')
-  address = new URL(await stage.watch('series/journal.jsonl', 'lost.replay')).origin
+  // Who loses against one of two, and against the other hardly ever.
+  const strong = ['builtin:greedy', 'builtin:random', 'builtin:hunter?nodes=300', '-n', '40', '--seed', '1']
+  stage.agon('gauntlet', 'cultist-wars', ...strong, '--replays', 'all', '--journal', 'strong/journal.jsonl')
+  address = new URL(await stage.watch('series/journal.jsonl', 'strong/journal.jsonl', 'lost.replay')).origin
 })
 
 after(() => stage.end())
@@ -95,6 +98,38 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await again.goto(link)
   await again.getByText(new RegExp(`\\d of ${own.length}`)).waitFor()
   await close(again)
+})
+
+test('what stands with the losses is said in sentences, which lead to the turn of a lost match, and to all of them', async () => {
+  const told = JSON.parse(stage.agon('why', 'strong/journal.jsonl', '--json'))
+  const [cause] = told.places
+  assert.match(cause.sentence, /were against hunter/)
+  const page = await stage.browse()
+  await page.goto(`${address}/#journal=strong/journal.jsonl`)
+  const why = page.getByRole('region', { name: `${told.bot} lost ${told.lost} of ${told.matches} matches of Cultist Wars` })
+  await why.getByText(`${cause.sentence}.`).waitFor()
+  assert.deepEqual(await serious(page), [])
+  // All of them alone, and then all again.
+  const rows = page.locator('tbody tr')
+  const before = await rows.count()
+  await why.getByRole('button', { name: `list all ${cause.matches.length}` }).first().click()
+  assert.equal(await rows.count(), cause.matches.length)
+  assert.deepEqual([...new Set(await rows.locator('td:first-child').allTextContents())], ['lost'])
+  await page.getByRole('button', { name: 'List all its matches' }).click()
+  assert.equal(await rows.count(), before)
+  // The match opens where most of the chance was lost.
+  const [lost] = cause.matches
+  await why.getByRole('button', { name: `match ${lost.block}.${lost.game}: lost ${Math.round(100 * lost.fall)} points at ${lost.turn}` }).first().click()
+  await whole(page)
+  await page.waitForFunction(() => window.agon.players[0].stepNumber > 0)
+  assert.equal(await page.evaluate(() => window.agon.players[0].step.moment), lost.turn)
+  await close(page)
+  // It is about the bot that is chosen.
+  const other = await stage.browse()
+  await other.goto(`${address}/#journal=strong/journal.jsonl`)
+  await other.getByLabel('Bot').selectOption('random')
+  await other.getByRole('heading', { name: /^random lost \d+ of \d+ matches/ }).waitFor()
+  await close(other)
 })
 
 test('a turn of a lost match is kept as a test of the bot, which fails until the bot is better', async () => {

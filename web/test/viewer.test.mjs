@@ -465,6 +465,10 @@ test('on a phone everything is reachable and nothing is wider than the screen', 
     await whole(page)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(wide, 0, game)
+    // Who is ahead stands beside every name, and the names have room.
+    for (const odds of await page.locator('.seats td.odds').all()) assert.ok(await odds.isVisible(), game)
+    assert.equal(await page.locator('.seats td.odds').count(), GAMES[game].bots.length, game)
+    assert.ok((await page.locator('.seats .name').first().boundingBox()).width >= 40, game)
     for (const name of ['Play', 'One action on', 'Keys']) assert.ok(await page.getByRole('button', { name, exact: true }).isVisible(), `${game}: ${name}`)
     await close(page)
   }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use agon_game::RulesName;
 use agon_game::setup::seed_as_string;
@@ -196,6 +196,18 @@ fn is_once(tries: &u32) -> bool {
 }
 
 impl Entry {
+    /// Where the replay of this match of a journal lies; none when it was not kept.
+    ///
+    /// # Errors
+    /// When it is said to lie elsewhere than beside the journal: that may come from anybody, and no other files are read for it.
+    pub fn kept_beside(&self, journal: &Path) -> Result<Option<PathBuf>, String> {
+        let Some(kept) = self.replay.as_deref().map(Path::new) else { return Ok(None) };
+        if !kept.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(format!("{}: not a file beside the journal", kept.display()));
+        }
+        Ok(Some(journal.with_file_name("").join(kept)))
+    }
+
     /// The hash of all answers.
     pub fn fingerprint(&self) -> u64 {
         u64::from_str_radix(&self.answers, 16).unwrap_or(0)

@@ -328,8 +328,8 @@ fn recorded(folder: &Path) -> Vec<Seen> {
 /// What was attainable: the distance of the chances to the shares of many play-outs from the same positions.
 fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], [many, each]: [usize; 2]) {
     let began = Instant::now();
-    let (mut off, mut noise, mut count, mut seed) = (0.0, 0.0, 0, 2_000_000);
-    while count < many {
+    let (mut off, mut noise, mut count, mut seed) = (0.0, 0.0, 0_u32, 2_000_000);
+    while (count as usize) < many {
         seed += 1;
         let Some((mut session, _)) = open(game, plan, plan.judging, seed) else { continue };
         let Some((place, standing)) = somewhere(session.as_mut(), seed) else { continue };
@@ -350,15 +350,17 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], [many, each]: 
             / seen.shares.len() as f64
             / (each as f64).sqrt();
         count += 1;
+        // It may take hours: who stops it keeps what is known.
+        if count % 20 == 0 {
+            println!(
+                "{count} positions, {each} play-outs by {} from each: chances {:.3} away in the mean (the play-outs' own error {:.3}), {:.2?} a play-out",
+                game.info().policy,
+                off / f64::from(count),
+                noise / f64::from(count),
+                began.elapsed() / (count * each as u32)
+            );
+        }
     }
-    let count = count as f64;
-    println!(
-        "{many} positions, {each} play-outs by {} from each: chances {:.3} away in the mean (the play-outs' own error {:.3}), {:.2?} a play-out",
-        game.info().policy,
-        off / count,
-        noise / count,
-        began.elapsed() / (many * each) as u32
-    );
 }
 
 /// A position somewhere in a match, before its end.

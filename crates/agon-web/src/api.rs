@@ -186,6 +186,52 @@ pub struct Swing {
     pub change: f64,
 }
 
+/// What stands with the losses of a bot of a series, in sentences: `GET /api/why`, and `agon why`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Causes {
+    /// How many matches it lost, of how many.
+    pub heading: String,
+    /// Groups of matches, by where it lost and by how.
+    pub sorts: Vec<CauseSort>,
+    /// What could not be compared, and why there is no group, in sentences without their full stops.
+    pub notes: Vec<String>,
+}
+
+/// Groups of matches of one sort.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CauseSort {
+    /// What sort.
+    pub heading: &'static str,
+    /// The surest first.
+    pub causes: Vec<GroupOfLosses>,
+}
+
+/// A group of matches with more of the losses than of the others.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct GroupOfLosses {
+    /// How many of the losses are in it, and of the other matches.
+    pub sentence: String,
+    /// Its lost matches; those in which most of the chance was lost at once first.
+    pub lost: Vec<LostMatch>,
+}
+
+/// A lost match of a group.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct LostMatch {
+    /// The block, from 1.
+    pub block: u64,
+    /// The match in the block, from 1.
+    pub game: u32,
+    /// The step, from 1, in which the bot lost most of its chance at once; none without its replay.
+    pub step: Option<usize>,
+    /// How much it lost then, in the game's words.
+    pub fell: Option<String>,
+}
+
 /// A match of a series.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -338,6 +384,10 @@ mod tests {
             Journal,
             JournalMatch,
             Swing,
+            Causes,
+            CauseSort,
+            GroupOfLosses,
+            LostMatch,
             PlayRequest,
             NewMatch,
             Started,

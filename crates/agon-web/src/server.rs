@@ -15,7 +15,7 @@ mod workshop;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ use serde::Deserialize;
 
 pub use socket::Patient;
 
-use crate::api::TrialSoFar;
+use crate::api::{Causes, TrialSoFar};
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::script::ScriptFile;
@@ -89,6 +89,12 @@ pub trait Host: Send + Sync + 'static {
         told: &mut dyn FnMut(TrialSoFar),
         stop: &AtomicBool,
     ) -> Result<(), String>;
+
+    /// Looks for what stands with the losses of a bot of a journal; the bot by its place in it, from 0.
+    ///
+    /// # Errors
+    /// A sentence for the user, when the journal cannot be read or has no such bot.
+    fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String>;
 }
 
 /// Which bot is tried where.

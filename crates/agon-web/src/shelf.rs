@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agon_contest::journal::{self, Entry, Header, JournalError};
@@ -83,7 +83,8 @@ impl Shelf {
         bytes(&self.find(name)?)
     }
 
-    fn find(&self, name: &str) -> Result<PathBuf, ShelfError> {
+    /// The file called `name`, if it is on the shelf.
+    pub(crate) fn find(&self, name: &str) -> Result<PathBuf, ShelfError> {
         let all = self.named.iter().cloned().chain(self.files().into_iter().map(|file| file.1));
         let found = all.chain(self.journals()).find(|path| path.display().to_string() == name);
         found.ok_or_else(|| ShelfError::Unknown(name.to_owned()))
@@ -171,14 +172,9 @@ impl Shelf {
     fn kept(&self, name: &str, block: u64, game: u32) -> Result<PathBuf, ShelfError> {
         let path = self.find(name)?;
         let (_, entry) = found(&path, block, game)?;
-        let kept = entry.replay.as_deref().map(Path::new).ok_or_else(|| {
+        entry.kept_beside(&path).map_err(ShelfError::NoMatch)?.ok_or_else(|| {
             ShelfError::NoMatch(format!("the replay of match {game} of block {block} was not kept"))
-        })?;
-        // A journal may come from anybody: only files beside it are read.
-        if !kept.components().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(ShelfError::NoMatch(format!("{}: not a file beside the journal", kept.display())));
-        }
-        Ok(path.with_file_name("").join(kept))
+        })
     }
 
     /// A match of a journal, to be played again.

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -9,7 +10,7 @@ use std::thread::JoinHandle;
 use agon_game::{Answer, Seat, Setup};
 use agon_replay::{End, Header, Replay, SeatInfo, Writer};
 use agon_spec::MatchSpec;
-use agon_web::api::TrialSoFar;
+use agon_web::api::{Causes, TrialSoFar};
 use agon_web::{Config, Handle, Host, Live, Server, TrialWanted};
 
 /// Writes down what it was asked to play.
@@ -46,6 +47,13 @@ impl Host for Asked {
         }
         self.0.lock().unwrap().push("ended".to_owned());
         Ok(())
+    }
+
+    fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String> {
+        match bot {
+            0 => Ok(Causes { heading: journal.display().to_string(), sorts: Vec::new(), notes: Vec::new() }),
+            _ => Err(format!("this series has no bot {bot}")),
+        }
     }
 }
 
@@ -120,6 +128,7 @@ fn only_who_has_the_key_gets_in() {
         "/api/start",
         "/api/journal?journal=x",
         "/api/swing?journal=x&block=1&game=1&seat=1",
+        "/api/why?journal=x&bot=0",
         "/api/message?step=0&seat=1&replay=x",
         "/api/page?replay=x",
         view,
@@ -440,6 +449,20 @@ fn the_page_names_its_engines_where_there_are_some() {
     }
     // Nothing else is kept by a browser.
     assert!(page.contains("cache-control: no-store"), "{page}");
+}
+
+#[test]
+fn what_stands_with_losses_is_asked_of_journals_on_the_shelf() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.jsonl").display().to_string();
+    std::fs::write(&path, "whatever it is").unwrap();
+    let server = Running::with(Config { files: vec![path.clone().into()], ..Config::default() });
+    let told = server.get(&format!("/api/why?journal={path}&bot=0"));
+    assert!(told.starts_with("HTTP/1.1 200") && told.contains(&path), "{told}");
+    let nobody = server.get(&format!("/api/why?journal={path}&bot=1"));
+    assert!(nobody.starts_with("HTTP/1.1 422") && nobody.contains("has no bot 1"), "{nobody}");
+    let elsewhere = server.get("/api/why?journal=/etc/passwd&bot=0");
+    assert!(elsewhere.starts_with("HTTP/1.1 422") && elsewhere.contains("/etc/passwd"), "{elsewhere}");
 }
 
 #[test]

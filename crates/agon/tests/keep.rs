@@ -101,7 +101,7 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
 
 /// What `agon analyse` says of the bot's order at a turn.
 fn with_bot(folder: &Path, replay: &str, more: &[&str]) -> Value {
-    let base = ["analyse", replay, "--budget", "300ms", "--with-bot", ".", "--json"];
+    let base = ["analyse", replay, "--budget", "300ms", "--json"];
     let done = agon(folder, &[&base[..], more].concat());
     let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", err(&done)));
     let turns = told["turns"].as_array().expect("turns").iter();
@@ -121,7 +121,8 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     let base = ["replay", "fork", "walked.replay", ".", "--seat", "1", "--turn", "4", "--against", "."];
     let idle = agon(folder, &[&base[..], &["--replay", "idle.replay"]].concat());
     assert!(idle.status.success(), "{}", err(&idle));
-    let order = with_bot(folder, "idle.replay", &["--turn", "4", "--seat", "1", "--against", "."]);
+    let order =
+        with_bot(folder, "idle.replay", &["--turn", "4", "--seat", "1", "--with-bot", ".", "--against", "."]);
     let own = &order["with_bot"];
     assert_eq!((&order["order"], &own["better"]), (&"WAIT".into(), &"0 CONVERT 6".into()), "{order:#}");
     assert!(own["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.3), "{order:#}");
@@ -132,9 +133,23 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     assert!(!out(&agon(folder, &base)).contains("mistake"), "without the bot there is no such word");
 
     // Against one that plays, the bot loses whatever it does once: what the policy would not have done is no mistake of it.
-    let order = with_bot(folder, "lost.replay", &[]);
+    let order = with_bot(folder, "lost.replay", &["--with-bot", "."]);
     assert_eq!((&order["marked"], &order["with_bot"]["mistake"]), (&true.into(), &false.into()), "{order:#}");
     assert!(order["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.05), "{order:#}");
+
+    // One that ends before it is there cannot be asked, and no verdict is told in its name.
+    fs::create_dir(folder.join("gone")).expect("made");
+    fs::write(folder.join("gone/bot.sh"), "exit 3\n").expect("written");
+    fs::copy(folder.join("agon.toml"), folder.join("gone/agon.toml")).expect("copied");
+    let base =
+        ["analyse", "idle.replay", "--budget", "300ms", "--turn", "4", "--seat", "1", "--with-bot", "gone"];
+    let text = out(&agon(folder, &base));
+    assert!(text.contains("the bot cannot be asked: it ended on the way there: turn 1"), "{text}");
+    assert!(!text.contains("mistake"), "{text}");
+    let order = with_bot(folder, "idle.replay", &base[4..]);
+    let own = &order["with_bot"];
+    assert_eq!((&own["mistake"], &own["gain"]["futures"]), (&false.into(), &0.into()), "{order:#}");
+    assert!(own["fault"].as_str().is_some_and(|fault| fault.contains("crash")), "{order:#}");
 
     // Whose orders they are is known from the replay, or said.
     let both = agon(folder, &["analyse", "idle.replay", "--with-bot", "."]);

@@ -14,7 +14,7 @@ export class Analyst {
   /** The orders whose effect is beyond noise, of all turns that were looked at so far: the largest effect first. */
   marks = $state.raw<Outlook['marks']>([])
   /** Whose opinion that is. */
-  policy = ''
+  policy = $state('')
   /** Whether it is to go on. It rests when enough is known, until another turn is looked at. */
   running = $state(false)
   /** Whether futures are played from all turns, and not from the one that is looked at alone. */

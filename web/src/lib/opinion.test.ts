@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { opinion, percent, points } from './opinion'
+import { opinion, percent, points, verdict } from './opinion'
 
 test('an estimate is told with twice its error', () => {
   expect(percent({ mean: 0.634, error: 0.0151, count: 300 })).toBe('63 ± 3 %')
@@ -15,4 +15,11 @@ test('what may be noise is never told as certain', () => {
   expect(of(0.03, 0.02, false)).toBe('greedy would do about as well: +3 ± 4 points')
   expect(of(0.05, 0.02, false)).toBe('greedy might do better: +5 ± 4 points')
   expect(opinion('greedy', { mean: 0, error: 0.5, count: 0 }, false)).toBe('what greedy would make of it is not known yet')
+})
+
+test('what a bot itself made of another order: a mistake only where that was found, and no praise for noise', () => {
+  expect(verdict(true, { mean: 0.5, error: 0.02, count: 20 })).toBe('mistake')
+  expect(verdict(false, { mean: -0.4, error: 0.05, count: 20 })).toBe('better')
+  expect(verdict(false, { mean: -0.08, error: 0.05, count: 20 })).toBe('unsure')
+  expect(verdict(false, { mean: 0.12, error: 0.05, count: 20 })).toBe('unsure')
 })

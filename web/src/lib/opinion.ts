@@ -13,6 +13,13 @@ export function points({ mean, error }: Estimate): string {
   return `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value)} ± ${Math.round(error * 200)} points`
 }
 
+/** What a bot itself made of the policy's order, when all futures were played. */
+export function verdict(mistake: boolean, gain: Estimate): 'mistake' | 'better' | 'unsure' {
+  if (mistake) return 'mistake'
+  // Twice its error, as for the policy's opinion: its own order was the better one for it.
+  return gain.mean < -2 * gain.error ? 'better' : 'unsure'
+}
+
 /** What a policy thinks of an order, by what the chance would gain by its own. */
 export function opinion(policy: string, gain: Estimate, sure: boolean): string {
   if (gain.count === 0) return `what ${policy} would make of it is not known yet`

@@ -13,6 +13,8 @@ export interface Asked {
   against: string
 }
 
+const INTERRUPTED = 'agon ended before the bot was done. Start `agon watch` again and open the link it prints.'
+
 export class Trial {
   /** What is or was tried last. */
   asked = $state.raw<Asked | null>(null)
@@ -41,9 +43,11 @@ export class Trial {
         if (soFar.problem !== null) throw new Error(soFar.problem)
         this.soFar = soFar
       }
-      if (typeof this.soFar?.mistake !== 'boolean') throw new Error('It ended before its time.')
+      if (typeof this.soFar?.mistake !== 'boolean') throw new Error(INTERRUPTED)
     } catch (error) {
-      if (!leaving.signal.aborted) this.problem = error instanceof Error ? error.message : String(error)
+      // What a browser says when a stream breaks off tells nothing.
+      const why = error instanceof TypeError ? INTERRUPTED : error instanceof Error ? error.message : String(error)
+      if (!leaving.signal.aborted) this.problem = why
     } finally {
       if (this.leaving === leaving) this.running = false
     }

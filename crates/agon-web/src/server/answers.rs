@@ -37,6 +37,7 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/file", get(file))
         .route("/journal", get(journal))
         .route("/swing", get(swing))
+        .route("/why", get(why))
         .route("/message", get(message_of_name).post(message_of_bytes))
         .route("/section", get(section_of_name).post(section_of_bytes))
         .route("/page", get(given::of_name).post(given::of_bytes))
@@ -163,6 +164,26 @@ async fn journal(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -
     match tokio::task::spawn_blocking(move || app.shelf.journal(&name)).await {
         Ok(Ok(journal)) => Json(journal).into_response(),
         Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
+    }
+}
+
+/// A bot of a journal, by its place in it, from 0.
+#[derive(Deserialize)]
+struct OfBot {
+    journal: String,
+    bot: usize,
+}
+
+/// What stands with the losses of a bot.
+async fn why(State(app): State<Arc<AppState>>, Query(OfBot { journal, bot }): Query<OfBot>) -> Response {
+    let found = tokio::task::spawn_blocking(move || {
+        let path = app.shelf.find(&journal).map_err(|error| error.to_string())?;
+        app.host.why(&path, bot)
+    });
+    match found.await {
+        Ok(Ok(causes)) => Json(causes).into_response(),
+        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
     }
 }

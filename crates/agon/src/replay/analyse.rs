@@ -16,7 +16,7 @@ use crate::common::table::shortened;
 use crate::common::{self, Done, Failure};
 use crate::replay::json::{Analysed, AnalysedOrder, AnalysedTurn, AnalysedWithBot, Estimated};
 use crate::replay::read;
-use crate::replay::with_bot::{Own, Tried, WithBotOptions};
+use crate::replay::with_bot::{self, Own, Tried, WithBotOptions};
 
 /// Examples below the help of `agon analyse`.
 pub const EXAMPLES: &str = "From each turn the match is played on to its end by the game's quick policy, again and again: how often a seat comes
@@ -188,6 +188,10 @@ fn line(
 
 /// What the bot itself made of the other order.
 fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Result<()> {
+    if let Some(fault) = tried.gone() {
+        let fault = harmless(&with_bot::in_a_line(fault));
+        return writeln!(out, "    the bot cannot be asked: it ended on the way there: {fault}");
+    }
     let better = shortened(&harmless(&tried.better_in_a_line()), 40);
     let gain = format!("{}{}", if tried.gain.mean() > 0.0 { "+" } else { "" }, points(&tried.gain));
     let futures = tried.gain.count;

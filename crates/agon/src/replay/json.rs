@@ -245,7 +245,7 @@ pub struct AnalysedWithBot {
     pub better: String,
     /// What the chance of the bot gains by it.
     pub gain: Estimated,
-    /// Whether that is above nothing beyond noise.
+    /// Whether that is above nothing beyond noise. Without futures the bot ended on the way to the turn, as `fault` says.
     pub mistake: bool,
     /// The first fault that the bot made on the way, if it did.
     pub fault: Option<String>,

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use agon_bot::BotName;
 use agon_game::{PackedAnswer, Seat, Seats};
 use agon_match::record::Void;
-use agon_match::{Clock, Fault, Future, Ponder, Terms, play_on};
+use agon_match::{Clock, Fault, FaultKind, Future, Ponder, Terms, play_on};
 use agon_replay::Replay;
 use agon_view::analysis::{Analysis, Mark, Mean};
 use agon_view::future::STRAYS;
@@ -72,6 +72,11 @@ pub struct Tried {
 }
 
 impl Tried {
+    /// Why nothing was tried: the bot ended while it was led to the turn, or never began.
+    pub fn gone(&self) -> Option<&Fault> {
+        self.fault.as_ref().filter(|fault| is_gone(fault, self.step))
+    }
+
     /// Whether the order was a mistake.
     pub fn is_mistake(&self) -> bool {
         self.gain.count >= FEWEST && self.gain.mean() > SURE * self.gain.error()
@@ -79,14 +84,23 @@ impl Tried {
 
     /// The first fault on the way: its turn, its kind, what was wrong.
     pub fn fault_in_a_line(&self) -> Option<String> {
-        let fault = self.fault.as_ref()?;
-        Some(format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message))
+        self.fault.as_ref().map(in_a_line)
     }
 
     /// The policy's order, its messages behind each other.
     pub fn better_in_a_line(&self) -> String {
         self.better.trim().lines().collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Whether with this fault a bot was not there any more to play on from a step, from 1.
+fn is_gone(fault: &Fault, step: u32) -> bool {
+    fault.step < step && matches!(fault.kind, FaultKind::Crash | FaultKind::NeverStarted)
+}
+
+/// A fault: its turn, its kind, what was wrong.
+pub fn in_a_line(fault: &Fault) -> String {
+    format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message)
 }
 
 /// How a bot is tried.
@@ -150,6 +164,7 @@ impl Own {
     }
 
     /// Tries the bot with either order at a step, from 1. `told` hears what is known before the first future and after each.
+    /// It ends when the bot does on its way there ([`Tried::gone`]).
     ///
     /// # Errors
     /// When the match has no such step, the bot cannot be started, or it was stopped.
@@ -180,6 +195,9 @@ impl Own {
                     last.clone_from(answers);
                 }
                 *share = self.end(trial, replay, &given, future, &mut tried.fault)?;
+                if tried.gone().is_some() {
+                    return Ok(tried);
+                }
             }
             tried.gain.add(shares[1] - shares[0]);
             told(&tried);
@@ -207,8 +225,13 @@ impl Own {
             let labels = common::labels(&self.names);
             let record = play_on(session.as_mut(), &mut players, &labels, &mut (), &terms);
             drop(players);
-            if fault.is_none() {
-                *fault = record.faults.iter().find(|fault| fault.seat == self.seat).cloned();
+            // The first; but what ended it on the way says more.
+            let own = |fault: &&Fault| fault.seat == self.seat;
+            let ended = |fault: &&Fault| own(fault) && is_gone(fault, given.len() as u32);
+            if let Some(ended) = record.faults.iter().find(ended) {
+                *fault = Some(ended.clone());
+            } else if fault.is_none() {
+                *fault = record.faults.iter().find(own).cloned();
             }
             match (&record.outcome, &record.void) {
                 (Some(outcome), _) => return Ok(agon_game::advantage::firsts(outcome)[self.seat.index()]),

@@ -8,6 +8,7 @@ use agon_contest::{Entry, Header, Kind, journal, standing};
 use agon_stats::Repeats;
 use agon_stats::causes::{Group, Outcomes, Set, found};
 use agon_view::Course;
+use agon_web::api::{CauseSort, Causes, GroupOfLosses, LostMatch};
 use clap::Args;
 use rayon::prelude::*;
 
@@ -54,57 +55,39 @@ const KEPT: f64 = 0.9;
 /// So many sentences of each sort are shown, and so many matches below each.
 const LISTED: [usize; 2] = [5, 3];
 
+/// What stands above the sentences of each sort.
+const HEADINGS: [&str; 2] = ["Where it lost", "How it lost"];
+
+/// The same as a page shows it, of the bot at a place in the header of the journal.
+///
+/// # Errors
+/// A failure with a sentence, when the journal cannot be read or has no such bot.
+pub fn for_page(path: &Path, bot: usize) -> Result<Causes, Failure> {
+    let there = |header: &Header| match bot < header.bots.len() {
+        true => Ok(bot),
+        false => Err(Failure::usage(format!("this series has no bot {bot}"))),
+    };
+    let told = Told::of(path, there)?;
+    let sorts = HEADINGS.iter().zip(&told.groups).map(|(heading, groups)| CauseSort {
+        heading,
+        causes: groups.iter().take(LISTED[0]).map(|group| told.for_page(group)).collect(),
+    });
+    Ok(Causes { heading: told.heading(), sorts: sorts.collect(), notes: told.notes.clone() })
+}
+
 /// Runs `agon why`.
 pub fn run(options: &WhyOptions) -> Done {
-    let path = if options.journal.is_dir() { options.journal.join(JOURNAL) } else { options.journal.clone() };
-    let (mut entries, mut notes) = (Vec::new(), Vec::new());
-    let past = journal::read(&path, |entry| entries.push(entry))
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let header = past.header;
-    if entries.len() > MOST_MATCHES {
-        notes.push(format!("only the last {} matches were looked at", thousands(MOST_MATCHES as u64)));
-        entries.drain(..entries.len() - MOST_MATCHES);
-    }
-    let bot = about(&header, options.bot.as_deref())?;
-    let (mut matches, repeats) = own(&header, entries, bot);
-    if repeats > 0 {
-        let repeats = thousands(repeats);
-        notes.push(format!(
-            "{repeats} matches only repeat what was played from the same start and do not count"
-        ));
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let game = common::game(&header.game)?;
-    let read = read_replays(&mut matches, folder, &mut notes);
-    let signs = Signs::of(&matches, &header, game.info());
-    let outcomes = Outcomes {
-        lost: Set::of(matches.len(), |number| matches[number].is_lost()),
-        blocks: matches.iter().map(|own| own.entry.block).collect(),
-    };
-    let places = signs.places_tried();
-    let happenings = signs.happenings_tried();
-    let tried =
-        places.candidates.len() + happenings.iter().map(|family| family.candidates.len()).sum::<usize>();
-    let told = Told {
-        header: &header,
-        matches: &matches,
-        signs: &signs,
-        folder,
-        groups: [found(&outcomes, &signs.signs, &[places]), found(&outcomes, &signs.signs, &happenings)],
-    };
-    let label = harmless(&header.bots[bot].label);
-    let lost = outcomes.lost.len();
-    notes.extend(told.nothing(&label, lost, tried));
+    let told = Told::of(&options.journal, |header| about(header, options.bot.as_deref()))?;
     if options.json {
         let [places, happenings] = told.groups.each_ref().map(|groups| told.json(groups));
         let why = Why {
-            game: &header.game,
-            bot: &header.bots[bot].label,
-            matches: matches.len(),
-            lost,
-            replays: read,
-            tried,
-            notes,
+            game: &told.header.game,
+            bot: &told.header.bots[told.bot].label,
+            matches: told.matches.len(),
+            lost: told.lost_in_all(),
+            replays: told.read,
+            tried: told.tried,
+            notes: told.notes.clone(),
             places,
             happenings,
         };
@@ -112,14 +95,8 @@ pub fn run(options: &WhyOptions) -> Done {
     }
     let screen = screen::output();
     let mut out = io::stdout().lock();
-    let title = game.info().title;
-    let count = journal::count(matches.len(), "match", "matches");
-    writeln!(
-        out,
-        "{}",
-        screen.strong(&format!("{label} lost {} of {count} of {title}", thousands(lost as u64)))
-    )?;
-    for (heading, groups) in ["Where it lost", "How it lost"].iter().zip(&told.groups) {
+    writeln!(out, "{}", screen.strong(&told.heading()))?;
+    for (heading, groups) in HEADINGS.iter().zip(&told.groups) {
         if !groups.is_empty() {
             writeln!(out, "\n{}", screen.strong(heading))?;
         }
@@ -137,10 +114,10 @@ pub fn run(options: &WhyOptions) -> Done {
             }
         }
     }
-    if !notes.is_empty() {
+    if !told.notes.is_empty() {
         writeln!(out)?;
     }
-    notes.iter().try_for_each(|note| writeln!(out, "{note}."))?;
+    told.notes.iter().try_for_each(|note| writeln!(out, "{note}."))?;
     Ok(())
 }
 
@@ -183,7 +160,7 @@ fn own(header: &Header, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
 }
 
 /// Reads the replays, if enough of them were kept to compare lost matches with others; gives how many were read.
-fn read_replays(matches: &mut [Own], folder: &Path, notes: &mut Vec<String>) -> usize {
+fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) -> usize {
     let kept = |own: &Own| own.entry.replay.is_some();
     let share = |lost: bool| {
         let of: Vec<&Own> = matches.iter().filter(|own| own.is_lost() == lost).collect();
@@ -208,7 +185,7 @@ fn read_replays(matches: &mut [Own], folder: &Path, notes: &mut Vec<String>) -> 
         notes.push(format!("one of {every} replays was read"));
     }
     let read = |own: &mut Own| -> Result<(), String> {
-        let file = folder.join(own.entry.replay.as_deref().unwrap_or_default());
+        let Some(file) = own.entry.kept_beside(journal)? else { return Ok(()) };
         let replay = replay::read(&file).map_err(|failure| match failure {
             Failure::Usage(why) | Failure::Own(why) => why,
             Failure::Check | Failure::Unread => file.display().to_string(),
@@ -236,19 +213,79 @@ fn fell(own: &Own) -> Option<(&str, u32)> {
 }
 
 /// What was found, to be told.
-struct Told<'a> {
-    header: &'a Header,
-    matches: &'a [Own],
-    signs: &'a Signs,
-    folder: &'a Path,
+struct Told {
+    header: Header,
+    /// The bot that it is about, by its place in the header.
+    bot: usize,
+    matches: Vec<Own>,
+    signs: Signs,
+    folder: PathBuf,
+    /// How many replays were read.
+    read: usize,
+    /// How many groups of matches were tried.
+    tried: usize,
+    /// What could not be compared, and why there is no group.
+    notes: Vec<String>,
     /// Where it lost, and how.
     groups: [Vec<Group>; 2],
 }
 
-impl Told<'_> {
+impl Told {
+    /// Looks for what stands with the losses of one bot of a journal, or of the journal in a folder.
+    fn of(path: &Path, about: impl Fn(&Header) -> Result<usize, Failure>) -> Result<Self, Failure> {
+        let path = if path.is_dir() { path.join(JOURNAL) } else { path.to_owned() };
+        let (mut entries, mut notes) = (Vec::new(), Vec::new());
+        let past = journal::read(&path, |entry| entries.push(entry))
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        let header = past.header;
+        if entries.len() > MOST_MATCHES {
+            notes.push(format!("only the last {} matches were looked at", thousands(MOST_MATCHES as u64)));
+            entries.drain(..entries.len() - MOST_MATCHES);
+        }
+        let bot = about(&header)?;
+        let (mut matches, repeats) = own(&header, entries, bot);
+        if repeats > 0 {
+            let repeats = thousands(repeats);
+            notes.push(format!(
+                "{repeats} matches only repeat what was played from the same start and do not count"
+            ));
+        }
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        let game = common::game(&header.game)?;
+        let read = read_replays(&mut matches, &path, &mut notes);
+        let signs = Signs::of(&matches, &header, game.info());
+        let outcomes = Outcomes {
+            lost: Set::of(matches.len(), |number| matches[number].is_lost()),
+            blocks: matches.iter().map(|own| own.entry.block).collect(),
+        };
+        let places = signs.places_tried();
+        let happenings = signs.happenings_tried();
+        let tried =
+            places.candidates.len() + happenings.iter().map(|family| family.candidates.len()).sum::<usize>();
+        let groups = [found(&outcomes, &signs.signs, &[places]), found(&outcomes, &signs.signs, &happenings)];
+        let mut told = Self { header, bot, matches, signs, folder, read, tried, notes, groups };
+        told.notes.extend(told.nothing());
+        Ok(told)
+    }
+
+    fn label(&self) -> String {
+        harmless(&self.header.bots[self.bot].label)
+    }
+
+    fn lost_in_all(&self) -> usize {
+        self.matches.iter().filter(|own| own.is_lost()).count()
+    }
+
+    /// `greedy lost 11 of 24 matches of Deerhunt`.
+    fn heading(&self) -> String {
+        let title = agon_games::find(&self.header.game).map_or(&*self.header.game, |game| game.info().title);
+        let count = journal::count(self.matches.len(), "match", "matches");
+        format!("{} lost {} of {count} of {title}", self.label(), thousands(self.lost_in_all() as u64))
+    }
+
     /// Why there is no group, if there is none.
-    fn nothing(&self, label: &str, lost: usize, tried: usize) -> Option<String> {
-        let all = self.matches.len();
+    fn nothing(&self) -> Option<String> {
+        let (label, all, lost) = (self.label(), self.matches.len(), self.lost_in_all());
         match (all, lost) {
             (0, _) => Some("this journal holds no finished match of it yet".to_owned()),
             (_, 0) => Some(format!("{label} lost none of them: there is nothing to explain")),
@@ -258,7 +295,7 @@ impl Told<'_> {
             _ if self.groups.iter().all(Vec::is_empty) => Some(format!(
                 "of {} groups of matches that were tried none stands with its losses more often than with its other matches, \
                  beyond noise; more matches may show one",
-                thousands(tried as u64)
+                thousands(self.tried as u64)
             )),
             _ => None,
         }
@@ -310,6 +347,20 @@ impl Told<'_> {
             matches: self.lost(group).into_iter().map(|own| self.json_match(own)).collect(),
         };
         groups.iter().map(cause).collect()
+    }
+
+    fn for_page(&self, group: &Group) -> GroupOfLosses {
+        let lost = self.lost(group).into_iter().map(|own| {
+            let fall = own.course.as_ref().and_then(|course| course.fall(own.seat));
+            let turn = fell(own);
+            LostMatch {
+                block: own.entry.block,
+                game: own.entry.game,
+                step: fall.map(|(step, _)| step),
+                fell: turn.map(|(turn, points)| format!("lost {points} points at {turn}")),
+            }
+        });
+        GroupOfLosses { sentence: format!("{}.", self.sentence(group)), lost: lost.collect() }
     }
 
     fn json_match(&self, own: &Own) -> CauseMatch {

@@ -13,7 +13,7 @@ use agon_match::{Observer, Together};
 use agon_replay::{Header, Replay};
 use agon_spec::MatchSpec;
 use agon_view::analysis::Analysis;
-use agon_web::api::TrialSoFar;
+use agon_web::api::{Causes, TrialSoFar};
 use agon_web::live::Camera;
 use agon_web::{Config, Handle, Host, Live, ScriptFile, Server, TrialWanted};
 use clap::Args;
@@ -24,6 +24,7 @@ use crate::common::seats::{self, ReplayFile};
 use crate::common::{self, ClockOptions, Done, Failure};
 use crate::replay::feed;
 use crate::replay::with_bot::{self, Own, Trial, Tried};
+use crate::series::why;
 use crate::viewer::opener::Opener;
 
 /// Examples for the help.
@@ -253,8 +254,16 @@ impl Host for Matches {
         };
         let each = &mut |tried: &Tried| told(so_far(tried, None));
         let tried = own.try_one(&trial, replay, &mut analysis, wanted.step, each).map_err(sentence)?;
+        if let Some(fault) = tried.gone() {
+            let fault = with_bot::in_a_line(fault);
+            return Err(format!("The bot cannot be asked: it ended on the way to this turn. {fault}"));
+        }
         told(so_far(&tried, Some(tried.is_mistake())));
         Ok(())
+    }
+
+    fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String> {
+        why::for_page(journal, bot).map_err(sentence)
     }
 }
 

@@ -188,6 +188,44 @@ export type Swing = {
   change: number,
 };
 
+/** What stands with the losses of a bot of a series, in sentences: `GET /api/why`, and `agon why`. */
+export type Causes = {
+  /** How many matches it lost, of how many. */
+  heading: string,
+  /** Groups of matches, by where it lost and by how. */
+  sorts: Array<CauseSort>,
+  /** What could not be compared, and why there is no group, in sentences without their full stops. */
+  notes: Array<string>,
+};
+
+/** Groups of matches of one sort. */
+export type CauseSort = {
+  /** What sort. */
+  heading: string,
+  /** The surest first. */
+  causes: Array<GroupOfLosses>,
+};
+
+/** A group of matches with more of the losses than of the others. */
+export type GroupOfLosses = {
+  /** How many of the losses are in it, and of the other matches. */
+  sentence: string,
+  /** Its lost matches; those in which most of the chance was lost at once first. */
+  lost: Array<LostMatch>,
+};
+
+/** A lost match of a group. */
+export type LostMatch = {
+  /** The block, from 1. */
+  block: number,
+  /** The match in the block, from 1. */
+  game: number,
+  /** The step, from 1, in which the bot lost most of its chance at once; none without its replay. */
+  step: number | null,
+  /** How much it lost then, in the game's words. */
+  fell: string | null,
+};
+
 /** What the page wants played: the body of `POST /api/play`. */
 export type PlayRequest = {
   /** The journal's file. */
