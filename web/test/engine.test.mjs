@@ -6,16 +6,9 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { close, engines as withEngines, GAMES, KEY, serious, Stage, standing, whole } from './stage.mjs'
+import { close, engines as withEngines, GAMES, KEY, serious, Stage, standing, WAITER, whole } from './stage.mjs'
 
 const stage = new Stage()
-/** A bot of Cultist Wars that waits. */
-const WAITER = `i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
-while read -r n; do
-  while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
-  echo WAIT
-done
-`
 /** So many matches of each game are compared. */
 const SEEDS = 10
 let address

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { CHATTY, GAMES, Stage, whole } from './stage.mjs'
+import { CHATTY, GAMES, Stage, WAITER, whole } from './stage.mjs'
 import { small } from './small.mjs'
 
 const folder = process.env.AGON_PICTURES
@@ -30,13 +30,14 @@ const PICTURES = {
   terminal: { hash: 'replay=terminal.replay&turn=9&part=30', keys: ['d'] },
   'terminal-phone': { hash: 'replay=terminal.replay&turn=9&part=30', dark: true, on: PHONE },
   analysis: { hash: 'replay=cultist-wars.replay&turn=20', tab: 'analysis' },
+  mistake: { hash: 'replay=idle.replay&turn=5', tab: 'analysis', ask: 'idle' },
   output: { hash: 'replay=chatty.replay&turn=9' },
   compare: { hash: 'replay=cultist-wars.replay&with=other.replay&turn=31' },
   presenter: { hash: 'replay=ostibot.replay&turn=60', keys: ['s'], dark: true, on: HALL },
   play: { hash: 'play=terminal&seats=human,builtin:fortress&seed=5', hand: true, plan: true, on: WIDE },
   'play-phone': { hash: 'play=cultist-wars&seats=human,builtin:greedy&seed=5', hand: true, dark: true, on: PHONE },
   start: { hash: '', start: true },
-  journal: { hash: 'journal=agon-series/one/journal.jsonl', start: true },
+  journal: { hash: 'journal=agon-series/one/journal.jsonl', why: true, start: true },
 }
 /** Some turns by a bot, and then a turn of Terminal in the making. */
 async function planned(page) {
@@ -55,8 +56,18 @@ async function planned(page) {
   }
 }
 
+/** A bot is asked whether its order was a mistake. */
+async function asked(page, against) {
+  await page.getByRole('tab', { name: 'analysis' }).click()
+  await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0].gain.count > 200)
+  await page.getByLabel('Against').fill(against)
+  await page.getByRole('button', { name: 'Ask the bot' }).click()
+  await page.getByText(/^Mistake/).waitFor()
+  await page.getByText('Look at all turns').scrollIntoViewIfNeeded()
+}
+
 /** Those that need engines in the page. */
-const COMPUTED = ['analysis', 'play', 'play-phone']
+const COMPUTED = ['analysis', 'mistake', 'play', 'play-phone']
 
 test('pictures of the documentation', async (t) => {
   mkdirSync(folder, { recursive: true })
@@ -65,13 +76,19 @@ test('pictures of the documentation', async (t) => {
   const chatty = ['play', 'cultist-wars', 'cmd:node chatty.js', 'builtin:greedy', '--name', '1=my bot', '--seed', '5', '-q', '--no-timeouts']
   stage.agon(...chatty, '--replay', 'chatty.replay')
   stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=900', '--seed', '1', '-q', '--replay', 'other.replay')
-  stage.agon('gauntlet', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '-n', '12', '--journal', 'agon-series/one/journal.jsonl')
+  const series = ['builtin:greedy', 'builtin:random', 'builtin:hunter?nodes=300', '-n', '24', '--seed', '1', '--replays', 'all']
+  stage.agon('gauntlet', 'cultist-wars', ...series, '--journal', 'agon-series/one/journal.jsonl')
+  // A bot that waits, beside a unit that it could convert.
+  stage.write('idle/bot.sh', WAITER)
+  stage.write('idle/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
+  stage.agon('play', 'cultist-wars', 'builtin:greedy', 'idle', '--seed', '3', '-q', '--set', 'number_of_turns=12', '--replay', 'walked.replay')
+  stage.agon('replay', 'fork', 'walked.replay', 'idle', '--seat', '1', '--turn', '4', '--against', 'idle', '--replay', 'idle.replay')
   for (const seed of ['7', '8']) stage.agon('play', 'deerhunt', 'builtin:miner', 'builtin:rusher', '--seed', seed, '-q')
   stage.agon('play', 'ostibot', 'builtin:looter', 'builtin:fighter', '--seed', '4', '-q')
-  const replays = [...Object.keys(GAMES), 'chatty', 'other'].map((name) => `${name}.replay`)
+  const replays = [...Object.keys(GAMES), 'chatty', 'other', 'idle'].map((name) => `${name}.replay`)
   const address = await stage.watch(...replays, 'agon-series/one/journal.jsonl')
   const module = await stage.module(address)
-  for (const [name, { hash, keys = [], dark, on = DESK, start, tab, hand, plan }] of Object.entries(PICTURES)) {
+  for (const [name, { hash, keys = [], dark, on = DESK, start, why, tab, ask, hand, plan }] of Object.entries(PICTURES)) {
     if (!module && COMPUTED.includes(name)) {
       t.diagnostic(`${name} is left as it was: this program has no engines for pages`)
       continue
@@ -81,10 +98,12 @@ test('pictures of the documentation', async (t) => {
     if (start) await page.locator('h1').waitFor()
     else if (hand) await page.waitForFunction(() => window.agon?.playing)
     else await whole(page)
+    if (why) await page.getByText('Where it lost').waitFor()
     await page.waitForTimeout(500)
     for (const key of keys) await page.keyboard.press(key)
     if (plan) await planned(page)
-    if (tab) {
+    if (ask) await asked(page, ask)
+    else if (tab) {
       await page.getByRole('tab', { name: tab }).click()
       await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0].gain.count > 200)
       await page.getByLabel('Look at all turns').check()

@@ -4,19 +4,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { AGON, close, serious, Stage, whole } from './stage.mjs'
+import { AGON, close, serious, Stage, WAITER, whole } from './stage.mjs'
 
 const stage = new Stage()
 let address
 let entries
-
-/** Waits, in Cultist Wars. */
-const WAITER = `i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
-while read -r n; do
-    while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
-    echo WAIT
-done
-`
 
 before(async () => {
   const series = ['builtin:rusher', 'builtin:miner', 'cmd:false', '-n', '4', '--seed', '1', '--map', 'narrows', '--map', 'orchard']
@@ -45,7 +37,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
     await page.locator('select').and(page.getByLabel(label)).selectOption(option)
     // What is said and what is listed are the same.
     const told = await page.waitForFunction(() => {
-      const count = Number(/(\d+) matches of/.exec(document.body.textContent)?.[1])
+      const count = Number(/^(\d+) matches of/.exec(document.querySelector('.page > [role=status]').textContent.trim())?.[1])
       return document.querySelectorAll('tbody tr').length === Math.max(1, count) && { count }
     })
     const { count } = await told.jsonValue()

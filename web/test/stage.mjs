@@ -56,6 +56,14 @@ process.stdin.on('data', (data) => {
 })
 `
 
+/** A bot of Cultist Wars that waits. */
+export const WAITER = `i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
+while read -r n; do
+  while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
+  echo WAIT
+done
+`
+
 export class Stage {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'agon-viewer-'))

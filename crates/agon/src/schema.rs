@@ -101,6 +101,7 @@ fn page() -> String {
             replay::json::Analysed,
             replay::json::AnalysedTurn,
             replay::json::AnalysedOrder,
+            replay::json::AnalysedWithBot,
             replay::json::Estimated,
         ],
     );
