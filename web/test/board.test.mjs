@@ -51,6 +51,15 @@ test('the turn is told first, in sentences, then the orders with what came of th
   assert.match(heading, new RegExp(`${event.unit} falls at \\(${event.at.x}, ${event.at.y}\\), struck by .* (from above|from below|from the left|from the right)`))
   const effects = await page.locator('.orders .effect').allTextContents()
   assert.ok(effects.includes(`felled ${event.unit}`), effects.join(' | '))
+  // The page says who won; a turn that decided says so, and by how much.
+  const { result, point } = await page.evaluate(() => {
+    const [{ stream, turningPoints }] = window.agon.players
+    return { result: `${stream.label(stream.end.outcome.ranks.indexOf(1) + 1)} wins`, point: turningPoints[0] }
+  })
+  assert.equal(await page.locator('h1').textContent(), result)
+  await page.evaluate((step) => window.agon.players[0].goToStep(step), point.step)
+  await page.locator('.turn').getByText(`Turning point 1: ${point.chance}.`).waitFor()
+  await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
   // The sentence stands above the orders.
   const [told, orders] = [await page.locator('.turn h2').boundingBox(), await page.locator('.orders').first().boundingBox()]
   assert.ok(told.y < orders.y)

@@ -334,6 +334,14 @@ test('two replays side by side: the first differing answer is marked, and they s
   await page.keyboard.press('ArrowDown')
   await page.waitForFunction((step) => window.agon.players.every(({ stepNumber }) => stepNumber === step), first + 1)
   assert.equal(await page.locator('canvas').count(), 3)
+  // What happened in each stands below its board.
+  for (const [side, at] of [['left', 0], ['right', 1]]) {
+    const region = page.getByRole('region', { name: `This turn of the ${side} match` })
+    const told = await page.evaluate((at) => window.agon.players[at].stream.tell(window.agon.players[at].step).map(({ text }) => text), at)
+    assert.ok(told.length > 0)
+    const text = await region.textContent()
+    for (const one of told) assert.ok(text.includes(one), `${side}: ${one}`)
+  }
   assert.deepEqual(await serious(page), [])
   await close(page)
 })

@@ -1,6 +1,7 @@
 // The picture on the timeline: the chances of first place as stacked areas, the scores as lines over them.
 
 import { seatColour, type Ink } from './colour'
+import type { Told } from './drawing'
 
 /** How high it is drawn. */
 export const STORY = 56
@@ -132,4 +133,19 @@ export function thinned<M extends { weight: number }>(marks: M[], place: (mark: 
     if (kept.every((other) => Math.abs(place(other) - place(mark)) >= room)) kept.push(mark)
   }
   return kept.sort((a, b) => place(a) - place(b))
+}
+
+/** The sign of what happened: a cross for a death, a plus for who came or left, a ring for what was won. Whether there is one. */
+export function drawSign(ctx: CanvasRenderingContext2D, kind: Told['kind'], x: number, y: number, size: number): boolean {
+  const ends = { death: [[1, 1], [1, -1]], birth: [[1, 0], [0, 1]], door: [[1, 0], [0, 1]] }[kind as string]
+  if (!ends && kind !== 'gain') return false
+  ctx.lineWidth = 2
+  ctx.beginPath()
+  for (const [right, down] of ends ?? []) {
+    ctx.moveTo(x - right! * size, y - down! * size)
+    ctx.lineTo(x + right! * size, y + down! * size)
+  }
+  if (!ends) ctx.arc(x, y, size - 0.5, 0, 7)
+  ctx.stroke()
+  return true
 }

@@ -9,6 +9,8 @@ export interface TurningPoint {
   /** Who gained by it. */
   seat: number
   sentence: string
+  /** How the chance of that seat changed, in words; none where the game gives no chances. */
+  chance?: string
 }
 
 /** So many steps before and after a turn say what was to be expected. A change that is taken back at once decides nothing. */
@@ -32,6 +34,13 @@ function bySeat(stream: MatchStream, steps: number[][]): number[][] {
   return stream.head.seats.map((_, seat) => steps.map((values) => values[seat] ?? 0))
 }
 
+/** Who wins, in words; none of a match without an outcome. */
+export function winner(stream: MatchStream): string | undefined {
+  const ranks = stream.end?.outcome?.ranks
+  const first = ranks?.flatMap((rank, seat) => (rank === 1 ? [stream.label(seat + 1)] : []))
+  return first && (first.length === 1 ? `${first[0]} wins` : `A draw of ${first.join(' and ')}`)
+}
+
 /** Up to `most` turning points in order of play. */
 export function turningPoints(stream: MatchStream, most = 3): TurningPoint[] {
   const known = chances(stream)
@@ -50,7 +59,10 @@ export function turningPoints(stream: MatchStream, most = 3): TurningPoint[] {
   for (const one of swings.filter(({ swing }) => swing > (known ? LEAST : 1e-9)).sort((a, b) => b.swing - a.swing || a.step - b.step)) {
     if (chosen.length < most && chosen.every(({ step }) => Math.abs(step - one.step) > near)) chosen.push(one)
   }
-  return chosen.sort((a, b) => a.step - b.step).map((point) => ({ ...point, sentence: sentence(stream, point, lines, known !== undefined) }))
+  return chosen.sort((a, b) => a.step - b.step).map((point) => {
+    const chance = known && changed(stream, point, known)
+    return { ...point, sentence: sentence(stream, point, lines, chance), ...(chance && { chance }) }
+  })
 }
 
 /** How far a line moved in the step after `at` and stayed: never more than in that step alone. */
@@ -66,19 +78,22 @@ function lasting(line: number[], at: number): number {
   return Math.sign(step) * Math.min(Math.abs(step), Math.abs(kept))
 }
 
-function sentence(stream: MatchStream, { step, seat }: { step: number; seat: number }, lines: number[][], chances: boolean): string {
+/** `greedy’s chance of first place: 34 % → 52 %`. */
+function changed(stream: MatchStream, { step, seat }: { step: number; seat: number }, chances: number[][]): string {
+  const own = chances[seat - 1]!
+  const [from, to] = [own[step - 1]!, own[step]!].map((chance) => `${Math.round(chance * 100)} %`)
+  return `${stream.label(seat)}’s chance of first place: ${from} → ${to}`
+}
+
+function sentence(stream: MatchStream, { step, seat }: { step: number; seat: number }, lines: number[][], chance: string | undefined): string {
   const told = stream.briefs[step - 1]!.told.slice()
   told.sort((a, b) => b.weight - a.weight)
   const what = told.slice(0, 2).map(({ text }) => text)
   const more = told.length > 2 ? ` and ${told.length - 2} more` : ''
   const won = step === stream.total && stream.end?.outcome?.ranks[seat - 1] === 1
-  const otherwise = !chances ? 'gains' : won ? 'is first at the end' : 'gains by position'
+  const otherwise = !chance ? 'gains' : won ? 'is first at the end' : 'gains by position'
   const happened = what.length > 0 ? what.join('; ') + more : `${stream.label(seat)} ${otherwise}`
-  if (chances) {
-    const own = lines[seat - 1]!
-    const [from, to] = [own[step - 1]!, own[step]!].map((chance) => `${Math.round(chance * 100)} %`)
-    return `${happened}. ${stream.label(seat)}’s chance of first place: ${from} → ${to}.`
-  }
+  if (chance) return `${happened}. ${chance}.`
   const round = (value: number) => +value.toFixed(1)
   const change = lines.map((line) => [round(line[step - 1]!), round(line[step]!)] as const)
   const [from, to] = [0, 1].map((which) => change.map((pair) => pair[which]).join(':'))
