@@ -115,6 +115,11 @@ impl Launch {
         }
     }
 
+    /// Whether a single file of this name is run or built by its ending. One with another ending has to be a program by itself.
+    pub fn knows(name: &str) -> bool {
+        name.rsplit_once('.').is_some_and(|(_, ending)| ending == "class" || RUNS.contains(&ending))
+    }
+
     /// These words, run in `folder`.
     pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use agon_store::{DATABASE, OBJECTS, Objects, Sha, Store, snapshot};
+use agon_store::{DATABASE, LARGEST_OBJECT, OBJECTS, Objects, Sha, Store, snapshot};
 use zip::ZipArchive;
 
 use crate::archive::{Archive, Pack, above, unwritten};
@@ -62,7 +62,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     let named: BTreeSet<Sha> = named.into_iter().map(|(sha, _)| sha).collect();
     for sha in named {
         let bytes = objects
-            .get(&sha, u64::MAX - 1)
+            .get(&sha, LARGEST_OBJECT)
             .await
             .map_err(|error| unwritten(&folder.join(OBJECTS).join(sha.to_string()), error))?;
         archive.begin(format!("{OBJECTS}/{sha}"), Pack::No)?;
@@ -124,7 +124,10 @@ async fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
             let object = name.strip_prefix(OBJECTS).ok().and_then(|rest| rest.to_str()?.parse::<Sha>().ok());
             if let Some(sha) = object {
                 let mut bytes = Vec::new();
-                entry.read_to_end(&mut bytes).map_err(|error| no(&error))?;
+                let read = (&mut entry).take(LARGEST_OBJECT + 1).read_to_end(&mut bytes);
+                if read.map_err(|error| no(&error))? as u64 > LARGEST_OBJECT {
+                    return Err(no(&format!("the object {sha} is larger than {} MiB", LARGEST_OBJECT >> 20)));
+                }
                 if Sha::of(&bytes) != sha {
                     return Err(no(&format!("the object {sha} is damaged")));
                 }

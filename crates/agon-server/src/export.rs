@@ -29,8 +29,10 @@ pub const FORMAT: u32 = 1;
 const LONGEST_HEAD: u64 = 256 << 20;
 /// A row of the log is no longer than this, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
-/// So many matches are read before they are computed, on all CPUs.
+/// So many matches are read before they are computed, on all CPUs,
 const AT_ONCE: usize = 256;
+/// or those whose replays have so many bytes together: somebody else has made them.
+const MOST_READ: usize = 64 << 20;
 
 /// What `contest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -361,23 +363,40 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
     fn matches(&mut self, waiting: &mut Vec<Sealed>, wrong: &mut Vec<String>) -> Result<u64, ServerError> {
         let rows = std::mem::take(waiting);
         let Some(zip) = self.replays.as_mut() else { return Ok(0) };
-        let with: Vec<(Sealed, io::Result<Vec<u8>>)> = rows
-            .into_iter()
-            .filter(|sealed| sealed.seats.iter().all(|seat| self.versions.contains_key(seat)))
-            .map(|sealed| {
-                let replay = replay(zip, &sealed.replay);
-                (sealed, replay)
-            })
-            .collect();
-        let count = with.len() as u64;
         let (table, versions) = (self.table, &self.versions);
-        let found: Vec<Option<String>> = with
-            .into_par_iter()
-            .map(|(sealed, replay)| recomputed::sealed_row(table, sealed, replay, versions))
-            .collect::<Result<_, _>>()?;
-        wrong.extend(found.into_iter().flatten());
-        Ok(count)
+        let mut rows =
+            rows.into_iter().filter(|sealed| sealed.seats.iter().all(|seat| versions.contains_key(seat)));
+        let mut count = 0;
+        loop {
+            let some = read_some(&mut rows, MOST_READ, |sealed| replay(zip, &sealed.replay));
+            if some.is_empty() {
+                return Ok(count);
+            }
+            count += some.len() as u64;
+            let found: Vec<Option<String>> = some
+                .into_par_iter()
+                .map(|(sealed, replay)| recomputed::sealed_row(table, sealed, replay, versions))
+                .collect::<Result<_, _>>()?;
+            wrong.extend(found.into_iter().flatten());
+        }
     }
+}
+
+/// The next of them with what is read of each, until that is `most` bytes together; none when all were.
+fn read_some<T>(
+    rows: &mut impl Iterator<Item = T>,
+    most: usize,
+    mut read: impl FnMut(&T) -> io::Result<Vec<u8>>,
+) -> Vec<(T, io::Result<Vec<u8>>)> {
+    let (mut some, mut bytes) = (Vec::new(), 0);
+    while bytes < most
+        && let Some(row) = rows.next()
+    {
+        let got = read(&row);
+        bytes += got.as_ref().map_or(0, Vec::len);
+        some.push((row, got));
+    }
+    some
 }
 
 /// A row that follows on one with the hash `before`, or why this is none.
@@ -403,5 +422,23 @@ fn replay<R: io::Read + Seek>(zip: &mut ZipArchive<R>, sha: &Sha) -> io::Result<
     match Sha::of(&bytes) == *sha {
         true => Ok(bytes),
         false => Err(io::Error::other("it is another one")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replays_are_read_until_they_are_enough_and_none_is_left_out() {
+        let mut rows = [3, 4, 0, 9, 1].into_iter();
+        let mut read = || {
+            let size = |size: &usize| match size {
+                0 => Err(io::Error::other("it is not there")),
+                size => Ok(vec![0; *size]),
+            };
+            read_some(&mut rows, 7, size).into_iter().map(|(row, _)| row).collect::<Vec<_>>()
+        };
+        assert_eq!([read(), read(), read(), read()], [vec![3, 4], vec![0, 9], vec![1], Vec::new()]);
     }
 }

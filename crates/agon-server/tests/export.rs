@@ -244,5 +244,16 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let error = restore(&bad, &out.path().join("to")).await.expect_err("it leads out");
         assert!(error.to_string().contains("is no file of a contest"), "{error}");
         assert!(!out.path().join("escaped").exists() && !out.path().join("to").exists());
+        // What unpacks to more than any object has is not read into memory.
+        let bad = out.path().join("large");
+        let mut zip = zip::ZipWriter::new(std::fs::File::create(&bad).expect("a file"));
+        zip.start_file("agon.db", SimpleFileOptions::default()).expect("room");
+        let name = format!("objects/{}", "0".repeat(64));
+        zip.start_file(name, SimpleFileOptions::default()).expect("room");
+        let zeros = std::io::repeat(0).take(agon_store::LARGEST_OBJECT + 1);
+        std::io::copy(&mut { zeros }, &mut zip).expect("written");
+        zip.finish().expect("written");
+        let error = restore(&bad, &out.path().join("to")).await.expect_err("it is too large");
+        assert!(error.to_string().contains("is larger than 32 MiB"), "{error}");
     });
 }

@@ -32,7 +32,7 @@ pub mod settings;
 pub mod listen;
 pub mod tls;
 
-pub use listen::{Listening, listen};
+pub use listen::{Listening, is_private, listen};
 pub use settings::Settings;
 pub use site::{Site, Way};
 pub use tls::Tls;

@@ -169,7 +169,6 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let counts = store.counts(contest).await?;
     let hands = store.hands(Time(now.0 - SILENT)).await?;
     let tries = store.tries(contest).await?;
-    let pace = Pace::now(store, contest, now).await?;
     let going = store.contests().await?.into_iter().find(|one| one.id == contest);
     let board = site.server.board().await.map_err(|error| match error {
         agon_server::ServerError::Store(error) => error,
@@ -191,9 +190,11 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let help = "How long ago the oldest match was planned that is not posted yet.";
     text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
     let owed = owed(site.server.policy(), &board);
-    text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.").is(owed);
+    let pace = Pace::now(store, contest, &owed, now).await?;
+    text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.")
+        .is(owed.matches);
     let help = "How long that takes at the present rate; +Inf where nothing was played in an hour.";
-    let drain = pace.needs(owed).map_or("+Inf".to_owned(), |ms| (ms as f64 / 1000.0).to_string());
+    let drain = pace.needs().map_or("+Inf".to_owned(), |ms| (ms as f64 / 1000.0).to_string());
     text.named("agon_drain_seconds", Is::Gauge, help).is(drain);
     let help = "Tries that ended without a result: void (ours), lost (a worker), mismatch (a lie or damage), unfit (the bot), \
                 expired, aborted and overtaken (nobody's).";

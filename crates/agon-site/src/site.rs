@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use agon_api::contest::Machine;
-use agon_ladder::{Head, Line};
+use agon_ladder::{Head, Line, Place, Table};
 use agon_server::{Board, Server};
 use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
@@ -21,6 +21,9 @@ use crate::secrets;
 use crate::settings::Settings;
 use crate::tls::Tls;
 use crate::work::Bench;
+
+/// How sure one must be that one bot is better than another to say so, everywhere on the site.
+pub const SURE: f64 = 0.95;
 
 /// How browsers reach the site.
 #[derive(Clone, Debug)]
@@ -207,7 +210,7 @@ impl Site {
             let results = self.store().last_results(VersionId(place.version), LAST).await?;
             last.insert(place.version, results.into_iter().map(|seated| seated.result).collect());
         }
-        let places = places(&board.lines);
+        let places = places(&board);
         let head = agon_ladder::head(&board.table, &board.lines, self.settings().best);
         let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
         let shown = Arc::new(Shown { board, teams, last, places, head });
@@ -279,49 +282,93 @@ fn written(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder.join(crate::settings::FILE)).and_then(|file| file.modified()).ok()
 }
 
-/// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it. Intervals
-/// that touch decide nothing.
-fn places(lines: &[Line]) -> Vec<Option<(usize, usize)>> {
-    let placed: Vec<_> =
-        lines.iter().filter(|line| line.rank.is_some()).filter_map(|line| line.place.as_ref()).collect();
+/// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it.
+fn places(board: &Board) -> Vec<Option<(usize, usize)>> {
+    let placed: Vec<_> = board
+        .lines
+        .iter()
+        .filter(|line| line.rank.is_some())
+        .filter_map(|line| line.place.as_ref())
+        .collect();
     let place = |line: &Line| {
         let own = line.place.as_ref().filter(|_| line.rank.is_some())?;
-        let (low, high) = (own.low.unwrap_or(f64::NEG_INFINITY), own.high.unwrap_or(f64::INFINITY));
-        let before = placed.iter().filter(|other| other.low.is_some_and(|other| other > high)).count();
-        let behind = placed.iter().filter(|other| other.high.is_some_and(|other| other < low)).count();
+        let before = placed.iter().filter(|other| is_above(&board.table, other, own)).count();
+        let behind = placed.iter().filter(|other| is_above(&board.table, own, other)).count();
         Some((before + 1, placed.len() - behind))
     };
-    lines.iter().map(place).collect()
+    board.lines.iter().map(place).collect()
+}
+
+/// Whether it is sure that the one is stronger than the other. Their difference is what counts: it is known better than either rating,
+/// so that intervals may well touch. Where it is not known, as of who won everything, intervals that touch decide nothing.
+fn is_above(table: &Table, one: &Place, other: &Place) -> bool {
+    let found = |place: &Place| table.places.iter().position(|known| known.version == place.version);
+    let sure = found(one).zip(found(other)).and_then(|(one, other)| table.sure(one, other));
+    match (sure, one.low, other.high) {
+        (Some(sure), _, _) => sure >= SURE,
+        (None, Some(low), Some(high)) => one.group == other.group && low > high,
+        (None, _, _) => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use agon_ladder::Place;
-
     use super::*;
 
-    #[test]
-    fn a_place_is_as_wide_as_the_intervals_say() {
-        let line = |rank, low, high| {
-            let place =
-                Place { version: 1, elo: Some(0.0), low, high, matches: 20, group: 1, above_next: None };
-            Line {
-                rank,
-                entrant: "x".into(),
-                boss: false,
-                n: 1,
-                placing: None,
-                place: Some(place),
-                above_next: None,
-            }
+    /// A board of versions with these ends of their intervals, the last of them not placed yet, and these certainties.
+    fn board(ends: &[(Option<f64>, Option<f64>)], sure: Vec<Vec<Option<f64>>>) -> Board {
+        let place = |(n, &(low, high)): (usize, &(Option<f64>, Option<f64>))| Place {
+            version: n as i64,
+            elo: Some(0.0),
+            low,
+            high,
+            matches: 20,
+            group: 1,
+            above_next: None,
         };
-        let lines = [
-            line(Some(1), Some(50.0), None),
-            line(Some(2), Some(10.0), Some(60.0)),
-            line(Some(3), Some(-20.0), Some(40.0)),
-            line(Some(4), Some(-90.0), Some(-30.0)),
-            line(None, Some(-500.0), Some(500.0)),
+        let places: Vec<Place> = ends.iter().enumerate().map(place).collect();
+        let line = |place: &Place| Line {
+            rank: (place.version + 1 < ends.len() as i64).then_some(place.version as u32 + 1),
+            entrant: "x".into(),
+            boss: false,
+            n: 1,
+            placing: None,
+            place: Some(place.clone()),
+            above_next: None,
+        };
+        let lines = places.iter().map(line).collect();
+        let table = Arc::new(Table { places, sure, ..Table::default() });
+        Board { lines, table, versions: Vec::new(), upto: 0, made: Time(0) }
+    }
+
+    #[test]
+    fn where_nothing_else_is_known_a_place_is_as_wide_as_the_intervals_say() {
+        let ends = [
+            (Some(50.0), None),
+            (Some(10.0), Some(60.0)),
+            (Some(-20.0), Some(40.0)),
+            (Some(-90.0), Some(-30.0)),
+            (Some(-500.0), Some(500.0)),
         ];
-        assert_eq!(places(&lines), [Some((1, 2)), Some((1, 3)), Some((2, 3)), Some((4, 4)), None]);
+        let board = board(&ends, Vec::new());
+        assert_eq!(places(&board), [Some((1, 2)), Some((1, 3)), Some((2, 3)), Some((4, 4)), None]);
+    }
+
+    #[test]
+    fn a_place_says_what_the_difference_says_and_not_what_intervals_do() {
+        // The intervals of the first two touch, and yet the first is surely better; the third may be as good as the second.
+        let ends = [
+            (Some(-10.0), Some(300.0)),
+            (Some(-200.0), Some(40.0)),
+            (Some(-210.0), Some(30.0)),
+            (None, None),
+        ];
+        let sure = vec![
+            vec![Some(0.5), Some(0.99), Some(0.995), None],
+            vec![Some(0.01), Some(0.5), Some(0.6), None],
+            vec![Some(0.005), Some(0.4), Some(0.5), None],
+            vec![None; 4],
+        ];
+        assert_eq!(places(&board(&ends, sure)), [Some((1, 1)), Some((2, 3)), Some((2, 3)), None]);
     }
 }

@@ -34,7 +34,11 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     ];
     let wrong = settings.map(|(key, value)| if key == "closes" { (key, "soon") } else { (key, value) });
     let answer = rita.post("/organise/settings", &wrong).await;
-    assert!(answer.status == 422 && answer.text().contains("`soon` is no date"), "{}", answer.text());
+    assert!(
+        answer.status == 422 && answer.text().contains("<code>soon</code> is no date"),
+        "{}",
+        answer.text()
+    );
     assert_eq!(rita.post("/organise/settings", &settings).await.header("location"), Some("/organise"));
     let file = std::fs::read_to_string(world.folder.path().join("contest.toml")).expect("there");
     assert!(file.starts_with("# Ours\n") && file.contains("closes = 2026-11-24T18:00:00"), "{file}");

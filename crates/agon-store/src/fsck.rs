@@ -1,7 +1,8 @@
 //! Is everything as it must be? Each invariant is a query that finds what breaks it.
 
 use crate::{
-    ContestId, Entry, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend, chain, out,
+    ContestId, Entry, LARGEST_OBJECT, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend,
+    chain, out,
 };
 
 /// Something that is not as it must be.
@@ -210,7 +211,7 @@ impl Store {
             }
         }
         for (sha, what) in self.named_objects().await? {
-            if let Err(error) = objects.get(&sha, u64::MAX - 1).await {
+            if let Err(error) = objects.get(&sha, LARGEST_OBJECT).await {
                 let why = match error.kind() {
                     std::io::ErrorKind::NotFound => format!("{what}: the object {sha} is not there"),
                     _ => format!("{what}: {error}"),

@@ -43,7 +43,9 @@ use thiserror::Error;
 pub use acts::Act;
 pub use chain::{link, root};
 pub use duties::Alone;
-pub use objects::{Incoming, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects};
+pub use objects::{
+    Incoming, LARGEST_OBJECT, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects,
+};
 pub use rows::*;
 pub use sha::Sha;
 

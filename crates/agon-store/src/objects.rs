@@ -27,6 +27,9 @@ pub const OBJECTS_AT: &str = "objects.url";
 /// The name of the file there with the keys of a bucket, where they are not in the environment. Nobody else may read it.
 pub const OBJECTS_KEY: &str = "objects.key";
 
+/// No object is larger, in bytes: whoever reads one, as for a backup, needs no more memory.
+pub const LARGEST_OBJECT: u64 = 32 << 20;
+
 /// The name of the folder there for what comes in, when objects are in a bucket.
 const INCOMING: &str = "incoming";
 /// How the name of what comes in begins.
@@ -87,8 +90,9 @@ impl Objects {
     /// [`sweep`](Self::sweep) goes by when that was.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Those of the place, and [`InvalidInput`](io::ErrorKind::InvalidInput) for more than [`LARGEST_OBJECT`].
     pub async fn put(&self, bytes: &[u8]) -> io::Result<Sha> {
+        fits(bytes.len() as u64)?;
         let sha = Sha::of(bytes);
         self.shelf.put(&path(&sha), bytes.to_vec().into()).await.map_err(told)?;
         Ok(sha)
@@ -98,9 +102,10 @@ impl Objects {
     ///
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) where they are not there, [`InvalidData`](io::ErrorKind::InvalidData) where they are
-    /// more than `most` or not those any more; others are those of the place, and pass.
+    /// more than `most`, or than [`LARGEST_OBJECT`], or not those any more; others are those of the place, and pass.
     pub async fn get(&self, sha: &Sha, most: u64) -> io::Result<Vec<u8>> {
         let damaged = |why| io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} {why}"));
+        let most = most.min(LARGEST_OBJECT);
         let found = self.shelf.get(&path(sha)).await.map_err(told)?;
         if found.meta.size > most {
             return Err(damaged(format!("is larger than {most} bytes")));
@@ -181,7 +186,7 @@ impl Objects {
     /// Those of both places.
     async fn copy_to(&self, to: &Self) -> io::Result<u64> {
         let copies = self.list().await?.into_iter().map(|sha| async move {
-            to.put(&self.get(&sha, u64::MAX - 1).await?).await?;
+            to.put(&self.get(&sha, LARGEST_OBJECT).await?).await?;
             Ok::<_, io::Error>(())
         });
         let mut copies = futures_util::stream::iter(copies).buffer_unordered(AT_ONCE);
@@ -205,6 +210,17 @@ impl Objects {
                 let _ = fs::remove_file(entry.path());
             }
         }
+    }
+}
+
+/// Whether so many bytes may be an object.
+fn fits(size: u64) -> io::Result<()> {
+    match size <= LARGEST_OBJECT {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("an object has at most {} MiB, and this one {}", LARGEST_OBJECT >> 20, size >> 20),
+        )),
     }
 }
 
@@ -241,6 +257,13 @@ mod tests {
         let other = Sha::of(b"other");
         assert!(!objects.has(&other).await.expect("looked"));
         assert_eq!(objects.get(&other, 9).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        // One that somebody has put there by hand is not read into memory.
+        fs::File::create(file(&objects, &sha))
+            .and_then(|file| file.set_len(LARGEST_OBJECT + 1))
+            .expect("room");
+        assert!(objects.get(&sha, u64::MAX).await.unwrap_err().to_string().contains("is larger than"));
+        let large = vec![0; LARGEST_OBJECT as usize + 1];
+        assert_eq!(objects.put(&large).await.unwrap_err().kind(), io::ErrorKind::InvalidInput);
         objects.remove(&other).await.expect("gone already");
         objects.remove(&sha).await.expect("removed");
         assert!(!objects.has(&sha).await.expect("looked"));

@@ -10,14 +10,13 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::lease::Freed;
 use crate::backend::Flag;
 use crate::{
     Attempt, Contest, ContestId, EntrantId, Entry, Event, Kind, LogRow, MatchId, Posted, RatingRun, Ruled,
     Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use matches::{Ended, Eyes, Failure, Filter, MatchSeat, PAGE, Played, Seated};
+pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played, Seated};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
@@ -39,6 +38,8 @@ pub struct Counts {
     pub valid: i64,
     /// Given up.
     pub dead: i64,
+    /// Of them those with a bot that could not be made ready, which is nobody's fault but its author's.
+    pub unfit: i64,
     /// In the log.
     pub sealed: i64,
     /// Tries that were void, lost, or did not match their replay.
@@ -394,6 +395,13 @@ impl Store {
         .bind(contest.0)
         .fetch_one(&self.reader)
         .await?;
+        let unfit: i64 = sqlx::query_scalar(
+            "SELECT count(DISTINCT m.id) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.how = 'unfit' AND m.state = 'dead'",
+        )
+        .bind(contest.0)
+        .fetch_one(&self.reader)
+        .await?;
         let oldest: Option<i64> = sqlx::query_scalar(
             "SELECT min(b.made_ms) FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
              WHERE b.contest_id = $1",
@@ -407,6 +415,7 @@ impl Store {
             posted: of("posted"),
             valid: of("valid"),
             dead: of("dead"),
+            unfit,
             sealed,
             wasted,
             oldest: oldest.map(Time),
@@ -484,12 +493,5 @@ impl Store {
                 .fetch_all(&self.reader)
                 .await?;
         Ok(rows.into_iter().map(|(n, worker, how, why)| (n, WorkerId(worker), how, why)).collect())
-    }
-}
-
-impl std::ops::AddAssign for Freed {
-    fn add_assign(&mut self, other: Self) {
-        self.waiting += other.waiting;
-        self.dead += other.dead;
     }
 }

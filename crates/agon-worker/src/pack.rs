@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::Launch;
 use agon_contest::content;
 
 use crate::protocol::{Stage, Unfit};
@@ -77,7 +78,14 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
             "Call it as its language wants it, for example bot.py.",
         ));
     }
-    let mut header = header(size, head.starts_with(b"#!") || head.starts_with(b"\x7fELF"));
+    let is_program = head.starts_with(b"#!") || head.starts_with(b"\x7fELF");
+    if !is_program && !Launch::knows(name) {
+        return Err(unfit(
+            format!("`{name}` is neither an archive nor a program."),
+            "Hand in a zip or tar.gz of the bot's folder, or a single file with the ending of its language, as bot.py.",
+        ));
+    }
+    let mut header = header(size, is_program);
     header
         .set_path(name)
         .map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))?;
@@ -218,12 +226,17 @@ mod tests {
         unpack(folder.path(), Form::Tar, Limits::UPLOAD, io::Cursor::new(&kept)).expect("a good archive");
         assert_eq!(fs::read(folder.path().join("bot.py")).expect("there"), text);
         assert!(received("whatever", &kept, kept.len() as u64).expect("an archive").is_none());
+        for (name, head) in
+            [("bot", b"#!/bin/sh\n".as_slice()), ("bot", b"\x7fELF"), ("Bot.java", b"class Bot {}")]
+        {
+            assert!(received(name, head, head.len() as u64).is_ok(), "{name}");
+        }
     }
 
     #[test]
     fn what_cannot_be_a_bot_is_refused_with_what_to_do() {
         let large = vec![7; LARGEST as usize + 1];
-        let cases: [(&str, Vec<u8>, &str, &str); 7] = [
+        let cases: [(&str, Vec<u8>, &str, &str); 9] = [
             ("bot.zip", Vec::new(), "empty", "again"),
             ("bot.zip", large, "at most 20 MiB", ".git"),
             ("bot.zip", b"no zip at all".to_vec(), "is no archive", "Zip the bot's files"),
@@ -231,6 +244,8 @@ mod tests {
             ("bot.rar", b"Rar!".to_vec(), "kind that is not read", "zip or tar.gz"),
             ("", b"x".to_vec(), "no name", "bot.py"),
             (".bashrc", b"x".to_vec(), "no name", "bot.py"),
+            ("README.md", b"# A bot\n".to_vec(), "neither an archive nor a program", "bot.py"),
+            ("bot", b"no program".to_vec(), "neither an archive nor a program", "zip or tar.gz"),
         ];
         for (name, bytes, what, fix) in cases {
             let unfit = received(name, &bytes, bytes.len() as u64).expect_err(name);

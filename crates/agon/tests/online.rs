@@ -209,7 +209,7 @@ fn somebody_takes_part_from_the_terminal() {
         2,
         "No live bot is called `Zoe`. On the ladder are: ",
     );
-    fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has 1 ");
+    fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has one map alone");
     replays(&ann, place);
     challenged(&ann, place);
     // Somebody else sees nothing of it.
@@ -383,7 +383,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
         (&["play", "cultist-wars", "bot", "bot", "bot"], "its matches have 2 seats, and 3 bots are named"),
         (&["play", "cultist-wars", "bot", "bot", "--time-scale", "2"], "--as takes the contest's clock"),
         (&["check", "cultist-wars", "bot", "--set", "damage=5"], "--as takes the contest's rules"),
-        (&["sprt", "cultist-wars", "bot", "copy.sh", "--map", "7"], "the contest has 1 "),
+        (&["sprt", "cultist-wars", "bot", "copy.sh", "--map", "7"], "the contest has one map alone"),
         (
             &["gauntlet", "cultist-wars", "bot", "copy.sh", "--time-total", "9s"],
             "--as takes the contest's clock",

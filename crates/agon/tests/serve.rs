@@ -106,7 +106,9 @@ fn a_contest_from_its_first_day_on() {
     assert_eq!(again.status.code(), Some(2));
     assert!(err(&again).contains("there is a contest already"), "{}", err(&again));
     let mut running = start(place);
-    until(place, "it goes on", |now| now["matches"]["in_log"].as_i64() > Some(8));
+    until(place, "it goes on", |later| {
+        later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64()
+    });
     let second = agon(place, &["serve", "cup"]);
     assert_eq!(second.status.code(), Some(2));
     assert!(err(&second).contains("being run already by process"), "{}", err(&second));
@@ -358,6 +360,20 @@ fn wrong_use_is_said_in_a_sentence() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
         assert!(err(&output).contains(wanted), "{arguments:?}: {}", err(&output));
     }
+    // Nothing is founded where its site cannot be.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("bound").port().to_string();
+    let output = agon(place, &["serve", "cup", "--new", "cultist-wars", "--port", &port]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(
+        err(&output).contains("take another one with --port") && !place.join("cup").exists(),
+        "{}",
+        err(&output)
+    );
+    std::fs::write(place.join("file"), "").expect("a file");
+    let output = agon(place, &["serve", "file", "--new", "cultist-wars", "--no-site"]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("that is a file"), "{}", err(&output));
     std::fs::create_dir(place.join("cup")).expect("a folder");
     std::fs::write(
         place.join("cup/contest.toml"),

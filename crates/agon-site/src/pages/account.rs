@@ -147,6 +147,8 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
     let content = html! {
         p { code.secret { (secret) } }
         p { "It is shown this once: keep it where only you can read it. It is good for 90 days, and you can end it at any time." }
+        p { "In a terminal, which asks for it:" }
+        pre { "agon login " (ask.address) }
         p { a.button href="/account" { "Back to the account" } }
     };
     let lead = "Whoever has it acts in your name.";
@@ -273,7 +275,7 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     if ask.site.store().act(take).await? {
         ask.site.store().act(SetPassword { contest, account: known.id, password, now }).await?;
     }
-    Ok(Redirect::to("/sign-in").into_response())
+    Ok(Redirect::to("/sign-in?after=password").into_response())
 }
 
 /// One's own team.

@@ -45,7 +45,8 @@ impl Axis {
         (share.clamp(0.0, 1.0) * self.width * 10.0).round() / 10.0
     }
 
-    fn ticks(&self) -> impl Iterator<Item = f64> + '_ {
+    /// The round values on it.
+    pub fn ticks(&self) -> impl Iterator<Item = f64> + '_ {
         let first = (self.low / self.step).ceil() as i64;
         let last = (self.high / self.step).floor() as i64;
         (first..=last).map(|n| n as f64 * self.step)

@@ -69,11 +69,11 @@ async fn page(ask: &Ask, above: Markup, list: &str, why: &[String]) -> Result<Ma
             h2 { "Accounts for a list" }
             @if let Some(first) = why.first() {
                 (wrong(Some(first)))
-                @if why.len() > 1 { ul { @for why in &why[1..] { li { (why) } } } }
+                @if why.len() > 1 { ul { @for why in &why[1..] { li { (words::told(why)) } } } }
             }
             (token(ask))
             (field("Names, or names and teams",
-                "One person a line: `Ann` or `Ann, Brute Forcers`, as a spreadsheet saves it (CSV). Everybody gets a link with which they set their password; it is good once and for 14 days.",
+                "One person a line: `Ada` or `Ada, Brute Forcers`, as a spreadsheet saves it (CSV). Everybody gets a link with which they set their password; it is good once and for 14 days.",
                 html! { textarea name="list" rows="8" required spellcheck="false" placeholder="name,team" { (list) } }))
             button.main { (icon("people")) "Make the accounts" }
         }
@@ -99,6 +99,7 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
         section.card { header { h2 { "A link for " (account.name) } } div.in {
             p { code.secret { (address) } }
             p { "It sets a new password, is good once and for a day. Give it to nobody else: it is shown this once." }
+            (frame::alone(&ask))
         } }
     };
     Ok(page(&ask, link, "", &[]).await?.into_response())
@@ -139,11 +140,11 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
             .collect();
         return again(&bounded(why)).await;
     }
-    Ok(page(&ask, handed_out(&linked), "", &[]).await?.into_response())
+    Ok(page(&ask, handed_out(&ask, &linked), "", &[]).await?.into_response())
 }
 
 /// The links, to be handed out.
-fn handed_out(linked: &[Linked]) -> Markup {
+fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let rows = linked.iter().map(|one| [&one.name, &one.team, &one.address]);
     let head = ["name", "team", "link"].map(str::to_owned);
@@ -156,11 +157,12 @@ fn handed_out(linked: &[Linked]) -> Markup {
             header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown this once" } }
             div.in {
                 p { "Give each person theirs, and nobody else's. Who has lost it gets a new one below." }
+                (frame::alone(ask))
                 textarea.mono readonly rows="10" aria-label="Names, teams and links as CSV" { (text) }
             }
             table.dense {
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th scope="col" { "Link" } } }
-                tbody { @for one in linked { tr { td { b { (one.name) } } td { (one.team) } td { code { (one.address) } } } } }
+                tbody { @for one in linked { tr { td { b { (one.name) } } td { (one.team) } td.long { code { (one.address) } } } } }
             }
         }
     }

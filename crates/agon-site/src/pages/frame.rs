@@ -31,7 +31,7 @@ pub enum Here {
 pub fn page(ask: &Ask, here: Here, answer: &str, lead: &str, content: Markup) -> Markup {
     let heading = html! {
         h1 { (answer) }
-        @if !lead.is_empty() { p.lead { (lead) } }
+        @if !lead.is_empty() { p.lead { (words::told(lead)) } }
     };
     with_heading(ask, here, answer, heading, content)
 }
@@ -85,7 +85,7 @@ pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup 
         None,
         html! {
             header.top { nav { a.brand href="/" { (brand()) b { "Agon" } } } }
-            main #content { h1 { (answer) } p.lead { (lead) } (content) }
+            main #content { h1 { (answer) } p.lead { (words::told(lead)) } (content) }
         },
     )
 }
@@ -150,7 +150,7 @@ pub fn act(ask: &Ask, address: &str, class: &str, content: Markup) -> Markup {
 
 /// What went wrong with a form, above it.
 pub fn wrong(text: Option<&str>) -> Markup {
-    html! { @if let Some(text) = text { p.wrong role="alert" { (icon("warn")) (text) } } }
+    html! { @if let Some(text) = text { p.wrong role="alert" { (icon("warn")) span { (words::told(text)) } } } }
 }
 
 /// A field with its label and what helps to fill it in.
@@ -159,7 +159,19 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
         label.field {
             span { (label) }
             (input)
-            @if !help.is_empty() { small { (help) } }
+            @if !help.is_empty() { small { (words::told(help)) } }
+        }
+    }
+}
+
+/// Said wherever an address is handed out that nobody else can open.
+pub fn alone(ask: &Ask) -> Markup {
+    html! {
+        @if matches!(ask.site.way, Way::Loopback) {
+            p.note { (icon("warn")) span {
+                "This address leads to this machine and is of no use on another one: end " code { "agon serve" } " and start it again with "
+                code { "--lan" } " first, or as " code { "agon docs contest" } " says."
+            } }
         }
     }
 }

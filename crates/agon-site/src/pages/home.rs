@@ -2,7 +2,7 @@
 
 use agon_contest::config::SignUpWord;
 use agon_store::reads::{Ended, Filter, Played};
-use agon_store::{Entrant, EntrantId, Version, VersionState};
+use agon_store::{Entrant, EntrantId, Kind, Version, VersionState};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
@@ -247,7 +247,9 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
         ));
     }
     let seat_of = |played: &Played| played.seats.iter().position(|seat| seat.team == team);
-    let fault = own.iter().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
+    // How a check match went is said with its version.
+    let counted = || own.iter().filter(|played| played.kind != Kind::Check);
+    let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
     if let Some((played, fault)) = fault {
         let text: String = fault.chars().take(160).collect();
         items.push(item(
@@ -259,7 +261,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
         ));
     }
     let lost =
-        own.iter().find(|played| seat_of(played).and_then(|seat| played.result(seat)) == Some(Ended::Lost));
+        counted().find(|played| seat_of(played).and_then(|seat| played.result(seat)) == Some(Ended::Lost));
     if let Some(lost) = lost {
         let other =
             lost.seats.iter().find(|seat| seat.team != team).map_or("itself", |seat| seat.name.as_str());

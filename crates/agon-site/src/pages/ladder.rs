@@ -13,12 +13,10 @@ use crate::pages::draw::{self, Axis, chip};
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
 use crate::problem::Problem;
-use crate::site::Shown;
+use crate::site::{SURE, Shown};
 
 /// So many lines are on a page.
 const PAGE: usize = 50;
-/// How sure one must be to say it.
-const SURE: f64 = 0.95;
 
 /// Which part of it.
 #[derive(Deserialize)]
@@ -59,7 +57,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: where the bot stands with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: before it stands who is better with 95 %, behind it who is worse with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
             a href="/rulings" { "Rulings" }
         }
     };

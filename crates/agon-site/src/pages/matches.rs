@@ -236,6 +236,7 @@ async fn annulled(ask: &Ask, played: &Played) -> Result<Option<Annulled>, Proble
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let played = found(&ask).await?;
     let settings = &ask.settings;
+    let unfit = is_unfit(&ask, &played).await?;
     let own = own::of_match(&ask, &played).await?;
     let timing = if own.is_empty() { Vec::new() } else { timing(&ask, &played).await? };
     let answer = sentence(&played);
@@ -245,6 +246,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             words::ago(at, ask.now),
             settings.map(played.map)
         ),
+        _ if unfit => "A bot in it could not be built or started. It counts for nobody.".to_owned(),
         _ if played.state == MatchState::Dead => {
             "It was given up, and counts for nobody. Where nothing else is said below, that is ours."
                 .to_owned()
@@ -268,6 +270,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
                 @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Once more" } }
             }
+        } @else if let Some(checked) = played.seats.first().filter(|_| unfit && played.kind == Kind::Check) {
+            p.row { a.button href=(format!("/version/{}", checked.version)) { "See why" } }
         } @else if let Some(again) = again(&ask, &played).filter(|_| played.state == MatchState::Dead) {
             p.row { a.button href=(again) { (icon("back")) "Once more" } }
         }
@@ -345,6 +349,15 @@ fn sentence(played: &Played) -> String {
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
         (firsts, _) => format!("{} share the first place", firsts.join(" and ")),
     }
+}
+
+/// Whether it came to nothing because a bot in it could not be made ready.
+async fn is_unfit(ask: &Ask, played: &Played) -> Result<bool, Problem> {
+    if played.state != MatchState::Dead {
+        return Ok(false);
+    }
+    let tries = ask.site.store().attempts(played.id).await?;
+    Ok(tries.iter().any(|(_, _, how, _)| how.as_deref() == Some("unfit")))
 }
 
 /// Why a match that was asked for came to nothing, for whoever asked.

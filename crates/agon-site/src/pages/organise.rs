@@ -19,6 +19,7 @@ use crate::pages::{rules, words, workers};
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::{Answers, LARGEST_TEAM};
+use crate::site::SURE;
 
 const HOUR: i64 = 3_600_000;
 /// The longest announcement, in characters.
@@ -44,7 +45,6 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let counts = store.counts(contest).await?;
     let failures = store.failures(contest, since).await?;
     let workers = store.working(since).await?;
-    let pace = Pace::now(store, contest, ask.now).await?;
     let events = store.events(contest, 12).await?;
     let shown = ask.site.shown().await?;
     let contests = store.contests().await?;
@@ -52,7 +52,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let suspended = store.suspended(contest).await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
     let owed = owed(ask.site.server.policy(), &shown.board);
-    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, owed);
+    let pace = Pace::now(store, contest, &owed, ask.now).await?;
+    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, owed.matches);
     let disk = free(ask.site.folder()).await;
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
@@ -60,11 +61,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let content = html! {
         section.card.figures {
             (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
-            (figure("Matches owed", words::count(owed), drained(owed, pace)))
+            (figure("Matches owed", words::count(owed.matches), drained(pace)))
             (figure("Matches an hour", words::count(pace.an_hour()), words::many(counts.leased, "is played now", "are played now")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
-            (figure("Given up", words::count(counts.dead), "after three tries, ours".to_owned()))
+            (figure("Given up", words::count(counts.dead - counts.unfit), "after three tries, ours".to_owned()))
             @if let Some(head) = shown.head { (figure(&format!("The best {} are certain", head.bots), words::percent(head.these), format!("in this order {}", words::percent(head.order)))) }
             @if let Some(disk) = disk { (figure("Disk", words::bytes(disk), "free".to_owned())) }
         }
@@ -100,8 +101,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
 
-fn drained(owed: i64, pace: Pace) -> String {
-    match pace.needs(owed) {
+fn drained(pace: Pace) -> String {
+    match pace.needs() {
         Some(0) => "all are played".to_owned(),
         None => "none was played in the last hour".to_owned(),
         Some(ms) => format!("about {} at this rate", words::span(ms)),
@@ -120,7 +121,7 @@ fn answer(
         .iter()
         .filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > workers::SILENT)
         .collect();
-    let pace = match pace.needs(owed) {
+    let pace = match pace.needs() {
         Some(0) => {
             "Every version has its matches; the ladder rests until somebody hands something in.".to_owned()
         }
@@ -168,7 +169,7 @@ fn undecided(board: &Board) -> Markup {
     let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
     let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
         let share = pair[0].above_next?;
-        (share < 0.95).then(|| (at + 1, pair[0], pair[1], share))
+        (share < SURE).then(|| (at + 1, pair[0], pair[1], share))
     });
     let open: Vec<_> = open.collect();
     html! {

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
-use crate::pages::matches;
+use crate::pages::{matches, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 
@@ -193,7 +193,7 @@ pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
             header { div.row { h2 { "What happened" } (whose) } span.faint { (stage) } }
             div.in {
                 pre.said { (cause.what) }
-                @if let Some(fix) = &cause.fix { p.fix { b { "What to do: " } (fix) } }
+                @if let Some(fix) = &cause.fix { p.fix { b { "What to do: " } (words::told(fix)) } }
                 (more)
             }
         }

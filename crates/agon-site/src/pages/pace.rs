@@ -1,34 +1,58 @@
 //! How many matches are still owed, and when they are played.
 
+use std::collections::BTreeMap;
+
 use agon_ladder::Policy;
 use agon_server::Board;
-use agon_store::{ContestId, Store, StoreError, Time, VersionState};
+use agon_store::reads::LatelyPlayed;
+use agon_store::{ContestId, Store, StoreError, Time, VersionId, VersionState};
 
-/// What was played lately says most, in milliseconds,
-const LATELY: i64 = 10 * 60_000;
-/// where it is as much as this.
-const ENOUGH: i64 = 20;
-/// And else what was played in this time.
+/// So many of the last matches say how many are played at once,
+const LATELY: usize = 60;
+/// so many of those of a version how long its own take,
+const OWN: usize = 20;
+/// and those are looked for among so many.
+const MOST: i64 = 400;
+/// What is longer ago, in milliseconds, says nothing.
 const HOUR: i64 = 3_600_000;
-/// What was played in less says nothing.
-const SHORTEST: i64 = 5_000;
+/// What lies between two matches counts up to this, in milliseconds: more of it is rest.
+const BETWEEN: i64 = 1_000;
 
-/// About how many rated matches live versions still want.
-pub fn owed(policy: &Policy, board: &Board) -> i64 {
-    let live = board.versions.iter().filter(|version| version.state == VersionState::Live);
-    let matches = live.map(|version| {
-        let place = board.table.places.iter().find(|place| place.version == version.id.0);
-        place.map_or(0, |place| place.matches)
-    });
-    policy.owed(matches) as i64
+/// The matches that live versions still want.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owed {
+    /// About how many they are together.
+    pub matches: i64,
+    /// How many each version wants, those of others included.
+    pub wants: BTreeMap<VersionId, u64>,
 }
 
-/// How fast matches are played: so many in so many milliseconds. From the first of them on, for a contest may be younger than
-/// the time that is looked at, and may have been at rest before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the live versions of a board still want.
+pub fn owed(policy: &Policy, board: &Board) -> Owed {
+    let live = board.versions.iter().filter(|version| version.state == VersionState::Live);
+    let had: Vec<(VersionId, u64)> = live
+        .map(|version| {
+            let place = board.table.places.iter().find(|place| place.version == version.id.0);
+            (version.id, place.map_or(0, |place| place.matches))
+        })
+        .collect();
+    let wants = had.iter().map(|(version, had)| (*version, u64::from(policy.enough).saturating_sub(*had)));
+    Owed {
+        matches: policy.owed(had.iter().map(|(_, had)| *had)) as i64,
+        wants: wants.filter(|(_, wants)| *wants > 0).collect(),
+    }
+}
+
+/// How fast what is owed is played.
+///
+/// Not by the clock alone: a ladder that rests plays nothing, and a bot that takes its time plays fewer matches than those before it. So
+/// it is counted how long matches took, those of each version by themselves, and how many were played at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    matches: i64,
-    ms: i64,
+    /// What is owed.
+    owed: i64,
+    /// How long one of these takes, in milliseconds, divided by how many are played at once; none where nothing was played.
+    each: Option<f64>,
 }
 
 impl Pace {
@@ -36,30 +60,156 @@ impl Pace {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn now(store: &Store, contest: ContestId, now: Time) -> Result<Self, StoreError> {
-        let of = |(matches, first): (i64, Option<Time>)| {
-            // Between so many lies one time less; a few that came at once say nothing of how fast they come.
-            let times = if matches > 1 { matches - 1 } else { matches };
-            Self { matches: times, ms: first.map_or(1, |first| (now.0 - first.0).max(SHORTEST)) }
+    pub async fn now(store: &Store, contest: ContestId, owed: &Owed, now: Time) -> Result<Self, StoreError> {
+        let mut lately = store.lately_played(contest, MOST).await?;
+        lately.retain(|game| now.0 - game.settled.0 <= HOUR);
+        Ok(Self::of(lately, owed))
+    }
+
+    fn of(mut lately: Vec<LatelyPlayed>, owed: &Owed) -> Self {
+        lately.sort_by_key(|game| game.settled);
+        let took = took(&lately);
+        let recent = lately.len().saturating_sub(LATELY);
+        let Some(at_once) = at_once(&lately[recent..], &took[recent..]) else {
+            return Self { owed: owed.matches, each: None };
         };
-        let lately = of(store.settled_since(contest, Time(now.0 - LATELY)).await?);
-        match lately.matches >= ENOUGH {
-            true => Ok(lately),
-            false => Ok(of(store.settled_since(contest, Time(now.0 - HOUR)).await?)),
-        }
+        let all = mean(took[recent..].iter());
+        let own = |version: &VersionId| {
+            let of = lately.iter().zip(&took).rev().filter(|(game, _)| game.versions.contains(version));
+            mean(of.take(OWN).map(|(_, took)| took))
+        };
+        let wanted: f64 = owed.wants.values().map(|wants| *wants as f64).sum();
+        let long: f64 = (owed.wants.iter())
+            .map(|(version, wants)| own(version).or(all).unwrap_or_default() * *wants as f64)
+            .sum();
+        let one = if wanted > 0.0 { Some(long / wanted) } else { all };
+        Self { owed: owed.matches, each: one.map(|one| one / at_once) }
     }
 
     /// So many matches an hour.
     pub fn an_hour(self) -> i64 {
-        (self.matches as f64 * HOUR as f64 / self.ms as f64) as i64
+        self.each.map_or(0, |each| (HOUR as f64 / each) as i64)
     }
 
-    /// How long so many take, in milliseconds; none where nothing is played.
-    pub fn needs(self, owed: i64) -> Option<i64> {
-        match (owed, self.matches) {
+    /// How long what is owed takes, in milliseconds; none where nothing is played.
+    pub fn needs(self) -> Option<i64> {
+        match (self.owed, self.each) {
             (0, _) => Some(0),
-            (_, 0) => None,
-            (owed, matches) => Some((owed as f64 * self.ms as f64 / matches as f64) as i64),
+            (owed, each) => Some((owed as f64 * each?) as i64),
         }
+    }
+}
+
+/// How long a match took.
+#[derive(Clone, Copy, Debug)]
+struct Took {
+    /// From when on it, or those that ended with it, were played.
+    from: i64,
+    /// How long, in milliseconds.
+    ms: f64,
+}
+
+/// How long each of these took, which stand in the order in which they ended. A quick one is announced only when it is over: those that
+/// ended together took together what lies between them and the one before.
+fn took(lately: &[LatelyPlayed]) -> Vec<Took> {
+    let mut before = None;
+    let mut all = Vec::with_capacity(lately.len());
+    for together in lately.chunk_by(|one, next| one.settled == next.settled) {
+        let ended = together[0].settled.0;
+        let between: i64 = before.replace(ended).map_or(0, |before: i64| (ended - before).min(BETWEEN));
+        let share = between as f64 / together.len() as f64;
+        all.extend(together.iter().map(|game| Took {
+            from: game.started.0.min(ended - between),
+            ms: ((ended - game.started.0) as f64).max(share),
+        }));
+    }
+    all
+}
+
+fn mean<'a>(took: impl Iterator<Item = &'a Took>) -> Option<f64> {
+    let (sum, count) = took.fold((0.0, 0), |(sum, count), took| (sum + took.ms, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// How many rated matches were played at once, in the time in which anything was; of all where none was rated.
+fn at_once(lately: &[LatelyPlayed], took: &[Took]) -> Option<f64> {
+    let mut spans: Vec<(i64, i64)> =
+        lately.iter().zip(took).map(|(game, took)| (took.from, game.settled.0)).collect();
+    spans.sort_unstable();
+    let (mut busy, mut upto) = (0, i64::MIN);
+    for (from, to) in spans {
+        busy += (to - from.max(upto)).max(0);
+        upto = upto.max(to);
+    }
+    let sum = |rated: bool| -> f64 {
+        let of = lately.iter().zip(took).filter(|(game, _)| !rated || game.kind.is_rated());
+        of.map(|(_, took)| took.ms).sum()
+    };
+    let played = if sum(true) > 0.0 { sum(true) } else { sum(false) };
+    (busy > 0 && played > 0.0).then(|| played / busy as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_store::Kind;
+
+    use super::*;
+
+    /// Matches of a version that took so long, on so many places, from `from` on.
+    fn played(version: i64, count: i64, took: i64, places: i64, from: i64) -> Vec<LatelyPlayed> {
+        let game = |number: i64| {
+            let started = from + number / places * took;
+            LatelyPlayed {
+                kind: Kind::Ladder,
+                started: Time(started),
+                settled: Time(started + took),
+                versions: vec![VersionId(version), VersionId(99)],
+            }
+        };
+        (0..count).map(game).collect()
+    }
+
+    fn owed(matches: i64, wants: &[(i64, u64)]) -> Owed {
+        Owed { matches, wants: wants.iter().map(|(version, wants)| (VersionId(*version), *wants)).collect() }
+    }
+
+    fn close(pace: Pace, wanted: i64) {
+        let needs = pace.needs().expect("it is played");
+        assert!((needs - wanted).abs() * 20 <= wanted, "{needs} in place of {wanted}");
+    }
+
+    #[test]
+    fn a_rest_does_not_count_and_places_do() {
+        close(Pace::of(played(1, 100, 500, 1, 0), &owed(300, &[(1, 300)])), 150_000);
+        close(Pace::of(played(1, 100, 500, 4, 0), &owed(300, &[(1, 300)])), 37_500);
+        let mut rested = played(1, 30, 500, 1, 0);
+        rested.extend(played(1, 30, 500, 1, 1_800_000));
+        close(Pace::of(rested, &owed(300, &[(1, 300)])), 150_000);
+    }
+
+    #[test]
+    fn a_bot_that_takes_its_time_is_counted_by_its_own_matches() {
+        // A ladder of quick bots, and the check match of one that takes three seconds.
+        let mut lately = played(1, 200, 40, 1, 0);
+        lately.extend(played(2, 1, 3_000, 1, 600_000));
+        close(Pace::of(lately.clone(), &owed(400, &[(2, 400)])), 1_200_000);
+        // What was never announced before it was over cost what lies between two of them.
+        lately[..200].iter_mut().for_each(|game| game.started = game.settled);
+        close(Pace::of(lately.clone(), &owed(400, &[(1, 400)])), 16_000);
+        // The same when five are accepted together.
+        lately[..200].chunks_mut(5).for_each(|five| {
+            let last = five[4].settled;
+            five.iter_mut().for_each(|game| (game.started, game.settled) = (last, last));
+        });
+        close(Pace::of(lately, &owed(400, &[(1, 400)])), 16_000);
+    }
+
+    #[test]
+    fn what_is_not_rated_takes_its_share_of_the_time() {
+        let mut lately = played(1, 60, 500, 1, 0);
+        lately.iter_mut().step_by(2).for_each(|game| game.kind = Kind::Promotion);
+        close(Pace::of(lately, &owed(100, &[(1, 100)])), 100_000);
+        assert_eq!(Pace::of(Vec::new(), &owed(5, &[(1, 5)])).needs(), None);
+        assert_eq!(Pace::of(Vec::new(), &owed(0, &[])).needs(), Some(0));
     }
 }

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::{Ask, set_cookie};
+use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::passwords;
 use crate::problem::Problem;
@@ -48,6 +49,9 @@ pub struct Whither {
     next: String,
     #[serde(default)]
     link: String,
+    /// What was done just before: `password`, when a new one was set.
+    #[serde(default)]
+    after: String,
 }
 
 /// An address of ours; none of another site.
@@ -228,11 +232,13 @@ fn browser(agent: &str) -> String {
 
 /// The form to sign in.
 pub async fn sign_in_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
-    sign_in_page(&ask, "", &whither.next, None)
+    let done = (whither.after == "password").then_some("Your password is set. Sign in with it.");
+    sign_in_page(&ask, "", &whither.next, done, None)
 }
 
-fn sign_in_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup {
+fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Option<&str>) -> Markup {
     let content = html! {
+        @if let Some(done) = done { p.done role="status" { (icon("check")) (done) } }
         form.card.form method="post" action="/sign-in" {
             (wrong(why))
             (token(ask))
@@ -269,7 +275,7 @@ pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         }
         None => {
             let why = "No account has this name and this password. Both are to be written as when you signed up; big and small letters matter in the password.";
-            Ok(again(sign_in_page(&ask, &typed.name, &typed.next, Some(why))))
+            Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
         }
     }
 }
@@ -292,7 +298,7 @@ pub async fn organiser_form(ask: Ask, Query(whither): Query<Whither>) -> Result<
 async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Problem> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if !matches!(known, Some((LinkKind::Organiser, _))) {
-        let text = "It was used before, is too old, or a newer one was made. `agon serve DIR --organiser` prints a fresh one.";
+        let text = "It was used before, is too old, or a newer one was made. The contest started with `agon serve DIR --organiser` prints a fresh one.";
         return Err(
             Problem::new(StatusCode::GONE, "This link is good no more", text).then("Sign in", "/sign-in")
         );

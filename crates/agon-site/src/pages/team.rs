@@ -322,8 +322,8 @@ fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
     let lasted: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]).max(1) as f64).collect();
     let places = spread(&lasted, 46.0, width - 8.0);
     let mut grid = String::new();
-    let lines = [low, (low + high) / 2.0, high];
-    for elo in lines {
+    let lines: Vec<f64> = Axis::of([low, high].into_iter(), width).ticks().collect();
+    for &elo in &lines {
         let _ = write!(grid, "M46 {:.0}H{width}", y(elo));
     }
     // A day is named below the first version of it.
@@ -336,7 +336,7 @@ fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
             div.in {
                 svg.chart viewBox=(format!("0 0 {width} {height}")) role="img" aria-label="Ratings of the versions; the table of versions has the numbers" {
                     path.grid d=(grid) {}
-                    @for elo in lines {
+                    @for &elo in &lines {
                         text x="40" y=(format!("{:.0}", y(elo) + 4.0)) text-anchor="end" { (words::signed(elo)) }
                     }
                     @for (at, (version, elo, low, high)) in known.iter().enumerate() {

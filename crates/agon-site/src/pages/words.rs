@@ -1,6 +1,7 @@
 //! Numbers and times as people read them.
 
 use agon_store::Time;
+use maud::{Markup, html};
 
 /// A whole number with commas: `31,480`.
 pub fn count(number: i64) -> String {
@@ -81,6 +82,19 @@ pub fn many(number: i64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
+/// A text of ours in which names of files and the like stand between backticks, as terminals show it: on a page they are code. A
+/// last backtick without another one is a sign like any other.
+pub fn told(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    let pairs = (parts.len() - 1) / 2 * 2;
+    html! {
+        @for (number, part) in parts[..pairs].iter().enumerate() {
+            @if number % 2 == 0 { (part) } @else { code { (part) } }
+        }
+        (parts[pairs..].join("`"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +114,11 @@ mod tests {
         assert_eq!((place((3, 9)), short_place((1, 1))), ("3 to 9".to_owned(), "1".to_owned()));
         assert_eq!([bytes(12), bytes(214_000), bytes(4_100_000)], ["12 bytes", "214 kB", "4.1 MB"]);
         assert_eq!(sentence("two leaders shoot"), "Two leaders shoot.");
+        assert_eq!(
+            told("Zip `a<b`, not `it` itself.").0,
+            "Zip <code>a&lt;b</code>, not <code>it</code> itself."
+        );
+        assert_eq!([told("plain").0, told("one ` alone").0], ["plain", "one ` alone"]);
         assert_eq!([many(1, "match", "matches"), many(2, "match", "matches")], ["1 match", "2 matches"]);
     }
 }

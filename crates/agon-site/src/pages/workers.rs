@@ -123,6 +123,7 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
                 p { code.secret { (secret) } }
                 p { "It is shown this once. Put it into a file on that machine, which needs " a href="/get" { "agon" } ", and there:" }
                 pre { "agon work " (ask.address) " --token-file FILE" }
+                (frame::alone(ask))
             }
         } }
         section.card {

@@ -297,6 +297,13 @@ pub struct Freed {
     pub dead: u64,
 }
 
+impl std::ops::AddAssign for Freed {
+    fn add_assign(&mut self, other: Self) {
+        self.waiting += other.waiting;
+        self.dead += other.dead;
+    }
+}
+
 /// A lease is forgotten so long after its end, in milliseconds: until then its request can be repeated.
 const REMEMBERED_MS: i64 = 600_000;
 
@@ -420,30 +427,40 @@ pub(crate) async fn wait_again(
     tries: i64,
     failed: Option<Time>,
 ) -> Result<bool, StoreError> {
-    let dead = tries >= TRIES;
-    // What a try told its authors goes with it.
+    if tries >= TRIES {
+        give_up(conn, id).await?;
+        let (at, detail) = (failed.unwrap_or_default(), format!("tried {tries} times"));
+        note(conn, contest, at, ["server", "bury", &format!("match {id}"), &detail]).await?;
+        return Ok(false);
+    }
+    forget(conn, id, "planned").await?;
+    let not_before = failed.map_or(0, |at| at.0 + PAUSE_MS * tries);
+    sqlx::query("UPDATE jobs SET lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
+        .bind(id.0)
+        .bind(tries)
+        .bind(not_before)
+        .execute(conn)
+        .await?;
+    Ok(true)
+}
+
+/// A match is dead: nobody plays it any more.
+pub(crate) async fn give_up(conn: &mut Conn, id: MatchId) -> Result<(), StoreError> {
+    forget(conn, id, "dead").await?;
+    sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(id.0).execute(conn).await?;
+    Ok(())
+}
+
+/// What a try left goes, also what it told its authors; the match stands as `state` says.
+async fn forget(conn: &mut Conn, id: MatchId, state: &str) -> Result<(), StoreError> {
     sqlx::query("UPDATE seats SET own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL")
         .bind(id.0)
         .execute(&mut *conn)
         .await?;
     sqlx::query("UPDATE matches SET state = $2, result = NULL, replay_sha = NULL WHERE id = $1")
         .bind(id.0)
-        .bind(if dead { "dead" } else { "planned" })
-        .execute(&mut *conn)
+        .bind(state)
+        .execute(conn)
         .await?;
-    if dead {
-        sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(id.0).execute(&mut *conn).await?;
-        let at = failed.unwrap_or_default();
-        let detail = format!("tried {tries} times");
-        note(conn, contest, at, ["server", "bury", &format!("match {id}"), &detail]).await?;
-    } else {
-        let not_before = failed.map_or(0, |at| at.0 + PAUSE_MS * tries);
-        sqlx::query("UPDATE jobs SET lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
-            .bind(id.0)
-            .bind(tries)
-            .bind(not_before)
-            .execute(conn)
-            .await?;
-    }
-    Ok(!dead)
+    Ok(())
 }

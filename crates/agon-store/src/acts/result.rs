@@ -1,7 +1,7 @@
 //! Results: posted once, checked, and then valid; or void, and tried again.
 
 use crate::acts::batch::settle;
-use crate::acts::lease::{end, wait_again};
+use crate::acts::lease::{end, give_up, wait_again};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
@@ -162,7 +162,7 @@ pub struct Void {
 pub enum VoidReply {
     /// It waits again.
     Again,
-    /// It was tried too often.
+    /// It was tried too often, or nobody can play it.
     Dead,
     /// The worker had it no more.
     Stale,
@@ -178,10 +178,13 @@ impl Act for Void {
         let Some(tries) = tried.tries.filter(|_| !tried.ended && tried.state == MatchState::Leased) else {
             return Ok(VoidReply::Stale);
         };
-        let word = if self.hopeless { "unfit" } else { "void" };
-        end(conn, self.attempt, word, Some(&self.why), self.now).await?;
-        let tries = if self.hopeless { crate::TRIES } else { tries + 1 };
-        let waits = wait_again(conn, tried.contest, self.attempt.game, tries, Some(self.now)).await?;
+        if self.hopeless {
+            end(conn, self.attempt, "unfit", Some(&self.why), self.now).await?;
+            give_up(conn, self.attempt.game).await?;
+            return Ok(VoidReply::Dead);
+        }
+        end(conn, self.attempt, "void", Some(&self.why), self.now).await?;
+        let waits = wait_again(conn, tried.contest, self.attempt.game, tries + 1, Some(self.now)).await?;
         Ok(if waits { VoidReply::Again } else { VoidReply::Dead })
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempPath;
 use tokio::fs::{self, File};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{DRAFT, Objects, path, told};
+use super::{DRAFT, Objects, fits, path, told};
 use crate::Sha;
 
 /// So many of the first bytes are known while it comes: enough to see what it is.
@@ -95,8 +95,9 @@ impl Objects {
     /// Keeps what came, whole, as [`put`](Self::put) does.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Those of the place, and as [`put`](Self::put) has them.
     pub async fn finish(&self, mut incoming: Incoming) -> io::Result<Sha> {
+        fits(incoming.size)?;
         let sha = incoming.sha();
         incoming.file.flush().await?;
         let Some(folder) = &self.folder else {

@@ -171,6 +171,19 @@ fn with_reason(reason: &str) -> String {
     format!("%\"reason\":{plain}%")
 }
 
+/// A match that was played lately, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatelyPlayed {
+    /// For what.
+    pub kind: Kind,
+    /// When it began, as far as it was announced; else when it was over.
+    pub started: Time,
+    /// When its result was accepted.
+    pub settled: Time,
+    /// Who played.
+    pub versions: Vec<VersionId>,
+}
+
 impl Store {
     /// A page of matches that were begun, the newest first: at most [`PAGE`] and one, by which one knows that there are more.
     ///
@@ -372,25 +385,38 @@ impl Store {
         Ok(all)
     }
 
-    /// How many results were accepted since `since`, and when the first of them was.
+    /// The last matches whose results were accepted, the newest first, at most so many.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn settled_since(
+    pub async fn lately_played(
         &self,
         contest: ContestId,
-        since: Time,
-    ) -> Result<(i64, Option<Time>), StoreError> {
-        // The newest come first, so that this reads no more than it counts.
-        let (count, first): (i64, Option<i64>) = sqlx::query_as(
-            "SELECT count(*), min(m.settled_ms) FROM matches m JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND m.settled_ms >= $2",
+        most: i64,
+    ) -> Result<Vec<LatelyPlayed>, StoreError> {
+        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(
+            "SELECT m.id, m.kind, m.started_ms, m.settled_ms, s.version_id FROM (SELECT m.id, b.kind, \
+             coalesce(a.started_ms, m.settled_ms) AS started_ms, m.settled_ms FROM matches m \
+             JOIN blocks b ON b.id = m.block_id JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
+             WHERE b.contest_id = $1 AND m.state = 'valid' ORDER BY m.id DESC LIMIT $2) m \
+             JOIN seats s ON s.match_id = m.id ORDER BY m.id DESC, s.seat",
         )
         .bind(contest.0)
-        .bind(since.0)
-        .fetch_one(&self.reader)
+        .bind(most)
+        .fetch_all(&self.reader)
         .await?;
-        Ok((count, first.map(Time)))
+        let mut all: Vec<LatelyPlayed> = Vec::new();
+        let mut before = None;
+        for (id, kind, started, settled, version) in rows {
+            if before.replace(id) != Some(id) {
+                let (started, settled) = (Time(started), Time(settled));
+                all.push(LatelyPlayed { kind: Kind::of(&kind)?, started, settled, versions: Vec::new() });
+            }
+            if let Some(game) = all.last_mut() {
+                game.versions.push(VersionId(version));
+            }
+        }
+        Ok(all)
     }
 
     /// The number of the last entry of the audit log: whoever kept something looks whether it is the same.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agon_bot::build::{Build, cache};
-use agon_bot::{BotName, Confined, Kind};
+use agon_bot::{BotName, Confined, Kind, Launch, LaunchError};
 use agon_contest::content;
 
 use crate::common::{Done, Failure, screen};
@@ -141,4 +141,16 @@ fn stamp(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let name = content::of_text(folder.as_os_str().as_encoded_bytes());
     cache().join("stamps").join(format!("{name:016x}"))
+}
+
+/// Whether a bot can be handed in to a contest, which builds it itself: a fresh clone, or a commit, holds what it is built from and no
+/// more.
+///
+/// # Errors
+/// When the name leads to nothing that can run.
+pub fn can_be_handed_in(name: &BotName) -> Result<(), Failure> {
+    match Launch::of(name) {
+        Ok(_) | Err(LaunchError::NotBuilt { .. } | LaunchError::NeedsCompiler { .. }) => Ok(()),
+        Err(error) => Err(Failure::usage(error.to_string())),
+    }
 }

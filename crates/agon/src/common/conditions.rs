@@ -107,7 +107,10 @@ pub fn ground<'a>(contest: &'a Contest, named: &str) -> Result<&'a Ground, Failu
     maps.iter().find(|map| map.name == named || map.number.to_string() == named).ok_or_else(|| {
         let known: Vec<String> =
             maps.iter().map(|map| format!("{} {}", map.number, harmless(&map.name))).collect();
-        Failure::usage(format!("--map {named}: the contest has {}", known.join(", ")))
+        Failure::usage(match &known[..] {
+            [_] => format!("--map {named}: the contest has one map alone; leave --map out"),
+            known => format!("--map {named}: the contest has {}", known.join(", ")),
+        })
     })
 }
 

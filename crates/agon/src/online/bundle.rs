@@ -12,7 +12,7 @@ use agon_worker::pack::pack;
 use flate2::{Compression, GzBuilder};
 
 use crate::common::screen::{self, harmless};
-use crate::common::{self, Failure};
+use crate::common::{self, Failure, builds};
 
 /// So many names of files are shown.
 const SHOWN: usize = 12;
@@ -55,7 +55,7 @@ impl Bundle {
                 harmless(game)
             )));
         }
-        agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+        builds::can_be_handed_in(&name)?;
         let wrong = |why: String| Failure::usage(format!("bot `{text}`: {why}"));
         let files =
             if folder.is_dir() { content::files(folder).map_err(wrong)? } else { vec![folder.clone()] };
@@ -189,5 +189,9 @@ mod tests {
         assert!(wrong(Bundle::of("nowhere", "cultist-wars")).contains("no such file or folder"));
         let single = Bundle::of(&format!("{text}/run.sh"), "terminal").expect("as it is");
         assert_eq!((single.name.as_str(), &single.bytes[..]), ("run.sh", &b"#!/bin/sh\n"[..]));
+        // What is built is built there.
+        write("book.bin", b"");
+        write("agon.toml", b"build = 'cc -o bot bot.c'\nrun = './bot'\n");
+        assert!(Bundle::of(text, "cultist-wars").is_ok());
     }
 }

@@ -141,13 +141,15 @@ fn told_of(screen: Screen, version: &Version) -> String {
         State::Draft => "is a draft".to_owned(),
     };
     let verdict = version.verdict.as_ref().map_or_else(String::new, |verdict| {
+        let text = shown(&verdict.text);
         let says = match verdict.says {
-            Says::Better => screen.good("better"),
-            Says::Worse => screen.bad("worse"),
-            Says::Unknown => "not known yet".to_owned(),
+            Says::Better => format!("{} ({text})", screen.good("better")),
+            Says::Worse => format!("{} ({text})", screen.bad("worse")),
+            // The text says so itself.
+            Says::Unknown => text,
         };
         let open = if verdict.is_final { "" } else { "; matches are still played for it" };
-        format!("; against v{}: {says} ({}){open}", verdict.against, shown(&verdict.text))
+        format!("; against v{}: {says}{open}", verdict.against)
     });
     format!("v{n} {what}{verdict}")
 }

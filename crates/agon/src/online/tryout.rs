@@ -168,7 +168,7 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
         .iter()
         .find(|map| map.number == game.map)
         .map_or_else(String::new, |map| shown(&map.name));
-    write!(out, "{how} · map {map} · seed {} · seat {seat}", shown(&game.seed))?;
+    write!(out, "{how} · {map} · seed {} · seat {seat}", shown(&game.seed))?;
     match (&game.reason, game.steps) {
         (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
         _ => writeln!(out)?,

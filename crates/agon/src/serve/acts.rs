@@ -9,7 +9,7 @@ use agon_store::{Objects, VersionState};
 use agon_worker::pack::pack;
 
 use crate::common::screen::harmless;
-use crate::common::{self, Done, Failure};
+use crate::common::{self, Done, Failure, builds};
 use crate::serve::{now, runtime};
 
 /// Hands in a bot for a team.
@@ -25,7 +25,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     if !path.exists() {
         return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));
     }
-    agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    builds::can_be_handed_in(&name)?;
     let archive = pack(path).map_err(|why| Failure::usage(format!("bot `{name}`: {why}")))?;
     let runtime = runtime()?;
     let added = runtime.block_on(async {

@@ -16,12 +16,12 @@ use crate::serve::name_of;
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
 
-/// Makes the folder of a new contest with its file.
+/// Whether a contest of this game can begin in a folder. Nothing is written.
 ///
 /// # Errors
 /// When there is a contest already, or no such game.
-pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
-    let info = common::game(game)?.info();
+pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
+    common::game(game)?;
     let file = dir.join(FILE);
     if file.exists() {
         return Err(Failure::usage(format!(
@@ -30,6 +30,22 @@ pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
             dir.display()
         )));
     }
+    if dir.exists() && !dir.is_dir() {
+        return Err(Failure::usage(format!(
+            "{}: that is a file; name a folder for the contest, which is made when it is not there",
+            dir.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Makes the folder of a new contest with its file.
+///
+/// # Errors
+/// As [`can_begin`] has them, and those of the disk.
+pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
+    can_begin(dir, game)?;
+    let (info, file) = (common::game(game)?.info(), dir.join(FILE));
     let failed = |error: std::io::Error| Failure::own(format!("{}: {error}", file.display()));
     fs::create_dir_all(dir).map_err(failed)?;
     // Nobody finds half a file.

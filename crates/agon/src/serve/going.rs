@@ -36,6 +36,11 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     options.log.begin();
     if let Some(game) = &options.new {
+        founding::can_begin(dir, game)?;
+        if !options.no_site {
+            // Before anything is written: who names another port next founds the contest then.
+            pages::try_port(options)?;
+        }
         founding::begin(dir, game)?;
         if let Some(url) = &options.database {
             agon_store::place(dir, url).map_err(ServerError::from)?;

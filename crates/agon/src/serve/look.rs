@@ -65,16 +65,16 @@ fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
     };
     writeln!(out, "{} · {}{paused}", harmless(&contest.name), contest.game)?;
     let mut parts = vec![format!("{} results in the log", counts.sealed)];
-    let mut add = |count: i64, what: &str| {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
+    let mut add = |count: i64, one: &str, more: &str| match count {
+        ..=0 => {}
+        1 => parts.push(format!("1 {one}")),
+        _ => parts.push(format!("{count} {more}")),
     };
-    add(counts.planned, "matches wait");
-    add(counts.leased, "are played");
-    add(counts.posted, "wait to be recomputed");
-    add(counts.wasted, "tries came to nothing and were made again");
-    add(counts.dead, "matches were given up");
+    add(counts.planned, "match waits", "matches wait");
+    add(counts.leased, "is played", "are played");
+    add(counts.posted, "waits to be recomputed", "wait to be recomputed");
+    add(counts.wasted, "try came to nothing and was made again", "tries came to nothing and were made again");
+    add(counts.dead - counts.unfit, "match was given up", "matches were given up");
     if let Some(oldest) = counts.oldest {
         let seconds = (now().0 - oldest.0).max(0) / 1000;
         parts.push(format!("the oldest job is {seconds} s old"));
@@ -152,8 +152,13 @@ fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Re
 }
 
 fn alarms(out: &mut impl io::Write, screen: Screen, status: &Status) -> Done {
-    for event in status.events.iter().filter(|event| event.verb == "alarm" || event.verb == "bury") {
-        let (verb, object) = (screen.bad(&event.verb), harmless(&event.object));
+    for event in &status.events {
+        let verb = match &*event.verb {
+            "alarm" => "alarm",
+            "bury" => "given up",
+            _ => continue,
+        };
+        let (verb, object) = (screen.bad(verb), harmless(&event.object));
         writeln!(out, "\n{verb}: {object}: {}", harmless(&event.detail))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::net::{IpAddr, UdpSocket};
+use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,16 +42,9 @@ pub fn open(
     if let Some(file) = &options.metrics_token_file {
         site.measured_with(&metrics_token(file)?);
     }
-    let listening = runtime.block_on(agon_site::listen(site.clone(), options.port)).map_err(|error| {
-        let mend = match error.kind() {
-            io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
-            io::ErrorKind::PermissionDenied => {
-                "ports below 1024 are the system's; take another one with --port"
-            }
-            _ => "take another one with --port, or none with --no-site",
-        };
-        Failure::usage(format!("port {}: {error}: {mend}", options.port))
-    })?;
+    let listening = runtime
+        .block_on(agon_site::listen(site.clone(), options.port))
+        .map_err(|error| no_port(options.port, &error))?;
     let port = listening.address().port();
     let address = match &way {
         Way::Proxy(address) => address.clone(),
@@ -66,6 +59,23 @@ pub fn open(
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
     Ok(Pages { site, listening, address, link })
+}
+
+/// Whether the port can be had, on this machine's own address; every way to reach the site takes that one too.
+///
+/// # Errors
+/// Why not, and what to do.
+pub fn try_port(options: &ServeOptions) -> Result<(), Failure> {
+    TcpListener::bind(("127.0.0.1", options.port)).map(drop).map_err(|error| no_port(options.port, &error))
+}
+
+fn no_port(port: u16, error: &io::Error) -> Failure {
+    let mend = match error.kind() {
+        io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
+        io::ErrorKind::PermissionDenied => "ports below 1024 are the system's; take another one with --port",
+        _ => "take another one with --port, or none with --no-site",
+    };
+    Failure::usage(format!("port {port}: {error}: {mend}"))
 }
 
 /// A shorter one could be guessed.
@@ -162,7 +172,18 @@ impl Pages {
                  this fingerprint is connected to this machine:\n  {}",
                 tls.fingerprint()
             )?,
-            _ => {}
+            Way::Loopback => {
+                writeln!(out, "This machine alone reaches it; --lan opens it to private addresses.")?
+            }
+            Way::Tls { .. } | Way::Proxy(_) => {}
+        }
+        let own = own_address();
+        if self.site.way.is_private() && !agon_site::is_private(own) {
+            writeln!(
+                out,
+                "But {own} is no private address, and whoever comes to it is turned away: give this machine one, or see --tls-cert and \
+                 --behind-proxy."
+            )?;
         }
         if let Some(link) = &self.link {
             writeln!(out, "Become organiser, once, within a day: {link}")?;
