@@ -276,6 +276,15 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await panel.getByText(/No mistake: with 0 CONVERT 6 the bot itself does worse, −\d+ ± \d+ points of chance, in 20 futures/).waitFor()
   assert.deepEqual(await serious(page), [])
+
+  // The program is ended while the bot plays: that is told, with what is known and no verdict.
+  await panel.getByLabel('Its bot').fill('idle')
+  await panel.getByLabel('Against').fill('late')
+  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await page.waitForFunction(() => window.agon.players[0].trial.soFar?.futures > 0)
+  stage.servers.at(-1).kill('SIGKILL')
+  await panel.getByRole('alert').getByText('agon ended before the bot was done').waitFor()
+  await panel.getByText(/Stopped, no verdict: \d+ of 20 futures played/).waitFor()
   await close(page)
 })
 
