@@ -18,6 +18,8 @@ use crate::{Server, ServerError};
 
 /// A lease holds so long without a beat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
+/// Who asks for work waits for no more plans: others may have taken what they held.
+const MOST_PLANS: usize = 3;
 /// A longer report is refused, in bytes of JSON: it goes into the log.
 const MOST_REPORT: usize = 16 << 10;
 /// What a worker posts of a match: what it saw, the replay, and what belongs to the author of each seat.
@@ -49,14 +51,19 @@ impl Server {
     ) -> Result<agon_worker::Granted, ServerError> {
         let until = now.plus(LEASE_MS);
         let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
+        let mut seen = self.plans.tried();
         let mut granted = self.store.act(lease.clone()).await?;
         if granted.matches.is_empty() {
-            // One at a time: who plays next depends on what was planned just now. Who comes to it plans for all who wait behind.
             let wants = self.wanted.wait(most);
-            let mut learnt = self.learnt.lock().await;
-            granted = self.store.act(lease.clone()).await?;
-            if granted.matches.is_empty() && self.plan(&mut learnt, wants.all(), now).await? > 0 {
-                granted = self.store.act(lease).await?;
+            for _ in 0..MOST_PLANS {
+                if !self.plan_for_all(seen, &wants, now).await? {
+                    break;
+                }
+                seen = self.plans.tried();
+                granted = self.store.act(lease.clone()).await?;
+                if !granted.matches.is_empty() {
+                    break;
+                }
             }
         }
         self.told(granted).await

@@ -40,7 +40,7 @@ use thiserror::Error;
 use tokio::sync::{Mutex, watch};
 
 use facts::Facts;
-use planning::Wanted;
+use planning::{Plans, Wanted};
 
 pub use inside::Inside;
 pub use sight::Board;
@@ -85,6 +85,7 @@ pub struct Server {
     /// What the log says once more, for the table: making it takes longer than anybody may wait for work.
     rated: Mutex<Facts>,
     wanted: Wanted,
+    plans: Plans,
     /// Told when a worker has brought something.
     brought: watch::Sender<()>,
     /// Told when something was done with that, so that there may be more to play.
@@ -151,6 +152,7 @@ impl Server {
             }),
             rated: Mutex::new(Facts::new()),
             wanted: Wanted::default(),
+            plans: Plans::default(),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
             known: Mutex::default(),

@@ -1,11 +1,13 @@
 //! What is played next. Matches are planned when work is wanted, and in ladders of hundreds a little ahead: no queue grows old.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use agon_ladder::{Contender, Lane};
 use agon_store::acts::{Plan, Release};
 use agon_store::{Contest, Kind, Time, VersionId, VersionState};
+
+use tokio::sync::Mutex;
 
 use crate::{Learnt, Server, ServerError, number};
 
@@ -50,7 +52,44 @@ impl Drop for Wants<'_> {
     }
 }
 
+/// The plans that were made, and whose turn it is to make one because nothing is left.
+#[derive(Default)]
+pub struct Plans {
+    turn: Mutex<()>,
+    tried: AtomicU64,
+    /// How many matches the last one came to.
+    last: AtomicUsize,
+}
+
+impl Plans {
+    /// How many were tried so far.
+    pub fn tried(&self) -> u64 {
+        self.tried.load(Ordering::Acquire)
+    }
+
+    fn made(&self, matches: usize) {
+        self.last.store(matches, Ordering::Relaxed);
+        self.tried.fetch_add(1, Ordering::Release);
+    }
+}
+
 impl Server {
+    /// Plans for all who wait, unless another one has done so since there were `seen` plans: whether there may be something to play. One
+    /// at a time, for who plays next depends on what was planned just now; who waited behind another plan only looks again.
+    pub(crate) async fn plan_for_all(
+        &self,
+        seen: u64,
+        wants: &Wants<'_>,
+        now: Time,
+    ) -> Result<bool, ServerError> {
+        let _turn = self.plans.turn.lock().await;
+        if self.plans.tried() == seen {
+            let mut learnt = self.learnt.lock().await;
+            self.plan(&mut learnt, wants.all(), now).await?;
+        }
+        Ok(self.plans.last.load(Ordering::Relaxed) > 0)
+    }
+
     /// Plans what comes next, `most` matches or one block more, as far as somebody needs them: how many were planned. Each kind of
     /// work has its share. Of several servers one plans at a time.
     pub(crate) async fn plan(
@@ -67,6 +106,7 @@ impl Server {
             _ => 0,
         };
         alone.over().await?;
+        self.plans.made(planned);
         Ok(planned)
     }
 

@@ -1,7 +1,9 @@
 //! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and makes the
 //! table. Killed between any two of these, the next start goes on where this one was.
 
+use std::fmt::Display;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use agon_ladder::{Admission, Check, Table, admission};
@@ -12,6 +14,7 @@ use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
+use tokio::sync::oneshot;
 
 use crate::facts::Facts;
 use crate::{Learnt, Server, ServerError, causes, json, recomputed};
@@ -31,6 +34,8 @@ pub struct Ticked {
 
 /// A table is kept no more often than this, in milliseconds.
 const BOARD_MS: i64 = 5_000;
+/// Who makes the table stands back by so many of the 20 steps of `nice`: of a CPU that others want as well it gets a tenth.
+const BEHIND: i32 = 10;
 /// A table is not to be older than this when the next one is there.
 const OLDEST: Duration = Duration::from_secs(10);
 /// Whether it is time for a table is looked for this often.
@@ -231,19 +236,22 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the table of what is in the log, in a thread of its own: whoever wants work meanwhile gets it.
+    /// Makes the table of what is in the log, in a thread of its own that lets others go first: whoever wants work meanwhile gets it.
     async fn make_board(&self, now: Time) -> Result<(i64, Arc<Table>), ServerError> {
         let mut rated = self.rated.lock().await;
         // Should nobody wait for the table any more, the log is read again from its beginning.
         let mut facts = std::mem::replace(&mut *rated, Facts::new());
         facts.read(&self.store, self.contest, i64::MAX).await?;
         let (out, key) = (self.out(&facts).await?, self.key.clone());
-        let made = tokio::task::spawn_blocking(move || {
+        let (to, made) = oneshot::channel();
+        let work = move || {
+            let _ = rustix::process::setpriority_process(None, BEHIND);
             let table = Arc::new(facts.table(&key, &out));
-            (facts, table)
-        });
-        let (facts, table) =
-            made.await.map_err(|error| ServerError::Wrong(format!("making the table: {error}")))?;
+            let _ = to.send((facts, table));
+        };
+        let wrong = |why: &dyn Display| ServerError::Wrong(format!("making the table: {why}"));
+        thread::Builder::new().name("table".to_owned()).spawn(work).map_err(|error| wrong(&error))?;
+        let (facts, table) = made.await.map_err(|_| wrong(&"its thread panicked"))?;
         let upto = facts.upto;
         *rated = facts;
         drop(rated);

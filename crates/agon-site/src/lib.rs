@@ -18,6 +18,8 @@ pub mod site;
 pub mod api;
 pub mod metrics;
 pub mod pages;
+
+pub mod bench;
 pub mod work;
 
 pub mod downloads;

@@ -12,6 +12,7 @@ use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
 use tokio::sync::{Mutex, watch};
 
+use crate::bench::Bench;
 use crate::exports::Exports;
 use crate::limits::Limits;
 use crate::metrics::Requests;
@@ -20,7 +21,6 @@ use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::Settings;
 use crate::tls::Tls;
-use crate::work::Bench;
 
 /// How sure one must be that one bot is better than another to say so, everywhere on the site.
 pub const SURE: f64 = 0.95;

@@ -4,7 +4,6 @@
 //! Every act has a name (a request, a try of a match), so that one whose answer was lost is repeated. Nothing that comes is
 //! believed: a result counts after its replay was computed again.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agon_server::asked::LEASE_MS;
@@ -22,7 +21,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
-use tokio::sync::{Mutex, MutexGuard, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::api::read::{self, Of, Sent as Told};
@@ -52,48 +51,6 @@ static ROOM: Semaphore = Semaphore::const_new(8);
 
 /// A name of a machine, a level or the like is no longer, in characters.
 const LONGEST_WORD: usize = 200;
-
-/// Whoever waits for work and has its turn asks this often.
-const PROBE: Duration = Duration::from_millis(250);
-/// A turn is no longer: there may be work that the next one may do, and this one not.
-const TURN: Duration = Duration::from_secs(1);
-
-/// Where machines sit that wait for work. One of them at a time asks for all, so that a thousand without work cost what one does.
-#[derive(Default)]
-pub struct Bench {
-    turns: Mutex<()>,
-    closed: AtomicBool,
-}
-
-/// That it is one's turn, and until when.
-pub type Turn<'a> = (MutexGuard<'a, ()>, Instant);
-
-impl Bench {
-    /// Waits until it is time to ask again; `false` when that is over.
-    async fn wait<'a>(&'a self, turn: &mut Option<Turn<'a>>, until: Instant) -> bool {
-        let is_over = || self.closed.load(Ordering::Relaxed) || Instant::now() >= until;
-        if is_over() {
-            return false;
-        }
-        match turn.take() {
-            Some((held, ends)) if Instant::now() < ends => {
-                tokio::time::sleep_until(until.min(Instant::now() + PROBE)).await;
-                *turn = Some((held, ends));
-            }
-            ended => {
-                drop(ended);
-                let Ok(held) = tokio::time::timeout_at(until, self.turns.lock()).await else { return false };
-                *turn = Some((held, Instant::now() + TURN));
-            }
-        }
-        !is_over()
-    }
-
-    /// Nobody waits here any more.
-    pub fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-    }
-}
 
 /// The program of whoever asks.
 #[derive(Deserialize)]
@@ -258,13 +215,12 @@ pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Re
     check_name(&wanted.request)?;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
     let most = wanted.most.min(MOST_LEASED);
-    let mut turn = None;
-    loop {
+    let asks = || async {
         let granted = ask.site.server.lease(worker, &wanted.request, most, ask.site.now()).await?;
-        if granted.lease.is_some() || !ask.site.bench.wait(&mut turn, until).await {
-            return Ok(Json(granted));
-        }
-    }
+        Ok::<_, Problem>(granted.lease.is_some().then_some(granted))
+    };
+    let granted = ask.site.bench.wait(until, ask.site.server.done(), asks).await?;
+    Ok(Json(granted.unwrap_or_default()))
 }
 
 /// A match begins.

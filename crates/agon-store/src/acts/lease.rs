@@ -98,7 +98,7 @@ impl Act for Lease {
         let open: Option<i64> = sqlx::query_scalar(
             "SELECT j.id FROM jobs j JOIN contests c ON c.id = j.contest_id \
              WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 \
-             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL) LIMIT 1",
+             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL) ORDER BY j.lane, j.id LIMIT 1",
         )
         .bind(self.contest.0)
         .bind(self.now.0)
@@ -201,18 +201,23 @@ impl Act for Start {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let marked = sqlx::query(
+        let kind: Option<String> = sqlx::query_scalar(
             "UPDATE attempts SET started_ms = coalesce(started_ms, $4) WHERE match_id = $1 AND n = $2 AND worker_id = $3 \
-             AND ended_ms IS NULL",
+             AND ended_ms IS NULL RETURNING \
+             (SELECT b.kind FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.id = attempts.match_id)",
         )
         .bind(self.attempt.game.0)
         .bind(self.attempt.n)
         .bind(self.worker.0)
         .bind(self.now.0)
-        .execute(&mut *conn)
+        .fetch_optional(&mut *conn)
         .await?;
-        check_begins(conn, self.worker, self.attempt, self.now).await?;
-        Ok(marked.rows_affected() > 0)
+        let Some(kind) = kind else { return Ok(false) };
+        // Nearly all matches are of the ladder, and say nothing about the way of a version.
+        if matches!(Kind::of(&kind)?, Kind::Check | Kind::Draft) {
+            check_begins(conn, self.worker, self.attempt, self.now).await?;
+        }
+        Ok(true)
     }
 }
 

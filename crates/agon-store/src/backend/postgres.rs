@@ -26,6 +26,13 @@ pub const KEEP: &str = "SELECT pg_try_advisory_lock(7014230593)";
 /// It lets go before its connection ends: of that the server hears only a moment later.
 pub const LET_GO: &str = "SELECT pg_advisory_unlock_all()";
 
+/// Statements are not compiled: each is short and comes again and again, and compiling one takes a hundred times as long as running it.
+const NO_COMPILER: &str = "SET jit = off";
+
+/// Whoever writes finds each row by an index. A statement keeps the plan that it had first, and one that was made while its table was empty would read that
+/// from end to end until the server next counts its rows, a minute later.
+const BY_INDEX: &str = "SET enable_seqscan = off";
+
 /// What time it is there.
 pub const CLOCK: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
@@ -34,6 +41,8 @@ pub const CLOCK: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 100
 pub async fn writes(conn: &mut Conn) -> Result<(), sqlx::Error> {
     let set = format!("SET idle_in_transaction_session_timeout = {}", PATIENCE.as_millis());
     conn.execute(AssertSqlSafe(set)).await?;
+    conn.execute(NO_COMPILER).await?;
+    conn.execute(BY_INDEX).await?;
     Ok(())
 }
 
@@ -54,5 +63,6 @@ pub fn url(url: &str) -> Result<String, StoreError> {
 /// A connection that changes nothing.
 pub async fn reads_only(conn: &mut Conn) -> Result<(), sqlx::Error> {
     conn.execute("SET default_transaction_read_only = on").await?;
+    conn.execute(NO_COMPILER).await?;
     Ok(())
 }
