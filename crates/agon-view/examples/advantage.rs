@@ -1,13 +1,14 @@
 //! Finds what the features of a game are worth, and how good the chances are that come of it: `docs/advantage.md`.
 //!
 //!     cargo run --release --package agon-view --example advantage -- GAME [--write] [--replays FOLDER] [--from SEED]
-//!         [--matches N] [--futures [--each N]]
+//!         [--matches N] [--futures [--each N] [--positions FROM..TO]]
 //!
 //! Plays matches of some of the bots inside the program to find the weights, and matches of others to judge them. With
 //! `--write` the weights go to `games/GAME/src/weights.rs`; without it those that are there are judged. `--replays` names
 //! a folder of matches of further bots, which are judged too.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,8 +28,8 @@ const RIDGE: f64 = 2e-4;
 const MATCHES: [usize; 2] = [2_500, 2_000];
 /// The first seed of the matches that judge: nobody looked at these while the features were settled. `--from` names another.
 const JUDGED_FROM: u64 = 3_000_000;
-/// Play-outs from so many positions, so many from each.
-const FUTURES: [usize; 2] = [200, 1_000];
+/// Play-outs from so many positions, so many from each. `--positions` names some of them, for several CPUs.
+const FUTURES: (Range<usize>, usize) = (0..200, 1_000);
 
 /// Who plays: bots with their options, as `name` or `name?key=value`.
 struct Plan {
@@ -163,8 +164,12 @@ fn main() {
         println!("told and came true, bin by bin: {}", bins.join(", "));
     }
     if asked.iter().any(|one| one == "--futures") {
-        let each = value("--each").map_or(FUTURES[1], |count| count.parse().expect("a number"));
-        futures(game, plan, &features, [FUTURES[0], each]);
+        let each = value("--each").map_or(FUTURES.1, |count| count.parse().expect("a number"));
+        let wanted = value("--positions").map_or(FUTURES.0, |range| {
+            let (from, to) = range.split_once("..").expect("FROM..TO");
+            from.parse().expect("a number")..to.parse().expect("a number")
+        });
+        futures(game, plan, &features, wanted, each);
     }
 }
 
@@ -326,13 +331,18 @@ fn recorded(folder: &Path) -> Vec<Seen> {
 }
 
 /// What was attainable: the distance of the chances to the shares of many play-outs from the same positions.
-fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], [many, each]: [usize; 2]) {
+fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Range<usize>, each: usize) {
     let began = Instant::now();
-    let (mut off, mut noise, mut count, mut seed) = (0.0, 0.0, 0_u32, 2_000_000);
-    while (count as usize) < many {
+    let (mut off, mut noise, mut count, mut seed, mut number) = (0.0, 0.0, 0_u32, 2_000_000, 0);
+    while !wanted.is_empty() {
         seed += 1;
         let Some((mut session, _)) = open(game, plan, plan.judging, seed) else { continue };
         let Some((place, standing)) = somewhere(session.as_mut(), seed) else { continue };
+        number += 1;
+        if number <= wanted.start {
+            continue;
+        }
+        wanted.start += 1;
         let mut shares = vec![0.0; usize::from(session.recipe().seats)];
         for future in 0..each {
             let own = play_on(session.as_mut(), &place, First::Policy, seed * 10_000 + future as u64)
