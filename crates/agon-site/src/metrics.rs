@@ -193,7 +193,7 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let pace = Pace::now(store, contest, &owed, now).await?;
     text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.")
         .is(owed.matches);
-    let help = "How long that takes at the present rate; +Inf where nothing was played in an hour.";
+    let help = "How long that takes at the present rate; +Inf where nothing was played in an hour, or nothing that says how long.";
     let drain = pace.needs().map_or("+Inf".to_owned(), |ms| (ms as f64 / 1000.0).to_string());
     text.named("agon_drain_seconds", Is::Gauge, help).is(drain);
     let help = "Tries that ended without a result: void (ours), lost (a worker), mismatch (a lie or damage), unfit (the bot), \

@@ -47,6 +47,7 @@ async fn figures_follow_what_happens() {
     assert_eq!((before["agon_drain_seconds"], before["agon_queue_age_seconds"]), (f64::INFINITY, 0.0));
     let worker = world.server.meet("inside", "A", world.now()).await.expect("met");
     let granted = world.server.lease(worker, "1", 1, world.now()).await.expect("granted");
+    assert!(world.server.start(worker, granted.jobs[0].attempt, world.now()).await.expect("answered"));
     world.wait(7_000);
     let leased = read(&mut browser).await;
     assert_eq!(leased["agon_matches{state=\"leased\"}"], 1.0);
@@ -65,7 +66,8 @@ async fn figures_follow_what_happens() {
     assert_eq!((after["agon_matches{state=\"valid\"}"], after["agon_log_rows_total"]), (1.0, 1.0));
     assert_eq!(after["agon_tries_total{how=\"void\"}"], 1.0);
     assert_eq!(after["agon_workers{state=\"silent\"}"], 1.0);
-    assert!(after["agon_drain_seconds"] > 0.0 && after["agon_drain_seconds"].is_finite());
+    assert!(after["agon_matches_owed"] > 0.0);
+    assert_eq!(after["agon_drain_seconds"], 7.0 * after["agon_matches_owed"], "the one that was played took 7");
     assert_eq!((after["agon_table_behind_rows"], after["agon_table_age_seconds"]), (0.0, 90.0));
     browser.get("/nowhere").await;
     let last = read(&mut browser).await;
