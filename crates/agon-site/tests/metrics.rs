@@ -67,7 +67,11 @@ async fn figures_follow_what_happens() {
     assert_eq!(after["agon_tries_total{how=\"void\"}"], 1.0);
     assert_eq!(after["agon_workers{state=\"silent\"}"], 1.0);
     assert!(after["agon_matches_owed"] > 0.0);
-    assert_eq!(after["agon_drain_seconds"], 7.0 * after["agon_matches_owed"], "the one that was played took 7");
+    assert_eq!(
+        after["agon_drain_seconds"],
+        7.0 * after["agon_matches_owed"],
+        "the one that was played took 7"
+    );
     assert_eq!((after["agon_table_behind_rows"], after["agon_table_age_seconds"]), (0.0, 90.0));
     browser.get("/nowhere").await;
     let last = read(&mut browser).await;
