@@ -30,12 +30,10 @@ pub struct Owed {
 /// What the live versions of a board still want.
 pub fn owed(policy: &Policy, board: &Board) -> Owed {
     let live = board.versions.iter().filter(|version| version.state == VersionState::Live);
-    let had: Vec<(VersionId, u64)> = live
-        .map(|version| {
-            let place = board.table.places.iter().find(|place| place.version == version.id.0);
-            (version.id, place.map_or(0, |place| place.matches))
-        })
-        .collect();
+    let played: BTreeMap<i64, u64> =
+        board.table.places.iter().map(|place| (place.version, place.matches)).collect();
+    let had: Vec<(VersionId, u64)> =
+        live.map(|version| (version.id, played.get(&version.id.0).copied().unwrap_or(0))).collect();
     let wants = had.iter().map(|(version, had)| (*version, u64::from(policy.enough).saturating_sub(*had)));
     Owed {
         matches: policy.owed(had.iter().map(|(_, had)| *had)) as i64,
