@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use agon_api::contest::Machine;
-use agon_ladder::{Head, Line, Place, Table};
+use agon_ladder::{Head, Line, Table};
 use agon_server::{Board, Server};
 use agon_store::reads::{Ended, Pulse};
 use agon_store::{ContestId, Entrant, Store, Time, VersionId};
@@ -284,35 +284,38 @@ fn written(folder: &Path) -> Option<SystemTime> {
 
 /// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it.
 fn places(board: &Board) -> Vec<Option<(usize, usize)>> {
-    let placed: Vec<_> = board
-        .lines
-        .iter()
-        .filter(|line| line.rank.is_some())
-        .filter_map(|line| line.place.as_ref())
-        .collect();
-    let place = |line: &Line| {
+    let table = &board.table;
+    let numbers: BTreeMap<i64, usize> =
+        table.places.iter().enumerate().map(|(number, place)| (place.version, number)).collect();
+    let placed = |line: &Line| {
         let own = line.place.as_ref().filter(|_| line.rank.is_some())?;
-        let before = placed.iter().filter(|other| is_above(&board.table, other, own)).count();
-        let behind = placed.iter().filter(|other| is_above(&board.table, own, other)).count();
-        Some((before + 1, placed.len() - behind))
+        numbers.get(&own.version).copied()
+    };
+    let all: Vec<usize> = board.lines.iter().filter_map(placed).collect();
+    let place = |line: &Line| {
+        let own = placed(line)?;
+        let before = all.iter().filter(|&&other| is_above(table, other, own)).count();
+        let behind = all.iter().filter(|&&other| is_above(table, own, other)).count();
+        Some((before + 1, all.len() - behind))
     };
     board.lines.iter().map(place).collect()
 }
 
-/// Whether it is sure that the one is stronger than the other. Their difference is what counts: it is known better than either rating,
-/// so that intervals may well touch. Where it is not known, as of who won everything, intervals that touch decide nothing.
-fn is_above(table: &Table, one: &Place, other: &Place) -> bool {
-    let found = |place: &Place| table.places.iter().position(|known| known.version == place.version);
-    let sure = found(one).zip(found(other)).and_then(|(one, other)| table.sure(one, other));
-    match (sure, one.low, other.high) {
+/// Whether it is sure that place `one` of a table is stronger than place `other`, both from 0. Their difference is what counts: it is known better than
+/// either rating, so that intervals may well touch. Where it is not known, as of who won everything, intervals that touch decide nothing.
+fn is_above(table: &Table, one: usize, other: usize) -> bool {
+    let (own, their) = (&table.places[one], &table.places[other]);
+    match (table.sure(one, other), own.low, their.high) {
         (Some(sure), _, _) => sure >= SURE,
-        (None, Some(low), Some(high)) => one.group == other.group && low > high,
+        (None, Some(low), Some(high)) => own.group == their.group && low > high,
         (None, _, _) => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use agon_ladder::Place;
+
     use super::*;
 
     /// A board of versions with these ends of their intervals, the last of them not placed yet, and these certainties.
