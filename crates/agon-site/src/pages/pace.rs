@@ -1,6 +1,6 @@
 //! How many matches are still owed, and when they are played.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_ladder::Policy;
 use agon_server::Board;
@@ -72,10 +72,14 @@ impl Pace {
             return Self { owed: owed.matches, each: None };
         };
         let all = mean(took[recent..].iter());
-        let own = |version: &VersionId| {
-            let of = lately.iter().zip(&took).rev().filter(|(game, _)| game.versions.contains(version));
-            mean(of.take(OWN).map(|(_, took)| took))
-        };
+        // The newest of each version.
+        let mut own: BTreeMap<VersionId, Vec<&Took>> = BTreeMap::new();
+        for (game, took) in lately.iter().zip(&took).rev() {
+            for version in game.versions.iter().collect::<BTreeSet<_>>() {
+                own.entry(*version).or_default().push(took);
+            }
+        }
+        let own = |version| mean(own.get(version)?.iter().copied().take(OWN));
         let wanted: f64 = owed.wants.values().map(|wants| *wants as f64).sum();
         let long: f64 = (owed.wants.iter())
             .map(|(version, wants)| own(version).or(all).unwrap_or_default() * *wants as f64)
