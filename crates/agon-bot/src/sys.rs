@@ -131,10 +131,10 @@ pub fn all_stay_on(cpus: &[usize]) {
     tasks.filter_map(thread).for_each(|thread| keep_on(Some(thread), cpus));
 }
 
-/// From now on this thread lets others of the system go first where both want a CPU: by 5 of the 20 steps of `nice`, so that it
-/// still gets a quarter.
-pub fn stand_back() {
-    let _ = rustix::process::setpriority_process(None, 5);
+/// From now on this thread lets others of the system go first where both want a CPU, by so many of the 20 steps of `nice`: of a CPU that one
+/// other wants as well it gets a quarter with 5, and a tenth with 10.
+pub fn stand_back(steps: i32) {
+    let _ = rustix::process::setpriority_process(None, steps);
 }
 
 fn keep_on(thread: Option<Pid>, cpus: &[usize]) {

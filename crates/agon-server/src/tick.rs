@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
+use agon_bot::sys;
 use agon_ladder::{Admission, Check, Table, admission};
 use agon_store::acts::{
     Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, Plan, Promote, Seal, Suspend,
@@ -34,7 +35,7 @@ pub struct Ticked {
 
 /// A table is kept no more often than this, in milliseconds.
 const BOARD_MS: i64 = 5_000;
-/// Who makes the table stands back by so many of the 20 steps of `nice`: of a CPU that others want as well it gets a tenth.
+/// Who makes the table stands back by so many steps.
 const BEHIND: i32 = 10;
 /// A table is not to be older than this when the next one is there.
 const OLDEST: Duration = Duration::from_secs(10);
@@ -245,7 +246,7 @@ impl Server {
         let (out, key) = (self.out(&facts).await?, self.key.clone());
         let (to, made) = oneshot::channel();
         let work = move || {
-            let _ = rustix::process::setpriority_process(None, BEHIND);
+            sys::stand_back(BEHIND);
             let table = Arc::new(facts.table(&key, &out));
             let _ = to.send((facts, table));
         };

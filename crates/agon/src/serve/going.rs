@@ -58,7 +58,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let _held = hold(dir)?;
     let stop = common::stop_on_ctrl_c();
     // Where matches are played, the next match's sandbox is built on the same CPU, and the match waits for it.
-    let runtime = if options.jobs == Some(0) { runtime()? } else { runtime_of(sys::stand_back)? };
+    let runtime = if options.jobs == Some(0) { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
