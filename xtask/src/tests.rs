@@ -207,9 +207,8 @@ const REST: &str = "tests in Rust";
 fn part(program: &str) -> &'static str {
     match program.split_once('/').unwrap_or((program, "")) {
         ("agon-sandbox", _) | ("agon", "walls") => "the sandbox",
-        ("agon-store" | "agon-ladder" | "agon-worker" | "agon-server", _) | ("agon", "serve") => {
-            "the contest"
-        }
+        ("agon-store" | "agon-ladder" | "agon-worker" | "agon-server", _)
+        | ("agon", "serve" | "full_disk") => "the contest",
         _ => REST,
     }
 }

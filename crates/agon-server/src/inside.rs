@@ -25,6 +25,8 @@ pub struct Inside<'a> {
     worker: WorkerId,
     clock: &'a (dyn Fn() -> Time + Sync),
     done: Mutex<watch::Receiver<()>>,
+    /// What kept it from its work when that was told last.
+    told: Mutex<Option<String>>,
 }
 
 impl<'a> Inside<'a> {
@@ -35,23 +37,32 @@ impl<'a> Inside<'a> {
         worker: WorkerId,
         clock: &'a (dyn Fn() -> Time + Sync),
     ) -> Self {
-        Self { server, runtime, worker, clock, done: Mutex::new(server.done()) }
+        Self { server, runtime, worker, clock, done: Mutex::new(server.done()), told: Mutex::default() }
     }
 
     fn now(&self) -> Time {
         (self.clock)()
     }
-}
 
-fn away(error: ServerError) -> Away {
-    Away(error.to_string())
+    /// The worker asks again, and keeps what it has. Whoever runs the server hears once what it is.
+    fn away(&self, error: ServerError) -> Away {
+        let error = error.to_string();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.as_ref() != Some(&error) {
+            tracing::warn!("the worker here: {error}; it is tried again");
+            *told = Some(error.clone());
+        }
+        Away(error)
+    }
 }
 
 impl Hall for Inside<'_> {
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
         // What is done from here on may be missed by the answer.
         self.done.lock().unwrap_or_else(PoisonError::into_inner).borrow_and_update();
-        self.runtime.block_on(self.server.lease(self.worker, request, most, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.lease(self.worker, request, most, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn rest(&self, longest: Duration) -> bool {
@@ -61,19 +72,25 @@ impl Hall for Inside<'_> {
     }
 
     fn start(&self, attempt: Try) -> Result<bool, Away> {
-        self.runtime.block_on(self.server.start(self.worker, attempt, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.start(self.worker, attempt, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn beat(&self, lease: i64, _playing: &[(Try, u32)]) -> Result<bool, Away> {
-        self.runtime.block_on(self.server.beat(self.worker, lease, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.beat(self.worker, lease, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn building(&self, attempt: Try) -> Result<bool, Away> {
-        self.runtime.block_on(self.server.building(self.worker, attempt, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.building(self.worker, attempt, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away> {
-        self.runtime.block_on(self.server.built(self.worker, attempt, log)).map_err(away)
+        self.runtime.block_on(self.server.built(self.worker, attempt, log)).map_err(|error| self.away(error))
     }
 
     fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
@@ -81,18 +98,25 @@ impl Hall for Inside<'_> {
             .iter()
             .map(|(attempt, whole)| (*attempt, (&whole.report, &whole.replay[..], &whole.own[..])))
             .collect();
-        self.runtime.block_on(self.server.post_all(self.worker, &over, self.now())).map_err(away)
+        let posted = self.runtime.block_on(self.server.post_all(self.worker, &over, self.now()));
+        let posted = posted.map_err(|error| self.away(error))?;
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(posted)
     }
 
     fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {
-        self.runtime.block_on(self.server.void(self.worker, attempt, nothing, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.void(self.worker, attempt, nothing, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn abort(&self, lease: i64) -> Result<(), Away> {
-        self.runtime.block_on(self.server.abort(self.worker, lease, self.now())).map_err(away)
+        self.runtime
+            .block_on(self.server.abort(self.worker, lease, self.now()))
+            .map_err(|error| self.away(error))
     }
 
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
-        self.runtime.block_on(self.server.fetch(sha)).map_err(away)
+        self.runtime.block_on(self.server.fetch(sha)).map_err(|error| self.away(error))
     }
 }

@@ -13,6 +13,7 @@ mod planning;
 pub mod tick;
 
 pub mod inside;
+pub mod room;
 pub mod rulings;
 pub mod sight;
 pub mod status;
@@ -41,6 +42,7 @@ use tokio::sync::{Mutex, watch};
 
 use facts::Facts;
 use planning::{Plans, Wanted};
+use room::Room;
 
 pub use inside::Inside;
 pub use sight::Board;
@@ -76,6 +78,7 @@ pub struct Setting {
 pub struct Server {
     store: Store,
     objects: Objects,
+    room: Room,
     contest: ContestId,
     policy: Policy,
     terms: Terms,
@@ -135,6 +138,7 @@ impl Server {
         let table = Arc::new(Table::new(&setting.terms).map_err(ServerError::Wrong)?);
         let server = Self {
             store,
+            room: Room::of(folder, &objects),
             objects,
             contest: contest.id,
             policy: setting.policy,
@@ -183,6 +187,11 @@ impl Server {
             }
         }
         Ok(())
+    }
+
+    /// The disks that the contest fills.
+    pub fn room(&self) -> &Room {
+        &self.room
     }
 
     /// What decides results, whole.

@@ -143,6 +143,10 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
         Ok(Err(error)) => return Err(error.into()),
     };
     text.named("agon_database_up", Is::Gauge, "Whether the database answers.").is(up);
+    if let Some(free) = site.server.room().free() {
+        let help = "Room on the fullest disk that the contest fills.";
+        text.named("agon_disk_free_bytes", Is::Gauge, help).is(free);
+    }
     text.0 += &contest.0;
     let counted = site.requests.read();
     let help = "Requests that were answered, by kind and status.";

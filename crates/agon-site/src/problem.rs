@@ -64,6 +64,18 @@ impl Problem {
         )
     }
 
+    /// The server's disk is full: the organisers' to mend.
+    pub fn no_room() -> Self {
+        let mut problem = Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "The contest has no room left",
+            "The server's disk is full. Nothing was taken in just now, and nothing that was taken in before is lost. Tell an organiser, \
+             and try again when there is room.",
+        );
+        problem.again = Some(60);
+        problem
+    }
+
     /// The same, with where to go on.
     #[must_use]
     pub fn then(mut self, label: &str, address: &str) -> Self {
@@ -100,8 +112,8 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         // For whoever runs the server; what it is concerns nobody else.
-        tracing::warn!("a page could not be made: {error}");
-        Self::ours()
+        tracing::warn!("a request could not be answered: {error}");
+        if error.is_full() { Self::no_room() } else { Self::ours() }
     }
 }
 

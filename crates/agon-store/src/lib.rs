@@ -64,6 +64,9 @@ pub enum StoreError {
     /// The server of the database cannot be reached. What was asked for may have been written or not: it is asked for again.
     #[error("the database cannot be reached: {0}")]
     Away(String),
+    /// The disk of the database is full. Nothing of what was asked for was done.
+    #[error("the database has no room on its disk: {0}")]
+    Full(String),
     /// The folder or a file in it.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
@@ -85,6 +88,22 @@ pub enum StoreError {
     Closed,
 }
 
+impl StoreError {
+    /// Whether a disk is full: what was asked for can be done once there is room.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Full(_) => true,
+            Self::File(_, error) => is_full(error),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the system says that a disk is full, or somebody's share of it.
+fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error::{Configuration, Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
@@ -100,9 +119,14 @@ impl From<sqlx::Error> for StoreError {
             }
             _ => false,
         };
-        match is_away {
-            true => Self::Away(error.to_string()),
-            false => Self::Database(error.to_string()),
+        // As SQLite says it, and PostgreSQL.
+        let is_full = |said: &dyn sqlx::error::DatabaseError| {
+            said.code().is_some_and(|code| code == "13" || code == "53100")
+        };
+        match &error {
+            _ if is_away => Self::Away(error.to_string()),
+            Database(said) if is_full(said.as_ref()) => Self::Full(error.to_string()),
+            _ => Self::Database(error.to_string()),
         }
     }
 }

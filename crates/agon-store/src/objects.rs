@@ -67,6 +67,11 @@ impl Objects {
         }
     }
 
+    /// The folder that they lie in; none where that is a bucket.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// Those at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
     fn at(place: &str, contest: &Path) -> Result<Self, StoreError> {
         match place.starts_with(places::S3) {
@@ -230,10 +235,18 @@ fn path(sha: &Sha) -> object_store::path::Path {
 }
 
 fn told(error: object_store::Error) -> io::Error {
-    match error {
-        object_store::Error::NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, error.to_string()),
-        other => io::Error::other(other.to_string()),
-    }
+    let kind = match &error {
+        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
+        other if is_full(other) => io::ErrorKind::StorageFull,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error.to_string())
+}
+
+/// Whether it is that a disk is full, which the system has said somewhere below.
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut below = std::iter::successors(Some(error), |error| error.source());
+    below.any(|error| error.downcast_ref::<io::Error>().is_some_and(crate::is_full))
 }
 
 #[cfg(test)]
@@ -267,6 +280,27 @@ mod tests {
         objects.remove(&other).await.expect("gone already");
         objects.remove(&sha).await.expect("removed");
         assert!(!objects.has(&sha).await.expect("looked"));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_other_faults() {
+        let error = |number| object_store::Error::Generic {
+            store: "folder",
+            source: Box::new(io::Error::from_raw_os_error(number)),
+        };
+        for (number, full) in
+            [(libc_numbers::ENOSPC, true), (libc_numbers::EDQUOT, true), (libc_numbers::EIO, false)]
+        {
+            let told = StoreError::File("objects".to_owned(), told(error(number)));
+            assert_eq!(told.is_full(), full, "{told}");
+        }
+    }
+
+    /// Numbers of errors on Linux.
+    mod libc_numbers {
+        pub const EIO: i32 = 5;
+        pub const ENOSPC: i32 = 28;
+        pub const EDQUOT: i32 = 122;
     }
 
     fn file(objects: &Objects, sha: &Sha) -> PathBuf {

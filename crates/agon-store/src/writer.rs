@@ -169,6 +169,7 @@ fn copy(error: &StoreError) -> StoreError {
     match error {
         StoreError::Damaged(why) => StoreError::Damaged(why.clone()),
         StoreError::Closed => StoreError::Closed,
+        StoreError::Full(why) => StoreError::Full(why.clone()),
         StoreError::Away(why) => StoreError::Away(why.clone()),
         other => StoreError::Database(
             other.to_string().strip_prefix("the database: ").map_or_else(|| other.to_string(), str::to_owned),

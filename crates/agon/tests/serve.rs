@@ -345,13 +345,18 @@ fn wrong_use_is_said_in_a_sentence() {
     moved_nowhere();
     let folder = folder();
     let place = folder.path();
-    let cases: [(&[&str], &str); 8] = [
+    std::fs::write(place.join("notes.txt"), "what I meant to do\n").expect("a file");
+    let cases: [(&[&str], &str); 9] = [
         (&["serve"], "DIR"),
         (&["serve", "nowhere"], "agon serve nowhere --new GAME"),
         (&["serve", "cup", "--new", "cultist-war"], "did you mean `cultist-wars`?"),
         (&["serve", "status", "nowhere"], "there is no contest in it"),
         (&["serve", "fsck", "nowhere"], "there is no contest in it"),
         (&["serve", "add", "nowhere", "x", "--team", "A"], "no such file or folder"),
+        (
+            &["serve", "add", "nowhere", "notes.txt", "--team", "A"],
+            "`notes.txt` is neither an archive nor a program",
+        ),
         (&["serve", "cup", "--matches", "0"], "--matches"),
         (&["serve", "pause", "nowhere"], "there is no contest in it"),
     ];

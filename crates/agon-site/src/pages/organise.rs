@@ -1,7 +1,7 @@
 //! The organiser's pages: is anything wrong, when is all played, and what can be done.
 
 use agon_contest::config::SignUpWord;
-use agon_server::Board;
+use agon_server::{Board, room};
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::Working;
 use agon_store::{Contest, Time, VersionId, VersionState};
@@ -53,8 +53,8 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
     let owed = owed(ask.site.server.policy(), &shown.board);
     let pace = Pace::now(store, contest, &owed, ask.now).await?;
-    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, owed.matches);
-    let disk = free(ask.site.folder()).await;
+    let disk = ask.site.server.room().free();
+    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, (owed.matches, disk));
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
@@ -96,7 +96,12 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             }
         }
     };
-    let heading = frame::live("heading", "board acts work", 5, html! { h1 { (answer) } p.lead { (lead) } });
+    let heading = frame::live(
+        "heading",
+        "board acts work",
+        5,
+        html! { h1 { (answer) } p.lead { (words::told(&lead)) } },
+    );
     let content = frame::live("cockpit", "board acts work", 5, content);
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
@@ -104,7 +109,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 fn drained(pace: Pace) -> String {
     match pace.needs() {
         Some(0) => "all are played".to_owned(),
-        None => "none was played in the last hour".to_owned(),
+        None => "how long they take is not known yet".to_owned(),
         Some(ms) => format!("about {} at this rate", words::span(ms)),
     }
 }
@@ -115,7 +120,7 @@ fn answer(
     counts: &agon_store::reads::Counts,
     workers: &[Working],
     pace: Pace,
-    owed: i64,
+    (owed, disk): (i64, Option<u64>),
 ) -> (String, String) {
     let silent: Vec<&Working> = workers
         .iter()
@@ -133,6 +138,13 @@ fn answer(
             words::span(ms)
         ),
     };
+    let make_room = "Bots and replays can lie on another disk: `agon serve move FOLDER --objects OTHER`, while the contest does not run.";
+    if disk.is_some_and(|free| free < room::FULL) {
+        let text = format!(
+            "Nothing is played or taken in until there is room, and nothing is lost; then the contest goes on by itself. {make_room}"
+        );
+        return ("The disk is full".to_owned(), text);
+    }
     if going.paused {
         return (
             "The contest is paused".to_owned(),
@@ -160,6 +172,13 @@ fn answer(
             "Jobs wait for long".to_owned(),
             format!("The oldest waits for more than ten minutes: nobody plays, or too few do. {pace}"),
         );
+    }
+    if let Some(free) = disk.filter(|free| *free < room::LITTLE) {
+        let text = format!(
+            "{} are free. When it is full the contest waits for room. {make_room} {pace}",
+            words::bytes(free)
+        );
+        return ("The disk is nearly full".to_owned(), text);
     }
     ("Nothing is wrong".to_owned(), pace)
 }
@@ -263,12 +282,6 @@ fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
             }
         }
     }
-}
-
-/// Free bytes of the disk that holds the contest.
-async fn free(folder: &std::path::Path) -> Option<u64> {
-    let about = rustix::fs::statvfs(folder).ok()?;
-    Some(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {

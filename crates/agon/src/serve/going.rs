@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::inside::Packages;
 use agon_bot::{Confined, sys};
-use agon_server::{Inside, Server, ServerError, Setting, inside, tick};
+use agon_server::{Inside, Server, ServerError, Setting, inside, room, tick};
 use agon_store::Objects;
 use agon_store::reads::MOST_POSTED;
 use agon_worker::{Settings, Versions, holding};
@@ -196,7 +196,7 @@ fn watch(
 ) -> Done {
     let (mut told, mut before) = (Instant::now(), runtime.block_on(server.learnt()).0);
     let mut trouble: Option<String> = None;
-    let mut brought = server.brought();
+    let (mut brought, mut is_full) = (server.brought(), false);
     while !stop.load(Ordering::Relaxed) {
         if let Some(why) = broken.get() {
             return Err(Failure::own(format!("no bot is played here: {why}")));
@@ -232,6 +232,14 @@ fn watch(
             return Ok(());
         }
         if told.elapsed() >= TELL {
+            let full = server.room().free().is_some_and(|free| free < room::FULL);
+            match (std::mem::replace(&mut is_full, full), full) {
+                (false, true) => tracing::warn!(
+                    "the contest's disk is full: nothing is played or taken in until there is room, and nothing is lost"
+                ),
+                (true, false) => tracing::warn!("there is room on the disk again; it goes on"),
+                _ => {}
+            }
             let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
             tracing::info!(rows = upto, blocks, per_minute = rate.round(), "results");
             if !options.quiet && upto > before {
