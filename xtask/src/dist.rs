@@ -267,7 +267,7 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
 }
 
 /// Whether a program (ELF, 64 bits) is completed by the machine's own loader and libraries when it starts.
-fn has_interpreter(program: &[u8]) -> bool {
+pub fn has_interpreter(program: &[u8]) -> bool {
     const INTERPRETER: u64 = 3;
     let number = |at: usize, length: usize| {
         program[at..at + length].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))

@@ -5,6 +5,7 @@ mod fuzz;
 mod licences;
 mod long;
 mod tests;
+mod vm;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -45,6 +46,8 @@ fn main() -> ExitCode {
             }
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
+        // A part of `long`, which says what is missing.
+        Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
         }

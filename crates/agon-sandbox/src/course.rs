@@ -83,16 +83,20 @@ impl Course {
         }
     }
 
-    /// Who won by what was charged.
+    /// Who won by what was charged beside what the program itself used, which is seen in any case.
     pub fn by_charge(&mut self) -> Came {
         let text = String::from_utf8_lossy(&self.words).into_owned();
-        let spent = text.trim().strip_prefix("won ").and_then(|number| number.parse::<u128>().ok());
-        let Some(spent) = spent else { return self.by_word() };
+        let spent = text.trim().strip_prefix("won ").and_then(|words| {
+            let (others, own) = words.split_once(' ')?;
+            Some((others.parse::<u128>().ok()?, own.parse::<u128>().ok()?))
+        });
+        let Some((spent, own)) = spent else { return self.by_word() };
         let exit = self.exit.or_else(|| self.sandbox.wait(PATIENCE));
         let charged = match self.sandbox.charge() {
             Some(charge) => charge.cpu.as_millis(),
             None => exit.map_or(0, |exit| exit.cpu.as_millis()),
         };
+        let charged = charged.saturating_sub(own);
         let got = format!("{charged} of {spent} ms were charged");
         Came { won: Some(charged * 10 < spent * 8), got }
     }

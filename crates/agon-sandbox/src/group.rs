@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,8 +16,14 @@ use serde::{Deserialize, Serialize};
 use crate::confinement::Confinement;
 use crate::meter::Meter;
 
+/// Where, in version 2, the processes live that were in the group of this program: see [`Hierarchies::make_room`]. It stays, for
+/// whoever is started from there.
+const HOME: &str = "agon-home";
 /// So long a group may take to stop or to become empty.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What limits need, in version 2.
+const LIMITS: [&str; 2] = ["memory", "pids"];
 
 /// Where groups can be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,33 +94,56 @@ impl Hierarchies {
         }
         let path = own.lines().find_map(|line| line.strip_prefix("0::"));
         let base = path.and_then(|path| place(&mounts, "cgroup2", None, path));
-        let base = base.ok_or("no cgroups are mounted")?;
+        let base = above_home(base.ok_or("no cgroups are mounted")?);
         let has = read(base.join("cgroup.controllers"));
-        for needed in ["memory", "pids"] {
-            if !has.split_ascii_whitespace().any(|name| name == needed) {
-                return Err(format!("the cgroup {} does not have the controller `{needed}`", base.display()));
-            }
+        if let Some(needed) = LIMITS.iter().find(|needed| !has_word(&has, needed)) {
+            return Err(format!("the cgroup {} does not have the controller `{needed}`", base.display()));
         }
-        Self::Two(base).make_room()?.try_out()
+        let is_given = is_given(&base, path == Some("/"));
+        Self::Two(base).make_room(is_given)?.try_out()
     }
 
-    /// In version 2 a group with processes has no limited groups below it: this process moves to one of its own.
-    fn make_room(self) -> Result<Self, String> {
+    /// In version 2 a group with processes has no limited groups below it: this process moves to one of its own, and so do those
+    /// beside it, such as the shell of a terminal, where the group was given to us with all that is in it.
+    fn make_room(self, is_given: bool) -> Result<Self, String> {
         let Self::Two(base) = &self else { return Ok(self) };
         let say = |error: io::Error| format!("the cgroup {}: {error}", base.display());
         let switch = base.join("cgroup.subtree_control");
         let on = read(&switch);
-        if ["memory", "pids"].iter().all(|needed| on.split_ascii_whitespace().any(|name| name == *needed)) {
+        if LIMITS.iter().all(|needed| has_word(&on, needed)) {
             return Ok(self);
         }
-        let leaf = base.join(format!("{}self", new_prefix()));
-        fs::create_dir(&leaf).map_err(say)?;
-        let moved = fs::write(leaf.join("cgroup.procs"), std::process::id().to_string());
-        let done = moved.and_then(|()| fs::write(&switch, "+memory +pids"));
-        if let Err(error) = done {
-            let _ = fs::write(base.join("cgroup.procs"), std::process::id().to_string());
-            let _ = fs::remove_dir(&leaf);
-            return Err(say(error));
+        let home = base.join(HOME);
+        match fs::create_dir(&home) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(say(error)),
+            _ => {}
+        }
+        let own = Pid::from_raw(std::process::id() as i32);
+        let mut tries = 0;
+        loop {
+            for pid in members(base).into_iter().filter(|pid| is_given || Some(*pid) == own) {
+                // One that has ended meanwhile is no trouble; of any other the switch will tell.
+                let _ = fs::write(home.join("cgroup.procs"), pid.as_raw_nonzero().to_string());
+            }
+            tries += 1;
+            match fs::write(&switch, "+memory +pids") {
+                Ok(()) => break,
+                // Somebody may just have forked.
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) && is_given && tries < 10 => {}
+                Err(error) => {
+                    for pid in members(&home) {
+                        let _ = fs::write(base.join("cgroup.procs"), pid.as_raw_nonzero().to_string());
+                    }
+                    let _ = fs::remove_dir(&home);
+                    return Err(match error.raw_os_error() {
+                        Some(libc::EBUSY) => format!(
+                            "the cgroup {} has other processes, too, and was not given to this user",
+                            base.display()
+                        ),
+                        _ => say(error),
+                    });
+                }
+            }
         }
         // Nice to have.
         let _ = fs::write(&switch, "+cpu");
@@ -175,6 +205,36 @@ impl Hierarchies {
         }
         names.len()
     }
+}
+
+/// The group in which groups are made, of the one that this process is in.
+fn above_home(own: PathBuf) -> PathBuf {
+    let is_home = own.file_name().is_some_and(|name| name == HOME);
+    own.parent().filter(|_| is_home).map(Path::to_owned).unwrap_or(own)
+}
+
+/// Whether a group of version 2 was given to whoever runs us: systemd says so with `Delegate=yes`, and lets it belong to the user;
+/// and so it is for the first one that a container sees.
+fn is_given(base: &Path, is_first: bool) -> bool {
+    let mut word = [0; 8];
+    let marked = rustix::fs::getxattr(base, "user.delegate", &mut word[..])
+        .is_ok_and(|length| &word[..length] == b"1");
+    let owner = |path: &Path| fs::metadata(path).ok().map(|data| data.uid());
+    let own = rustix::process::geteuid();
+    let belongs = |path: &Path| owner(path) == Some(own.as_raw());
+    let is_top = !own.is_root() && belongs(base) && !base.parent().is_some_and(belongs);
+    // The first one of the machine itself has no type.
+    marked || is_top || is_first && base.join("cgroup.type").exists()
+}
+
+/// The processes of a group.
+fn members(group: &Path) -> Vec<Pid> {
+    let text = read(group.join("cgroup.procs"));
+    text.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split_ascii_whitespace().any(|found| found == word)
 }
 
 /// Whether a group's maker is gone.
@@ -314,9 +374,7 @@ impl Group {
 
     /// Its processes.
     pub fn members(&self) -> Vec<Pid> {
-        let folders = self.place.folders();
-        let text: String = folders.iter().map(|folder| read(folder.join("cgroup.procs"))).collect();
-        text.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
+        self.place.folders().into_iter().flat_map(members).collect()
     }
 
     /// Kills all, and waits until it is empty. Whether it is.
@@ -340,6 +398,15 @@ impl Group {
             }
             std::thread::sleep(Duration::from_micros(200));
         }
+    }
+
+    /// Removes it, which must be empty, and makes it again: it has counted nothing then, and has no limits.
+    ///
+    /// # Errors
+    /// The system's: something still runs in it.
+    pub fn renew(&self) -> io::Result<()> {
+        self.remove()?;
+        self.place.folders().into_iter().try_for_each(fs::create_dir)
     }
 
     /// Removes it; it must be empty.
@@ -379,6 +446,36 @@ mod tests {
         assert_eq!(at("cgroup", Some("pids"), "/docker/1"), Some("/sys/fs/cgroup/pids".into()));
         assert_eq!(at("cgroup", Some("cpuacct"), "/"), None);
         assert_eq!(at("cgroup2", None, "/user.slice/x"), Some("/sys/fs/cgroup/user.slice/x".into()));
+    }
+
+    /// A folder that looks like a group of version 2 with these processes.
+    fn looks_like_a_group(processes: &str) -> tempfile::TempDir {
+        let group = tempfile::tempdir().expect("a folder");
+        for (file, text) in [("cgroup.procs", processes), ("cgroup.subtree_control", "")] {
+            fs::write(group.path().join(file), text).expect("a file");
+        }
+        group
+    }
+
+    #[test]
+    fn processes_beside_this_one_move_only_where_the_group_was_given() {
+        let own = std::process::id();
+        for (is_given, last) in [(true, 4_000_000), (false, own)] {
+            let group = looks_like_a_group(&format!("{own}\n4000000\n"));
+            Hierarchies::Two(group.path().to_owned()).make_room(is_given).expect("room");
+            // Each is written there by itself; of a plain file the last one stays.
+            assert_eq!(read(group.path().join(HOME).join("cgroup.procs")), last.to_string());
+        }
+        // What was made once is found again, by who is started from there.
+        let group = looks_like_a_group("");
+        assert_eq!(above_home(group.path().join(HOME)), group.path());
+        assert_eq!(above_home(group.path().to_owned()), group.path());
+    }
+
+    #[test]
+    fn what_a_folder_of_systems_root_holds_is_not_given() {
+        assert!(!is_given(Path::new("/proc"), false));
+        assert!(!is_left(HOME), "it is never swept");
     }
 
     #[test]

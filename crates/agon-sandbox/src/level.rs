@@ -185,7 +185,10 @@ mod on_linux {
         let fix = if Path::new("/.dockerenv").exists() {
             "docker run --cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw ..."
         } else if Path::new("/run/systemd/system").exists() {
-            "systemd-run --user --scope -p Delegate=yes agon ..."
+            match rustix::process::geteuid().is_root() {
+                true => "systemd-run --scope -p Delegate=yes agon ...",
+                false => "systemd-run --user --scope -p Delegate=yes agon ...",
+            }
         } else {
             "run agon as root, or in a cgroup that its user may write (with memory and pids)"
         };

@@ -34,8 +34,6 @@ pub struct Meter {
     refused: File,
     processes: File,
     two: bool,
-    /// Whether the highest memory can be set back.
-    forgets: bool,
 }
 
 impl Meter {
@@ -66,23 +64,19 @@ impl Meter {
                 true,
             ),
         };
-        let meter = Self {
+        Ok(Self {
             cpu: cpu.and_then(|path| File::open(path).ok()),
             peak: peak(&highest),
             killed: File::open(killed)?,
             refused: File::open(pids.join("pids.events"))?,
             processes: File::open(pids.join("pids.current"))?,
             two,
-            forgets: false,
-        };
-        let forgets = meter.forget_peak();
-        Ok(Self { forgets, ..meter })
+        })
     }
 
     /// What the group had since it was made; the memory since [`forget_peak`](Self::forget_peak).
     pub fn charge(&self) -> Charge {
         let text = |file: &File| read(file).unwrap_or_default();
-        let number = |file: &File| text(file).trim().parse::<u64>().unwrap_or(0);
         let cpu = self.cpu.as_ref().map_or(Duration::ZERO, |file| match self.two {
             true => Duration::from_micros(counter(&text(file), "usage_usec")),
             false => Duration::from_nanos(number(file)),
@@ -95,18 +89,18 @@ impl Meter {
         }
     }
 
-    /// Counts the highest memory from now on, where that can be done. Whether it can.
+    /// Counts the highest memory from now on. Whether it does: it may have counted already, and not be able to begin again.
     pub fn forget_peak(&self) -> bool {
-        self.peak.as_ref().is_some_and(|peak| peak.write_at(b"0", 0).is_ok())
+        self.peak.as_ref().is_none_or(|peak| peak.write_at(b"0", 0).is_ok() || number(peak) == 0)
     }
 
-    /// What was had since the counters stood at `before`. A peak that cannot be set back and did not rise is not known.
+    /// What was had since the counters stood at `before`, the memory since it was forgotten.
     pub fn since(&self, before: Option<Charge>) -> Charge {
         let now = self.charge();
         let before = before.unwrap_or(now);
         Charge {
             cpu: now.cpu.saturating_sub(before.cpu),
-            peak: if self.forgets || now.peak > before.peak { now.peak } else { 0 },
+            peak: now.peak,
             killed: now.killed.saturating_sub(before.killed),
             refused: now.refused.saturating_sub(before.refused),
         }
@@ -118,9 +112,42 @@ impl Meter {
     }
 }
 
+fn number(file: &File) -> u64 {
+    read(file).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
 /// What a counter says now.
 fn read(file: &File) -> Option<String> {
     let mut text = [0; 2048];
     let length = file.read_at(&mut text, 0).ok()?;
     Some(String::from_utf8_lossy(&text[..length]).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_highest_memory_that_cannot_be_set_back_is_told_from_one_that_can() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = [
+            ("cpu.stat", "usage_usec 2500\nuser_usec 2000\n"),
+            ("memory.peak", "4096\n"),
+            ("memory.events", "oom 2\noom_kill 1\noom_group_kill 1\n"),
+            ("pids.events", "max 3\n"),
+            ("pids.current", "5\n"),
+        ];
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        }
+        let open = || Meter::open(&Hierarchies::Two(folder.path().to_owned())).expect("counters");
+        let wanted = Charge { cpu: Duration::from_micros(2_500), peak: 4096, killed: 1, refused: 3 };
+        assert_eq!((open().charge(), open().processes()), (wanted, Some(5)));
+        assert!(open().forget_peak());
+        // A number that nobody may write, as before Linux 6.12.
+        let peak = folder.path().join("memory.peak");
+        std::fs::remove_file(&peak).expect("it was there");
+        std::os::unix::fs::symlink("/proc/sys/kernel/ngroups_max", &peak).expect("a link");
+        assert!(!open().forget_peak());
+    }
 }

@@ -70,20 +70,29 @@ impl Slot {
         Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
     }
 
-    /// Gives its cgroup the limits of what is to run there.
+    /// Gives its cgroup the limits of what is to run there, and lets it count the highest memory from now on.
     ///
     /// # Errors
     /// The system's.
     pub fn limit(&mut self, confinement: &Confinement) -> io::Result<()> {
+        if !self.meter.as_ref().is_some_and(Meter::forget_peak) {
+            self.renew()?;
+        }
         let wanted = (confinement.memory, confinement.processes);
         if let Some(group) = self.group.as_ref().filter(|_| self.limits != Some(wanted)) {
             self.limits = None;
             group.limit(confinement)?;
             self.limits = Some(wanted);
         }
-        if let Some(meter) = &self.meter {
-            meter.forget_peak();
-        }
+        Ok(())
+    }
+
+    /// Makes its cgroup anew: before Linux 6.12 version 2 cannot set the highest memory back.
+    fn renew(&mut self) -> io::Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        (self.limits, self.meter) = (None, None);
+        group.renew()?;
+        self.meter = Some(group.meter()?);
         Ok(())
     }
 

@@ -255,7 +255,6 @@ pub fn install_filter(program: &[libc::sock_filter]) -> io::Result<()> {
 }
 
 /// Maps anonymous memory and touches every `step`th byte of it, up to `length`; never gives it back.
-/// `prepare` is told how much is touched.
 ///
 /// # Errors
 /// The kernel's, when it refuses the mapping.
@@ -275,6 +274,9 @@ pub fn occupy(length: usize, step: usize, flags: i32, file: Option<i32>) -> io::
     if place == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
+    // A huge page for each that is touched would be another attack; kernels without them refuse this.
+    // SAFETY: the mapping above, whole; advice changes nothing in it.
+    unsafe { libc::madvise(place, length, libc::MADV_NOHUGEPAGE) };
     for at in (0..length).step_by(step) {
         // SAFETY: inside of the mapping, which nobody else uses.
         unsafe { place.cast::<u8>().add(at).write_volatile(1) };
