@@ -468,7 +468,7 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
         headers.insert(name, HeaderValue::from_static(value));
     }
     // Browsers complain where they do not trust the address, as on a network without encryption.
-    if !matches!(site.way, Way::Lan) {
+    if site.is_secure() || matches!(site.way, Way::Loopback) {
         let opener = HeaderName::from_static("cross-origin-opener-policy");
         headers.insert(opener, HeaderValue::from_static("same-origin"));
     }

@@ -76,7 +76,8 @@ fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
-/// The bucket is this test program once more, so that it is a process that can be killed.
+/// The bucket is this test program once more, so that it is a process that can be killed. The browser's day on many machines
+/// (`web/test/many.test.mjs`) has it too.
 #[test]
 #[ignore = "a part of another test"]
 fn a_bucket_in_a_process_of_its_own() {
