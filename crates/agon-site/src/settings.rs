@@ -126,12 +126,17 @@ impl Settings {
             (Some(opens), _) if now < opens => {
                 Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - now.0)))
             }
-            (_, Some(closes)) if now >= closes => Some(format!(
+            (_, Some(closes)) if self.is_over(now) => Some(format!(
                 "Uploads closed on {}. What stands on the ladder goes on playing.",
                 told(closes)
             )),
             _ => None,
         }
+    }
+
+    /// Whether nothing more is handed in, ever: the last day is over.
+    pub fn is_over(&self, now: Time) -> bool {
+        self.closes.is_some_and(|closes| now >= closes)
     }
 
     /// The name of a map by its number.

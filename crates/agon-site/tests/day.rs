@@ -294,6 +294,14 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     // Uploads are frozen by a button as well.
     assert_eq!(rita.post("/organise/freeze", &[]).await.status, 303);
     assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
+    // And nobody is invited to it any more.
+    for page in ["/", &format!("/team/{anns}"), &format!("/version/{first}")] {
+        let told = ann.get(page).await.text();
+        assert!(!told.contains("/upload"), "{page}: {told}");
+    }
+    let home = spectator.get("/").await.text();
+    assert!(home.contains("Uploads closed on") && !home.contains("Take part"), "{home}");
+    assert!(spectator.get("/sign-up").await.text().contains("Uploads closed on"));
     let audit = rita.get("/organise").await.text();
     assert!(
         audit.contains("disqualify") && audit.contains("reinstate") && audit.contains("freeze"),

@@ -361,7 +361,7 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Ra
             / (each as f64).sqrt();
         count += 1;
         // It may take hours: who stops it keeps what is known.
-        if count % 20 == 0 {
+        if count % 20 == 0 || wanted.is_empty() {
             println!(
                 "{count} positions, {each} play-outs by {} from each: chances {:.3} away in the mean (the play-outs' own error {:.3}), {:.2?} a play-out",
                 game.info().policy,

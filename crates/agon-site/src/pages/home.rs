@@ -9,7 +9,7 @@ use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
-use crate::pages::{ladder, matches, words};
+use crate::pages::{ladder, matches, upload, words};
 use crate::problem::Problem;
 use crate::site::Shown;
 
@@ -27,17 +27,18 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 
 fn of_all(ask: &Ask, shown: &Shown) -> Markup {
     let game = agon_games::find(&ask.settings.game).map(|game| game.info());
+    let is_over = ask.settings.is_over(ask.now);
     let lead = game.map_or_else(String::new, |info| {
-        format!(
-            "A contest of {}: bots that people write play it day and night. {}",
-            info.title,
-            words::sentence(info.summary)
-        )
+        let (title, summary) = (info.title, words::sentence(info.summary));
+        match ask.settings.closed(ask.now).filter(|_| is_over) {
+            Some(closed) => format!("A contest of {title}. {summary} {closed}"),
+            None => format!("A contest of {title}: bots that people write play it day and night. {summary}"),
+        }
     });
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {
         p.row {
-            @if matches!(ask.settings.sign_up, Some(SignUpWord::Open | SignUpWord::Invite)) {
+            @if !is_over && matches!(ask.settings.sign_up, Some(SignUpWord::Open | SignUpWord::Invite)) {
                 a.button.main href="/sign-up" { "Take part" }
             }
             a.button href="/rules" { "Rules" }
@@ -53,19 +54,18 @@ fn of_all(ask: &Ask, shown: &Shown) -> Markup {
 }
 
 fn without_team(ask: &Ask, shown: &Shown) -> Markup {
-    let alone = ask.settings.team_size == 1;
-    let lead = match alone {
-        true => "Hand a bot in: a team of your name is made for it by itself.",
-        false => {
-            "Make a team, or join one with its code. Who hands in without one plays alone, under their own name."
-        }
+    let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
+    let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
+        Some(closed) => format!("{closed} A draft still plays against it."),
+        None if alone => "Hand a bot in: a team of your name is made for it by itself.".to_owned(),
+        None => "Make a team, or join one with its code. Who hands in without one plays alone, under their own name.".to_owned(),
     };
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {
         p.row {
-            a.button.main href="/upload" { (icon("up")) "Hand a bot in" }
+            (upload::way(ask, "Hand a bot in"))
             a.button href="/draft" { "Try a draft" }
-            a.button href="/team" { "Team" }
+            @if !is_over { a.button href="/team" { "Team" } }
             a.button href="/rules" { "Rules" }
             a.button href="/get" { "Starters, and agon for the terminal" }
         }
@@ -75,7 +75,8 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
         }
     };
     let content = frame::live("home", "board acts", 10, content);
-    frame::page(ask, Here::Home, "You have no bot yet", lead, content)
+    let answer = if is_over { "You have no bot here" } else { "You have no bot yet" };
+    frame::page(ask, Here::Home, answer, &lead, content)
 }
 
 /// How much of what is bounded was used.
@@ -118,14 +119,14 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
         div.columns {
             section.card {
                 header { h2 { "Next" } }
-                ul.items { @for item in next(&versions, &own, team.id) { (item) } }
+                ul.items { @for item in next(&versions, &own, team.id, ask.settings.is_over(ask.now)) { (item) } }
             }
             section.card {
                 header { h2 { "Around you" } a href="/ladder" { "Whole ladder" } }
                 (around(shown, team))
                 div.in {
                     p.row {
-                        a.button.main href="/upload" { (icon("up")) "Hand in a version" }
+                        (upload::way(ask, "Hand in a version"))
                         a.button href="/draft" { "Try a draft" }
                         a.button href="/challenge" { "Challenge" }
                     }
@@ -160,6 +161,9 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
     let at = shown.board.lines.iter().position(|line| line.entrant == team.name);
     let Some((at, line)) = at.map(|at| (at, &shown.board.lines[at])) else {
         return match versions.last() {
+            None if ask.settings.is_over(ask.now) => {
+                (format!("{} has no bot here", team.name), ask.settings.closed(ask.now).unwrap_or_default())
+            }
             None => (
                 format!("{} has no bot yet", team.name),
                 "Hand one in: it plays a check match, and then stands on the ladder.".to_owned(),
@@ -209,7 +213,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
 }
 
 /// What to do next, in order of worth.
-fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
+fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -> Vec<Markup> {
     let mut items = Vec::new();
     let item = |name: &str, title: String, text: String, label: &str, address: String| {
         html! { li { (icon(name)) div { h3 { (title) } p { (text) } a.button href=(address) { (label) } } } }
@@ -273,7 +277,16 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId) -> Vec<Markup> {
             format!("/match/{}", lost.id),
         ));
     }
-    if items.is_empty() || newest.is_none() {
+    if is_over && items.is_empty() {
+        let text = "Nothing more is handed in; what stands on the ladder goes on playing.".to_owned();
+        items.push(item(
+            "play",
+            "Nothing is left to do".to_owned(),
+            text,
+            "The ladder",
+            "/ladder".to_owned(),
+        ));
+    } else if !is_over && (items.is_empty() || newest.is_none()) {
         let text = "A folder as zip or tar.gz, or a single file. It plays a check match first.".to_owned();
         items.push(item("up", "Hand in a version".to_owned(), text, "Hand in", "/upload".to_owned()));
     }

@@ -30,7 +30,11 @@ pub struct Which {
 /// The page.
 pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let (answer, mut lead) = answer(&shown.board.lines, shown.board.lines.iter().all(|line| line.boss));
+    let (answer, mut lead) = answer(
+        &shown.board.lines,
+        shown.board.lines.iter().all(|line| line.boss),
+        ask.settings.is_over(ask.now),
+    );
     if let Some(head) = shown.head.filter(|head| head.bots > 1) {
         lead += &format!(" {}", best(&head));
     }
@@ -65,7 +69,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
 }
 
 /// Who leads, and what is open.
-fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
+fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) {
     let placed: Vec<&Line> = lines.iter().filter(|line| line.rank.is_some()).collect();
     let Some(first) = placed.first() else {
         let lead = match lines.len() {
@@ -89,7 +93,8 @@ fn answer(lines: &[Line], bosses_only: bool) -> (String, String) {
         _ => said.push(format!("Places 2 to {} are open.", open + 2)),
     }
     if bosses_only {
-        said.push("These are the built-in bots: hand one in that beats them.".to_owned());
+        let then = if is_over { "." } else { ": hand one in that beats them." };
+        said.push(format!("These are the built-in bots{then}"));
     }
     (format!("{} leads", first.entrant), said.join(" "))
 }
@@ -282,12 +287,12 @@ mod tests {
             line("Wasps", Some(4), Some(0.99)),
             line("Herd", Some(5), None),
         ];
-        let (said, lead) = answer(&lines, false);
+        let (said, lead) = answer(&lines, false, false);
         assert_eq!(
             (said.as_str(), lead.as_str()),
             ("Kestrel leads", "It is better than Tidal with 93 %. Places 2 to 4 are open.")
         );
-        assert_eq!(answer(&[line("New", None, None)], false).0, "Nobody is placed yet");
-        assert!(answer(&[], true).1.contains("No bot has passed"));
+        assert_eq!(answer(&[line("New", None, None)], false, false).0, "Nobody is placed yet");
+        assert!(answer(&[], true, false).1.contains("No bot has passed"));
     }
 }

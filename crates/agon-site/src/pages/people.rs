@@ -107,7 +107,15 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
         p { "You have an account? " a href="/sign-in" { "Sign in" } "." }
     };
     let lead = "A name and a password are all that is asked for. Nothing is sent to anybody.";
-    frame::page(ask, Here::Elsewhere, &format!("Take part in {title}"), lead, content)
+    // Who has an account may still try drafts out.
+    let closed = ask.settings.closed(ask.now).unwrap_or_default();
+    frame::page(
+        ask,
+        Here::Elsewhere,
+        &format!("Take part in {title}"),
+        format!("{closed} {lead}").trim(),
+        content,
+    )
 }
 
 fn name_field(name: &str) -> Markup {

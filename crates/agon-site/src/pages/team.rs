@@ -12,7 +12,7 @@ use crate::gate::{Ask, encoded};
 use crate::pages::draw::{self, Axis, chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
-use crate::pages::{ladder, matches, trial, words};
+use crate::pages::{ladder, matches, trial, upload, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
@@ -51,7 +51,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         div.heading {
             h1 { (team.name) " " @if team.boss { span.chip { "built in" } } }
             @if ask.person().is_some_and(|person| person.team == Some(team.id)) {
-                a.button.main href="/upload" { "Hand in a version" }
+                (upload::way(&ask, "Hand in a version"))
             } @else if ask.person().is_some_and(|person| person.team.is_some()) {
                 @if let Some(live) = versions.iter().find(|version| version.state == VersionState::Live) {
                     div.row { a.button href=(format!("/challenge?against={}", live.id)) { "Challenge" } a.button href=(format!("/draft?against={}", live.id)) { "Try a draft against it" } }

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 
 use crate::gate::Ask;
 use crate::incoming::{self, Came, cut_off};
+use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
@@ -54,6 +55,11 @@ async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
         mib(quota.bytes.used),
         mib(quota.bytes.most)
     )))
+}
+
+/// The way here; none when nothing more is handed in.
+pub fn way(ask: &Ask, label: &str) -> Markup {
+    html! { @if !ask.settings.is_over(ask.now) { a.button.main href="/upload" { (icon("up")) (label) } } }
 }
 
 async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {

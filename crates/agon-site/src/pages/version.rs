@@ -11,7 +11,7 @@ use crate::gate::Ask;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act};
 use crate::pages::trial::{self, Trial, figure};
-use crate::pages::{matches, own, team, words};
+use crate::pages::{matches, own, team, upload, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
@@ -70,7 +70,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             div.row {
                 @if may_act && version.state == VersionState::Former { (back(version, "main")) }
                 @if may_act && rests.is_some() { (act(&ask, &format!("/version/{}/live", version.id), "main", html! { (icon("play")) "Let it play on" })) }
-                @if may_act && version.state == VersionState::Failed { a.button.main href="/upload" { (icon("up")) "Hand in again" } }
+                @if may_act && version.state == VersionState::Failed { (upload::way(&ask, "Hand in again")) }
                 @if may_act && matches!(version.state, VersionState::Live | VersionState::Former) { a.button href=(format!("/challenge?own={}", version.id)) { "Challenge with v" (n) } }
                 @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(&before.version, "")) }
             }
