@@ -1,5 +1,7 @@
 //! What of the table is shown: each entrant once, with the version that stands for it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use agon_stats::Head;
@@ -43,17 +45,23 @@ pub struct Line {
 /// The board. A live version with fewer than `placing` matches leaves the place to the last one before it that has
 /// enough, so that nobody falls for the first minutes of a new version.
 pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
-    let found = |version: i64| table.places.iter().position(|place| place.version == version);
-    let is_placed = |version: i64| found(version).is_some_and(|at| table.places[at].matches >= placing);
+    // Looked up, not searched for: a board of thousands is made while others wait for the same thread.
+    let found = numbers(table);
+    let is_placed = |version: i64| found.get(&version).is_some_and(|&at| table.places[at].matches >= placing);
+    let mut own: BTreeMap<&str, Vec<&Standing>> = BTreeMap::new();
+    for version in versions {
+        own.entry(&version.entrant).or_default().push(version);
+    }
     let mut lines: Vec<(usize, Line)> = Vec::new();
     for live in versions.iter().filter(|version| version.live) {
-        let before = versions
+        let before = own[&*live.entrant]
             .iter()
-            .filter(|other| other.entrant == live.entrant && other.n < live.n && is_placed(other.version))
+            .copied()
+            .filter(|other| other.n < live.n && is_placed(other.version))
             .max_by_key(|other| other.n)
             .filter(|_| !is_placed(live.version));
         let stands = before.unwrap_or(live);
-        let at = found(stands.version);
+        let at = found.get(&stands.version).copied();
         lines.push((
             at.unwrap_or(usize::MAX),
             Line {
@@ -89,16 +97,19 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
     lines
 }
 
+/// Where each version stands in the table.
+fn numbers(table: &Table) -> BTreeMap<i64, usize> {
+    table.places.iter().enumerate().map(|(at, place)| (place.version, at)).collect()
+}
+
 /// How sure the first `best` lines with a rank are; where there are no more lines than that, all but the last. None while that
 /// cannot be said: fewer than two have a rank, or one of the head has no finite rating or never met the others, by no chain.
 ///
 /// Who lost everything has no finite rating either and stands below: that counts as far as the last of the head is better
 /// than it.
 pub fn head(table: &Table, lines: &[Line], best: usize) -> Option<Head> {
-    let found = |line: &Line| {
-        let version = line.place.as_ref()?.version;
-        table.places.iter().position(|place| place.version == version)
-    };
+    let numbers = numbers(table);
+    let found = |line: &Line| numbers.get(&line.place.as_ref()?.version).copied();
     let ranked: Vec<usize> =
         lines.iter().filter(|line| line.rank.is_some()).map(found).collect::<Option<_>>()?;
     let best = best.min(ranked.len().checked_sub(1)?);
