@@ -20,6 +20,7 @@ pub mod origin;
 pub mod same;
 pub mod scheduler;
 pub mod standing;
+pub mod told;
 pub mod work;
 
 pub mod config;
@@ -35,4 +36,5 @@ pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
 pub use scheduler::{End, Faulty, Progress, Scheduler};
 pub use standing::{Pairing, Standing};
-pub use work::{Entrant, Keep, Series, Trouble, run};
+pub use told::{Aftermath, Shelf, Told};
+pub use work::{Entrant, Keep, Series, Trouble, attend, run};

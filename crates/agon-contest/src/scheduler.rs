@@ -36,6 +36,13 @@ pub struct Job {
     pub tries: u32,
 }
 
+impl Job {
+    /// The bot in each seat, by its place in the header.
+    pub fn bots(&self) -> &[usize] {
+        &self.block.games[self.game]
+    }
+}
+
 /// A match that was unfair is played so often before it stays void.
 pub const TRIES: u32 = 3;
 /// It is put back until so many others were handed out, or none is left.
@@ -220,6 +227,14 @@ impl Scheduler {
             let waited = self.ended.wait_timeout(inside, Duration::from_millis(100));
             inside = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
+    }
+
+    /// The next match, as [`take`](Self::take) gives it; none where one would have to be waited for, too.
+    pub fn take_now(&self) -> Option<Job> {
+        let mut inside = self.lock();
+        let job = inside.take();
+        inside.in_play += u64::from(job.is_some());
+        job
     }
 
     /// The table of a format as it stands, best first.

@@ -6,30 +6,28 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
-use agon_game::{AnyGame, Seat, Session};
-use agon_match::record::{Held, Void};
+use agon_game::{AnyGame, Session};
+use agon_match::record::Void;
 use agon_match::{
-    Clock, CpuShares, FaultKind, MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms,
-    cpus_a_match, play_on, seat_all,
+    Clock, CpuShares, MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms, cpus_a_match,
+    play_on, seat_all,
 };
 use agon_replay::{Header as ReplayHeader, SeatInfo};
 
-use crate::journal::{Entry, FaultCount, Header, LISTED_FAULTS};
-use crate::plan::{BlockPlan, Kind};
+use crate::journal::{Entry, Header};
+use crate::plan::Kind;
 use crate::same::{Answers, start};
 use crate::scheduler::{End, Job, Scheduler};
-use crate::whole;
+use crate::told::{Aftermath, Shelf, Told};
 
 /// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
 /// kept the machine busy is often over soon.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A series keeps no more than this of replays, in bytes.
-pub const MOST_REPLAYS: u64 = 1 << 30;
 /// The journal is forced to the disk this often.
 const SYNC: Duration = Duration::from_secs(1);
 
@@ -47,8 +45,8 @@ pub struct Series {
     pub ponder: Ponder,
     /// Which replays are kept.
     pub keep: Keep,
-    /// The folder they are kept in, and its name relative to the journal.
-    pub replays: (PathBuf, String),
+    /// Where they are kept.
+    pub replays: Shelf,
 }
 
 /// A bot of a series.
@@ -159,19 +157,35 @@ pub fn run(
     scheduler: &Scheduler,
     jobs: usize,
     stop: &AtomicBool,
-    mut show: impl FnMut(&Scheduler) -> io::Result<()>,
+    show: impl FnMut(&Scheduler) -> io::Result<()>,
 ) -> io::Result<()> {
     let disturbed: Vec<AtomicU32> = series.bots.iter().map(|_| AtomicU32::new(0)).collect();
-    let kept = AtomicU64::new(size_of_folder(&series.replays.0));
-    let each = series.cpus_a_match(scheduler.header().seats);
-    let shares = CpuShares::claim(jobs, each);
+    let shares = CpuShares::claim(jobs, series.cpus_a_match(scheduler.header().seats));
+    attend(scheduler, stop, show, || {
+        std::thread::scope(|scope| {
+            for cpus in shares.iter() {
+                let worker = Worker { series, scheduler, cpus, disturbed: &disturbed };
+                // What a bot is started by must outlive it: this thread plays whole matches.
+                scope.spawn(move || worker.work());
+            }
+        });
+    })
+}
+
+/// Looks after a series while `play`, in a thread of its own, takes its matches from the scheduler and finishes them: until the series
+/// ends, or `stop` becomes true and ends it. `show` is called ten times a second.
+///
+/// # Errors
+/// Those of `show`; they end the series.
+pub fn attend(
+    scheduler: &Scheduler,
+    stop: &AtomicBool,
+    mut show: impl FnMut(&Scheduler) -> io::Result<()>,
+    play: impl FnOnce() + Send,
+) -> io::Result<()> {
     let file = scheduler.journal_file()?;
     std::thread::scope(|scope| {
-        for cpus in shares.iter() {
-            let worker = Worker { series, scheduler, cpus, kept: &kept, disturbed: &disturbed };
-            // What a bot is started by must outlive it: this thread plays whole matches.
-            scope.spawn(move || worker.work());
-        }
+        scope.spawn(play);
         let mut synced = (Instant::now(), 0);
         let mut shown = Ok(());
         while !scheduler.wait(Duration::from_millis(100)) {
@@ -199,11 +213,6 @@ pub fn run(
     file.sync_data()
 }
 
-fn size_of_folder(folder: &std::path::Path) -> u64 {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
-}
-
 /// What became of a match.
 enum Played {
     /// It was played to its end.
@@ -218,7 +227,6 @@ struct Worker<'a> {
     series: &'a Series,
     scheduler: &'a Scheduler,
     cpus: &'a [usize],
-    kept: &'a AtomicU64,
     /// How many matches each bot has made void.
     disturbed: &'a [AtomicU32],
 }
@@ -246,9 +254,8 @@ impl Worker<'_> {
 
     fn play(&self, job: &Job) -> Result<Played, Trouble> {
         let mut table = Table::new(self.series, self.scheduler.header(), job)?;
-        let bots = &job.block.games[job.game];
         let disturbed: Vec<u32> =
-            bots.iter().map(|&bot| self.disturbed[bot].load(Ordering::Relaxed)).collect();
+            job.bots().iter().map(|&bot| self.disturbed[bot].load(Ordering::Relaxed)).collect();
         let record = table.play(self.cpus, self.scheduler.halt(), &disturbed)?;
         match record.void.clone() {
             None => {}
@@ -256,36 +263,20 @@ impl Worker<'_> {
             Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
             Some(Void::HostLate(why)) => return Ok(Played::Unfair { why, culprit: None }),
             Some(Void::Disturbed { by, why }) => {
-                let culprit = job.block.games[job.game][by.index()];
+                let culprit = job.bots()[by.index()];
                 self.disturbed[culprit].fetch_add(1, Ordering::Relaxed);
                 return Ok(Played::Unfair { why, culprit: Some(culprit) });
             }
         }
-        self.check_started(&table, &record)?;
-        table.entry(&record, job.tries, self.kept).map(|entry| Played::Whole(Box::new(entry)))
-    }
-
-    /// A bot that cannot even be started is a slip of the user's and no result; only a tournament goes on
-    /// without it, and it loses as the rulebook says.
-    fn check_started(&self, table: &Table<'_>, record: &MatchRecord) -> Result<(), Trouble> {
-        if self.scheduler.header().kind == Kind::Tournament {
-            return Ok(());
-        }
-        match record.faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted) {
-            Some(fault) => {
-                Err(Trouble::CannotStart(format!("{}: {}", table.label(fault.seat), fault.message)))
-            }
-            None => Ok(()),
-        }
+        table.entry(&record, job).map(|entry| Played::Whole(Box::new(entry)))
     }
 }
 
 /// One match being played.
 struct Table<'a> {
     series: &'a Series,
+    job: &'a Job,
     kind: Kind,
-    block: &'a BlockPlan,
-    game: usize,
     session: Box<dyn Session>,
     /// A hash of where the match begins.
     start: u64,
@@ -294,29 +285,17 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(series: &'a Series, header: &Header, job: &'a Job) -> Result<Self, Trouble> {
-        let block = &*job.block;
-        let mut session = series.prepared[block.map].open(block.seed).map_err(|error| {
-            Trouble::Setup(format!("the match with seed {} cannot be set up: {error}", block.seed))
+        let seed = job.block.seed;
+        let mut session = series.prepared[job.block.map].open(seed).map_err(|error| {
+            Trouble::Setup(format!("the match with seed {seed} cannot be set up: {error}"))
         })?;
         let watch = Watch { answers: Answers::default(), recorder: None };
-        Ok(Self {
-            series,
-            kind: header.kind,
-            block,
-            game: job.game,
-            start: start(session.as_mut()),
-            session,
-            watch,
-        })
+        Ok(Self { series, job, kind: header.kind, start: start(session.as_mut()), session, watch })
     }
 
     fn bots(&self) -> impl Iterator<Item = &'a Entrant> + use<'a> {
         let series = self.series;
-        self.block.games[self.game].iter().map(move |&bot| &series.bots[bot])
-    }
-
-    fn label(&self, seat: Seat) -> &'a str {
-        self.bots().nth(seat.index()).map_or("", |bot| &bot.label)
+        self.job.bots().iter().map(move |&bot| &series.bots[bot])
     }
 
     fn play(&mut self, cpus: &[usize], halt: &AtomicBool, disturbed: &[u32]) -> Result<MatchRecord, Trouble> {
@@ -347,23 +326,14 @@ impl<'a> Table<'a> {
     }
 
     /// What is known after the match; its replay is on the disk before.
-    fn entry(mut self, record: &MatchRecord, tries: u32, kept: &AtomicU64) -> Result<Entry, Trouble> {
+    fn entry(mut self, record: &MatchRecord, job: &Job) -> Result<Entry, Trouble> {
         let Some(outcome) = record.outcome.clone() else {
             return Err(Trouble::Own("a match that is not void has no outcome".to_owned()));
         };
         // The same answers may end differently where time is part of play.
         self.watch.answers.ended(&outcome.ranks);
-        let faults = faults(record);
-        let replay = match self.is_kept(&outcome.ranks, &faults) {
-            true => self.keep(record, kept)?,
-            false => None,
-        };
-        Ok(Entry {
-            block: self.block.number,
-            game: self.game as u32 + 1,
-            seed: self.block.seed,
+        let told = Told {
             map: self.session.recipe().map_name.clone(),
-            bots: self.block.games[self.game].clone(),
             scores: outcome.scores,
             ranks: outcome.ranks,
             reason: outcome.reason,
@@ -372,80 +342,12 @@ impl<'a> Table<'a> {
             answers: format!("{:016x}", self.watch.answers.digest()),
             max_ms: record.max_ms(),
             wall_us: record.wall_us,
-            tries,
-            faults,
-            rejected: rejected(record),
-            replay,
-            sandbox: sandbox(record),
+            aftermath: Aftermath::of(record),
+        };
+        let (recorder, session) = (self.watch.recorder.take(), self.session.as_mut());
+        self.series.entry(self.kind, job, told, || {
+            recorder.map(|recorder| recorder.finish(session, record)).transpose()
         })
-    }
-
-    fn is_kept(&self, ranks: &[u8], faults: &[FaultCount]) -> bool {
-        let bots = &self.block.games[self.game];
-        let lost = |seat: usize| ranks.iter().any(|other| *other < ranks[seat]);
-        let faulted = |seat: usize| faults.iter().any(|fault| usize::from(fault.seat) == seat + 1);
-        let is_asked_about = |seat: &usize| self.kind == Kind::Tournament || bots[*seat] == 0;
-        match self.series.keep {
-            Keep::All => true,
-            Keep::None => false,
-            Keep::Lost => (0..bots.len()).filter(is_asked_about).any(|seat| lost(seat) || faulted(seat)),
-        }
-    }
-
-    /// Writes the replay, unless there are enough of them already.
-    fn keep(&mut self, record: &MatchRecord, kept: &AtomicU64) -> Result<Option<String>, Trouble> {
-        let Some(recorder) = self.watch.recorder.take() else { return Ok(None) };
-        if kept.load(Ordering::Relaxed) >= MOST_REPLAYS {
-            return Ok(None);
-        }
-        let name = format!("{}-{}-seed{}.replay", self.block.number, self.game + 1, self.block.seed);
-        let (folder, relative) = &self.series.replays;
-        let failed = |error: io::Error| Trouble::unwritable(Output::Replay, &folder.join(&name), &error, 0);
-        let bytes = recorder.finish(self.session.as_mut(), record).map_err(failed)?;
-        if let Err(error) = whole::write(&folder.join(&name), &bytes) {
-            if error.kind() != io::ErrorKind::NotFound {
-                return Err(failed(error));
-            }
-            fs::create_dir_all(folder)
-                .and_then(|()| whole::write(&folder.join(&name), &bytes))
-                .map_err(failed)?;
-        }
-        kept.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(Some(format!("{relative}/{name}")))
-    }
-}
-
-/// The faults of a match by seat and kind.
-fn faults(record: &MatchRecord) -> Vec<FaultCount> {
-    let mut counted: Vec<FaultCount> = Vec::new();
-    for fault in &record.faults {
-        let (seat, kind) = (fault.seat.number(), fault.kind.word());
-        let is_known = counted.iter().any(|known| (known.seat, known.kind.as_str()) == (seat, kind));
-        if !is_known && counted.len() < LISTED_FAULTS {
-            counted.push(FaultCount {
-                seat,
-                kind: kind.to_owned(),
-                count: record.counts[fault.seat.index()].faults.get(&fault.kind).copied().unwrap_or(1),
-                turn: fault.turn.clone(),
-                message: fault.message.chars().take(300).collect(),
-                stderr: fault.stderr.clone(),
-            });
-        }
-    }
-    counted
-}
-
-/// The rejected orders of a match by seat; empty for none.
-fn rejected(record: &MatchRecord) -> Vec<u64> {
-    let counts: Vec<u64> = record.counts.iter().map(|seat| seat.rejected).collect();
-    if counts.iter().all(|count| *count == 0) { Vec::new() } else { counts }
-}
-
-/// How each seat was held; empty where no sandbox held any.
-fn sandbox(record: &MatchRecord) -> Vec<String> {
-    match record.held.iter().any(|held| matches!(held, Held::Inside(_))) {
-        true => record.held.iter().map(|held| held.word().unwrap_or_default()).collect(),
-        false => Vec::new(),
     }
 }
 

@@ -44,7 +44,11 @@ impl<'a> Inside<'a> {
         (self.clock)()
     }
 
-    /// The worker asks again, and keeps what it has. Whoever runs the server hears once what it is.
+    /// What the server answers. When it cannot, the worker asks again, and keeps what it has; whoever runs the server hears once what it is.
+    fn ask<T>(&self, answer: impl Future<Output = Result<T, ServerError>>) -> Result<T, Away> {
+        self.runtime.block_on(answer).map_err(|error| self.away(error))
+    }
+
     fn away(&self, error: ServerError) -> Away {
         let error = error.to_string();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,9 +64,7 @@ impl Hall for Inside<'_> {
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
         // What is done from here on may be missed by the answer.
         self.done.lock().unwrap_or_else(PoisonError::into_inner).borrow_and_update();
-        self.runtime
-            .block_on(self.server.lease(self.worker, request, most, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.lease(self.worker, request, most, self.now()))
     }
 
     fn rest(&self, longest: Duration) -> bool {
@@ -72,25 +74,19 @@ impl Hall for Inside<'_> {
     }
 
     fn start(&self, attempt: Try) -> Result<bool, Away> {
-        self.runtime
-            .block_on(self.server.start(self.worker, attempt, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.start(self.worker, attempt, self.now()))
     }
 
     fn beat(&self, lease: i64, _playing: &[(Try, u32)]) -> Result<bool, Away> {
-        self.runtime
-            .block_on(self.server.beat(self.worker, lease, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.beat(self.worker, lease, self.now()))
     }
 
     fn building(&self, attempt: Try) -> Result<bool, Away> {
-        self.runtime
-            .block_on(self.server.building(self.worker, attempt, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.building(self.worker, attempt, self.now()))
     }
 
     fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away> {
-        self.runtime.block_on(self.server.built(self.worker, attempt, log)).map_err(|error| self.away(error))
+        self.ask(self.server.built(self.worker, attempt, log))
     }
 
     fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
@@ -98,25 +94,20 @@ impl Hall for Inside<'_> {
             .iter()
             .map(|(attempt, whole)| (*attempt, (&whole.report, &whole.replay[..], &whole.own[..])))
             .collect();
-        let posted = self.runtime.block_on(self.server.post_all(self.worker, &over, self.now()));
-        let posted = posted.map_err(|error| self.away(error))?;
+        let posted = self.ask(self.server.post_all(self.worker, &over, self.now()))?;
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(posted)
     }
 
     fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {
-        self.runtime
-            .block_on(self.server.void(self.worker, attempt, nothing, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.void(self.worker, attempt, nothing, self.now()))
     }
 
     fn abort(&self, lease: i64) -> Result<(), Away> {
-        self.runtime
-            .block_on(self.server.abort(self.worker, lease, self.now()))
-            .map_err(|error| self.away(error))
+        self.ask(self.server.abort(self.worker, lease, self.now()))
     }
 
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
-        self.runtime.block_on(self.server.fetch(sha)).map_err(|error| self.away(error))
+        self.ask(self.server.fetch(sha))
     }
 }

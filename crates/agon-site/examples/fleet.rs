@@ -223,7 +223,7 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
     let machines = tokens.len() as u64;
     let fleet = Arc::new(Fleet {
         server,
-        table: Table::new(&welcome.terms).expect("known"),
+        table: Table::new(&welcome.terms.expect("of a contest")).expect("known"),
         recorded,
         plays: Duration::from_secs(machines * plan.batch as u64)
             .checked_div(plan.rate as u32)
@@ -382,7 +382,7 @@ fn play(fleet: &Fleet, job: &Job) -> (Sent, Vec<u8>) {
         wall_us: 1000,
         level: "A".into(),
     };
-    (Sent { attempt: job.attempt, report, own: vec![None; job.seats.len()] }, replay)
+    (Sent { attempt: job.attempt, report, own: vec![None; job.seats.len()], all: None }, replay)
 }
 
 /// How old the table was at most, in seconds, and how many rows behind.

@@ -37,15 +37,33 @@ pub struct Listening {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    /// What goes on as long as it listens.
+    beside: Vec<JoinHandle<()>>,
 }
 
-/// Opens the port and answers on it.
+/// Opens the port of a contest's site and answers on it.
 ///
 /// # Errors
 /// When the port cannot be had.
 pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
+    let (way, router, leaving) = (site.way.clone(), routes::router(site.clone()), site.clone());
+    let mut listening = open(way, router, port, move || leaving.farewell()).await?;
+    listening.beside.push(tokio::spawn(beat(site)));
+    Ok(listening)
+}
+
+/// Opens a port and answers on it with what `router` says. `farewell` lets those go who wait for something when it stops.
+///
+/// # Errors
+/// When the port cannot be had.
+pub async fn open(
+    way: Way,
+    router: axum::Router,
+    port: u16,
+    farewell: impl FnOnce() + Send + 'static,
+) -> io::Result<Listening> {
     let everywhere: IpAddr = [0, 0, 0, 0].into();
-    let here = match site.way {
+    let here = match way {
         Way::Lan | Way::Tls { .. } => everywhere,
         Way::Loopback | Way::Proxy(_) => [127, 0, 0, 1].into(),
     };
@@ -55,8 +73,9 @@ pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
     let listener = socket.listen(WAITING)?;
     let address = listener.local_addr()?;
     let (stop, stopped) = watch::channel(false);
-    let task = tokio::spawn(accept(site, listener, stopped));
-    Ok(Listening { address, stop, task })
+    let refreshing = tokio::spawn(refresh(way.clone()));
+    let task = tokio::spawn(accept(way, router, listener, stopped, farewell));
+    Ok(Listening { address, stop, task, beside: vec![refreshing] })
 }
 
 impl Listening {
@@ -68,14 +87,20 @@ impl Listening {
     /// Takes no more requests, and waits a while until those that came are answered.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
+        self.beside.iter().for_each(JoinHandle::abort);
         let _ = tokio::time::timeout(FAREWELL, self.task).await;
     }
 }
 
-async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
-    let router = TowerToHyperService::new(routes::router(site.clone()));
+async fn accept(
+    way: Way,
+    router: axum::Router,
+    listener: TcpListener,
+    mut stopped: watch::Receiver<bool>,
+    farewell: impl FnOnce(),
+) {
+    let router = TowerToHyperService::new(router);
     let room = Arc::new(Semaphore::new(MOST));
-    let beating = tokio::spawn(beat(site.clone()));
     loop {
         let Ok(place) = room.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
@@ -87,10 +112,10 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if site.way.is_private() && !is_private(peer.ip()) {
+        if way.is_private() && !is_private(peer.ip()) {
             continue;
         }
-        let (router, stopped, way) = (router.clone(), stopped.clone(), site.way.clone());
+        let (router, stopped, way) = (router.clone(), stopped.clone(), way.clone());
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
             match way {
@@ -105,8 +130,7 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
         });
     }
     drop(listener);
-    beating.abort();
-    site.farewell();
+    farewell();
     // Each connection has a place: when all are free, all were answered.
     let _ = room.acquire_many(MOST as u32).await;
 }
@@ -114,16 +138,20 @@ async fn accept(site: Arc<Site>, listener: TcpListener, mut stopped: watch::Rece
 /// Whoever looks on hears of a change within so long.
 const BEAT: Duration = Duration::from_millis(700);
 
-/// A certificate that was renewed is read within so many of them.
-const REFRESH: u64 = 90;
-
 async fn beat(site: Arc<Site>) {
-    for number in 1_u64.. {
+    loop {
         tokio::time::sleep(BEAT).await;
         site.beat().await;
-        if let Way::Tls { tls, .. } = &site.way
-            && number % REFRESH == 0
-        {
+    }
+}
+
+/// A certificate that was renewed is read within this time.
+const REFRESH: Duration = Duration::from_secs(60);
+
+async fn refresh(way: Way) {
+    if let Way::Tls { tls, .. } = way {
+        loop {
+            tokio::time::sleep(REFRESH).await;
             tls.refresh();
         }
     }

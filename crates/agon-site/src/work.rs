@@ -10,6 +10,7 @@ use agon_server::asked::LEASE_MS;
 use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
+use agon_worker::fit::Needs;
 use agon_worker::wire::{
     Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, LONGEST_WAIT_MS, MOST_LEASED, Machine,
     Received, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
@@ -48,9 +49,6 @@ pub const ROUTES: &[Route] = &[
 
 /// So many requests with results are taken in at once: each is held whole.
 static ROOM: Semaphore = Semaphore::const_new(8);
-
-/// A name of a machine, a level or the like is no longer, in characters.
-const LONGEST_WORD: usize = 200;
 
 /// The program of whoever asks.
 #[derive(Deserialize)]
@@ -118,7 +116,7 @@ pub async fn welcome(ask: Ask, Of(theirs): Of<Program>) -> Result<Json<Welcome>,
         program: agon_replay::data::PROGRAM.to_owned(),
         title: ask.settings.title.clone(),
         worker: worker(&ask)?.name.clone(),
-        terms: ask.site.server.terms().clone(),
+        terms: Some(ask.site.server.terms().clone()),
         trusts_bots: ask.settings.trusts_bots,
         packages: ask.settings.packages.clone(),
         beat_ms: (LEASE_MS / 3).unsigned_abs(),
@@ -131,7 +129,7 @@ pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>,
     let worker = worker(&ask)?;
     check_name(&hello.run)?;
     let machine = hello.machine;
-    if let Some(why) = unfit(&ask, worker.id, &machine).await? {
+    if let Some(why) = needs(&ask, worker.id).await?.unmet_by(&machine) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
     }
     let about = serde_json::to_string(&machine).map_err(|_| Problem::ours())?;
@@ -143,65 +141,27 @@ pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>,
     }
 }
 
-/// Why a machine cannot play here, with the figures; none when it can.
-async fn unfit(ask: &Ask, worker: WorkerId, machine: &Machine) -> Result<Option<String>, Problem> {
-    let words = machine.packages.iter().chain(&machine.languages).chain([&machine.level, &machine.kernel]);
-    if words.clone().count() > 200 || words.into_iter().any(|word| word.chars().count() > LONGEST_WORD) {
-        return Ok(Some("It says more of itself than any machine has.".to_owned()));
-    }
-    if !matches!(machine.level.as_str(), "A" | "B") && !ask.settings.trusts_bots {
-        return Ok(Some(format!(
-            "It holds bots like this: {}. Strangers' bots are played in a sandbox of level A or B; `agon doctor` says on that machine what is missing.",
-            machine.level
-        )));
-    }
-    if !machine.speed.is_finite() || machine.speed <= 0.0 {
-        return Ok(Some("Its speed is no number above 0.".to_owned()));
-    }
-    let (speed, whose) = match ask.settings.workers.speed {
-        Some(speed) => (Some(speed), "contest.toml"),
-        None => match ask.site.machine().and_then(|own| own.speed) {
-            Some(speed) => (Some(speed), "the server's machine"),
-            None => {
-                let first = ask.site.store().first_machine(worker).await?;
-                let first = first.and_then(|about| serde_json::from_str::<Machine>(&about).ok());
-                (first.map(|first| first.speed), "the first machine that joined")
-            }
-        },
-    };
-    if let Some(speed) = speed {
-        let tolerance = ask.settings.workers.tolerance / 100.0;
-        let (low, high) = (speed * (1.0 - tolerance), speed * (1.0 + tolerance));
-        if !(low..=high).contains(&machine.speed) {
-            return Ok(Some(format!(
-                "Its speed is {:.0}, and the contest's is {speed:.0} ± {:.0} % ({whose}): from {low:.0} to {high:.0}. Bots have the same time \
-                 everywhere, so that a machine of another speed would change results. Where something else runs on it, end that; \
-                 the organiser sets the band in contest.toml, [workers] speed and tolerance.",
-                machine.speed, ask.settings.workers.tolerance
-            )));
+/// What a machine needs to play here.
+async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
+    let own = ask.site.machine();
+    let speed = match (ask.settings.workers.speed, own.and_then(|own| own.speed)) {
+        (Some(speed), _) => Some((speed, "contest.toml")),
+        (None, Some(speed)) => Some((speed, "the server's machine")),
+        (None, None) => {
+            let first = ask.site.store().first_machine(worker).await?;
+            let first = first.and_then(|about| serde_json::from_str::<Machine>(&about).ok());
+            first.map(|first| (first.speed, "the first machine that joined"))
         }
-    }
-    let mut wanted = ask.settings.packages.clone();
-    wanted.retain(|package| !machine.packages.contains(package));
-    if !wanted.is_empty() {
-        return Ok(Some(format!(
-            "It lacks packages that all bots find here: {}. Copy these folders from the organiser, and name each with --packages.",
-            wanted.join(", ")
-        )));
-    }
-    let languages = ask.site.machine().map(|own| own.languages.as_slice()).unwrap_or_default();
-    let lacks: Vec<&str> = languages
-        .iter()
-        .map(|language| language.name.as_str())
-        .filter(|name| !machine.languages.iter().any(|own| own == name))
-        .collect();
-    if !lacks.is_empty() {
-        return Ok(Some(format!(
-            "It lacks what bots find on the server's machine: {}. What is missing would look like its author's mistake. Install it there.",
-            lacks.join(", ")
-        )));
-    }
-    Ok(None)
+    };
+    let languages = own.map(|own| own.languages.as_slice()).unwrap_or_default();
+    Ok(Needs {
+        trusts_bots: ask.settings.trusts_bots,
+        speed: speed.map(|(speed, whose)| (speed, whose.to_owned())),
+        tolerance: ask.settings.workers.tolerance,
+        set_by: "the organiser sets the band in contest.toml, [workers] speed and tolerance",
+        packages: ask.settings.packages.clone(),
+        languages: languages.iter().map(|language| language.name.clone()).collect(),
+    })
 }
 
 fn check_name(name: &str) -> Result<(), Problem> {

@@ -16,7 +16,7 @@ async fn a_machine_joins_plays_and_gives_back() {
     let mut worker = Worker::new(&world, "hall 1").await;
     let program = agon_replay::data::PROGRAM.replace(' ', "%20");
     let welcome: Welcome = read(&worker.http.get(&format!("/work/v1?program={program}")).await);
-    assert_eq!((welcome.worker.as_str(), &welcome.terms), ("hall 1", world.server.terms()));
+    assert_eq!((welcome.worker.as_str(), welcome.terms.as_ref()), ("hall 1", Some(world.server.terms())));
     let granted = worker.lease(8).await;
     assert_eq!(granted.jobs.len(), 6, "no version has more than four matches in flight");
     let lease = granted.lease.expect("a lease");
@@ -142,11 +142,12 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
         replay: vec![7; agon_worker::verify::LARGEST + 1],
         report: good.report.clone(),
         own: Vec::new(),
+        all: None,
     };
     assert_eq!(liar.result(job.attempt, &huge).await, Posted::Refused);
     let mut wordy = good.report.clone();
     wordy.level = "A".repeat(100_000);
-    let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new() };
+    let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new(), all: None };
     assert_eq!(liar.result(job.attempt, &wordy).await, Posted::Refused);
     let larger = vec![b' '; (20 << 20) + 1];
     assert_eq!(liar.post("/result", &larger).await.status, 413);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agon_bot::{BotName, Kind};
+use agon_contest::Aftermath;
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{
@@ -71,7 +72,20 @@ impl Recorded {
         let session = table.open(self.map, self.seed)?;
         let public = redact(&self.replay, &[], &|order| session.public(order));
         let (replay, _) = public.map_err(|error| error.to_string())?;
-        Ok(Whole { report: self.report, replay, own })
+        Ok(Whole { report: self.report, replay, own, all: None })
+    }
+
+    /// The same where all bots are one person's.
+    pub fn whole(self) -> Whole {
+        let mut all = Aftermath::of(&self.record);
+        for fault in &mut all.faults {
+            if let Some(Some(folder)) = self.folders.get(usize::from(fault.seat).saturating_sub(1)) {
+                fault.message = private::without(&fault.message, folder);
+                fault.stderr.iter_mut().for_each(|line| *line = private::without(line, folder));
+            }
+        }
+        let own = self.folders.iter().map(|_| None).collect();
+        Whole { report: self.report, replay: self.replay, own, all: Some(all) }
     }
 }
 
@@ -103,6 +117,11 @@ impl Table {
     pub fn open(&self, map: usize, seed: i64) -> Result<Box<dyn Session>, String> {
         let ready = self.prepared.get(map).ok_or_else(|| format!("there is no map {map}"))?;
         ready.open(seed).map_err(|error| error.to_string())
+    }
+
+    /// The game.
+    pub fn game(&self) -> &'static dyn AnyGame {
+        self.game
     }
 
     /// How many seats a match has.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agon_contest::Aftermath;
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
 use agon_replay::Note;
 use agon_spec::{Ponder, RecordedClock};
@@ -239,10 +240,12 @@ impl Nothing {
 pub struct Whole {
     /// What was seen of it.
     pub report: Report,
-    /// Its replay, in which nothing is private.
+    /// Its replay, in which nothing is private that is not of whoever gets it.
     pub replay: Vec<u8>,
     /// For each seat what belongs to its author alone; none where nobody's program played.
     pub own: Vec<Option<Private>>,
+    /// What was seen of all programs, where all of them are one person's. Then nothing was taken out of the replay.
+    pub all: Option<Aftermath>,
 }
 
 /// What becomes of a result.
@@ -263,6 +266,11 @@ pub struct Away(pub String);
 
 /// What a worker asks of a server. Every call may be repeated.
 pub trait Hall: Sync {
+    /// Whether all bots and all results are one person's: what belongs to their authors is not taken out of replays then, and what is
+    /// wrong with any of them is told.
+    fn is_one_persons(&self) -> bool {
+        false
+    }
     /// Matches to play, `most` at the utmost. The same request gets the same answer.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
 use crate::play::{Played, Recorded, Table};
-use crate::protocol::{Away, Hall, Job, Nothing, Program, Try};
+use crate::protocol::{Away, Hall, Job, Nothing, Program, Try, Unfit};
 use crate::versions::{Standing, Unready, Versions};
 use posting::Done;
 
@@ -452,7 +452,11 @@ impl Shared<'_> {
             match ready {
                 Ok(bot) => bots.push(bot),
                 Err(Unready::Unfit(unfit)) if checked.is_none() => {
-                    return Some(Err(Unready::Ours(format!("{}: {}", sitting.label, unfit.what))));
+                    let what = format!("{}: {}", sitting.label, unfit.what);
+                    return Some(Err(match self.hall.is_one_persons() {
+                        true => Unready::Unfit(Unfit { what, ..unfit }),
+                        false => Unready::Ours(what),
+                    }));
                 }
                 Err(unready) => return Some(Err(unready)),
             }

@@ -12,6 +12,8 @@ pub const LARGEST: usize = 16 << 20;
 /// What a replay proves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recomputed {
+    /// The map that was played.
+    pub map: String,
     /// For each seat its rank; the least is the best.
     pub ranks: Vec<u8>,
     /// For each seat its score.
@@ -65,6 +67,7 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
     }
     answers.ended(&outcome.ranks);
     Ok(Recomputed {
+        map: header.recipe.map_name.clone(),
         ranks: outcome.ranks.clone(),
         scores: outcome.scores.clone(),
         reason: outcome.reason.clone(),

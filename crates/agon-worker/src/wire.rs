@@ -4,7 +4,10 @@
 //! A process asks what is played (`GET /work/v1`), introduces itself (`hello`), and from then on names itself in each call by
 //! `?run=`. What is sent that is no JSON: the log of a build, as it is, and results, each a line of JSON with the replay behind it.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use agon_contest::Aftermath;
 
 use crate::protocol::{Job, Nothing, Posted, Private, Program, Report, Terms, Try};
 
@@ -33,8 +36,8 @@ pub struct Welcome {
     pub title: String,
     /// What the worker is called.
     pub worker: String,
-    /// What decides results.
-    pub terms: Terms,
+    /// What decides results; none in a fleet, where each series has its own ([`Playing`]).
+    pub terms: Option<Terms>,
     /// Its organiser trusts all bots: a machine without a sandbox may play them, if its owner does as well.
     pub trusts_bots: bool,
     /// Folders with packages that all bots find, by their last names.
@@ -80,6 +83,24 @@ pub struct Machine {
 pub struct Admitted {
     /// The name of the worker.
     pub worker: String,
+}
+
+/// In a fleet: which series the machine plays until it is told otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Playing {
+    /// The series; none while there is none.
+    pub series: Option<Series>,
+}
+
+/// A series that is played on machines of a fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its number.
+    pub id: i64,
+    /// What it is called: its bots.
+    pub title: String,
+    /// What decides results.
+    pub terms: Terms,
 }
 
 /// Matches are wanted.
@@ -158,6 +179,56 @@ pub struct Result {
     pub report: Report,
     /// For each seat what belongs to its author.
     pub own: Vec<Option<Private>>,
+    /// In a fleet: what was seen of all programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<Aftermath>,
+}
+
+/// Documents of JSON one after the other, each with bytes behind it: as they are sent at once. For each a line in which the length of
+/// its bytes stands, and the bytes.
+///
+/// # Errors
+/// When a figure in one is none that JSON has.
+pub fn framed<'a, R: Serialize + 'a>(
+    all: impl Iterator<Item = (&'a R, &'a [u8])>,
+) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (result, replay) in all {
+        serde_json::to_writer(&mut bytes, &Line { bytes: replay.len(), result })?;
+        bytes.push(b'\n');
+        bytes.extend_from_slice(replay);
+    }
+    Ok(bytes)
+}
+
+/// Reads what [`framed`] wrote: at least one, and `most` of them.
+///
+/// # Errors
+/// What is wrong with it; then none of them is read.
+pub fn unframed<R: DeserializeOwned>(
+    mut bytes: &[u8],
+    most: usize,
+) -> std::result::Result<Vec<(R, &[u8])>, String> {
+    let mut all = Vec::new();
+    loop {
+        let number = all.len() + 1;
+        if number > most {
+            return Err(format!("more than {most} results came at once"));
+        }
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let end = end.ok_or_else(|| format!("result {number}: no line of JSON"))?;
+        let line: Line<R> =
+            serde_json::from_slice(&bytes[..end]).map_err(|error| format!("result {number}: {error}"))?;
+        let rest = &bytes[end + 1..];
+        let replay = rest.get(..line.bytes).ok_or_else(|| {
+            format!("result {number}: its replay has {} bytes, and {} came", line.bytes, rest.len())
+        })?;
+        all.push((line.result, replay));
+        bytes = &rest[line.bytes..];
+        if bytes.is_empty() {
+            return Ok(all);
+        }
+    }
 }
 
 impl Result {
@@ -182,45 +253,20 @@ impl Result {
         Ok((line, &bytes[end + 1..]))
     }
 
-    /// Several as they are sent at once: for each a line in which the length of its replay stands, and the replay.
+    /// Several as they are sent at once ([`framed`]).
     ///
     /// # Errors
     /// When a figure in one is none that JSON has.
     pub fn with_all<'a>(all: impl Iterator<Item = (&'a Self, &'a [u8])>) -> serde_json::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for (result, replay) in all {
-            serde_json::to_writer(&mut bytes, &Line { bytes: replay.len(), result })?;
-            bytes.push(b'\n');
-            bytes.extend_from_slice(replay);
-        }
-        Ok(bytes)
+        framed(all)
     }
 
     /// Reads what was sent at once: at least one, and [`MOST_RESULTS`] at most.
     ///
     /// # Errors
     /// What is wrong with it; then none of them is read.
-    pub fn read_all(mut bytes: &[u8]) -> std::result::Result<Vec<(Self, &[u8])>, String> {
-        let mut all = Vec::new();
-        loop {
-            let number = all.len() + 1;
-            if number > MOST_RESULTS {
-                return Err(format!("more than {MOST_RESULTS} results came at once"));
-            }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let end = end.ok_or_else(|| format!("result {number}: no line of JSON"))?;
-            let line: Line<Self> =
-                serde_json::from_slice(&bytes[..end]).map_err(|error| format!("result {number}: {error}"))?;
-            let rest = &bytes[end + 1..];
-            let replay = rest.get(..line.bytes).ok_or_else(|| {
-                format!("result {number}: its replay has {} bytes, and {} came", line.bytes, rest.len())
-            })?;
-            all.push((line.result, replay));
-            bytes = &rest[line.bytes..];
-            if bytes.is_empty() {
-                return Ok(all);
-            }
-        }
+    pub fn read_all(bytes: &[u8]) -> std::result::Result<Vec<(Self, &[u8])>, String> {
+        unframed(bytes, MOST_RESULTS)
     }
 }
 
@@ -261,8 +307,12 @@ mod tests {
             wall_us: 7,
             level: "A".into(),
         };
-        let result =
-            Result { attempt: Try { game: 3, n: 1 }, report, own: vec![None, Some(Private::default())] };
+        let result = Result {
+            attempt: Try { game: 3, n: 1 },
+            report,
+            own: vec![None, Some(Private::default())],
+            all: None,
+        };
         let replay = b"bytes\nwith a line".to_vec();
         let sent = result.with(&replay).expect("plain data");
         assert_eq!(Result::read(&sent), Ok((result, &replay[..])));
@@ -274,7 +324,8 @@ mod tests {
     #[test]
     fn results_sent_at_once_are_read_as_they_were_and_else_none_of_them() {
         let report = Report { faults: vec![None], max_ms: vec![0.1], wall_us: 7, level: "A".into() };
-        let result = |game| Result { attempt: Try { game, n: 1 }, report: report.clone(), own: vec![None] };
+        let result =
+            |game| Result { attempt: Try { game, n: 1 }, report: report.clone(), own: vec![None], all: None };
         let all: Vec<(Result, Vec<u8>)> =
             (0..MOST_RESULTS).map(|n| (result(n as i64), b"a\n{}".repeat(n))).collect();
         let send = |all: &[(Result, Vec<u8>)]| {

@@ -146,6 +146,7 @@ fn page() -> String {
         "Taking part in a contest",
         &generated![
             online::json::LoggedIn<'_>,
+            online::json::FleetKnown<'_>,
             online::json::Submitted<'_>,
             online::json::Tried<'_>,
             online::json::Standing<'_>,

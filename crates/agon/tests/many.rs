@@ -266,7 +266,7 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
     let program = agon_replay::data::PROGRAM.replace(' ', "+");
     let welcome: Welcome =
         wire.persist("GET", &format!("/work/v1?program={program}"), b"", stop).expect("welcome");
-    let table = Table::new(&welcome.terms).expect("known");
+    let table = Table::new(&welcome.terms.expect("of a contest")).expect("known");
     wire.hello();
     let mut kept = BTreeMap::new();
     for request in 0.. {
@@ -287,7 +287,10 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
             let played = table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
             let Ok(Played::Whole(recorded)) = played else { continue };
             let Ok(whole) = recorded.shared_out(&table) else { continue };
-            over.push((Sent { attempt: job.attempt, report: whole.report, own: whole.own }, whole.replay));
+            over.push((
+                Sent { attempt: job.attempt, report: whole.report, own: whole.own, all: None },
+                whole.replay,
+            ));
         }
         if over.is_empty() {
             continue;

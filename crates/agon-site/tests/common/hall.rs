@@ -101,7 +101,7 @@ pub fn read<T: DeserializeOwned>(answer: &Answer) -> T {
 }
 
 pub fn line(attempt: Try, whole: &Whole) -> Sent {
-    Sent { attempt, report: whole.report.clone(), own: whole.own.clone() }
+    Sent { attempt, report: whole.report.clone(), own: whole.own.clone(), all: None }
 }
 
 pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {

@@ -75,7 +75,10 @@ impl Shared<'_> {
 
     /// What is posted of a match; none where that cannot be said, and the server was told so.
     fn share_out(&self, done: Done) -> Option<(Try, Whole)> {
-        let whole = catch_unwind(AssertUnwindSafe(|| done.recorded.shared_out(self.table)));
+        let whole = catch_unwind(AssertUnwindSafe(|| match self.hall.is_one_persons() {
+            true => Ok(done.recorded.whole()),
+            false => done.recorded.shared_out(self.table),
+        }));
         let nothing = match whole {
             Ok(Ok(whole)) => return Some((done.attempt, whole)),
             Ok(Err(why)) => Nothing::again(format!("ours: {why}")),

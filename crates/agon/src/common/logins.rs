@@ -131,8 +131,16 @@ impl Logins {
     /// # Errors
     /// When it cannot be written.
     pub fn keep(&mut self, login: Login) -> Result<(), Failure> {
-        self.logins.retain(|other| other.url != login.url);
         self.current = Some(login.url.clone());
+        self.keep_beside(login)
+    }
+
+    /// Keeps one. What is meant where none is named stays as it is.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep_beside(&mut self, login: Login) -> Result<(), Failure> {
+        self.logins.retain(|other| other.url != login.url);
         self.logins.push(login);
         self.write()
     }

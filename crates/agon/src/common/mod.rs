@@ -12,6 +12,7 @@ pub mod languages;
 pub mod logins;
 pub mod machine;
 pub mod online;
+pub mod packed;
 pub mod sandbox;
 pub mod screen;
 pub mod seats;

@@ -322,6 +322,21 @@ impl Online {
         self.json(self.call(path, query, Some(&json), ANSWER)?)
     }
 
+    /// Sends JSON, and gets a file of at most so many bytes for it.
+    ///
+    /// # Errors
+    /// When it was not taken, or what comes is not whole.
+    pub fn trade(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        what: &impl Serialize,
+        most: u64,
+    ) -> Result<Vec<u8>, Trouble> {
+        let json = serde_json::to_vec(what).map_err(|error| Trouble::Strange(error.to_string()))?;
+        self.bytes(self.call(path, query, Some(&json), ANSWER)?, most)
+    }
+
     /// Fetches a file of at most so many bytes.
     ///
     /// # Errors

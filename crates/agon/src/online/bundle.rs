@@ -1,7 +1,7 @@
 //! What goes up: a bot's folder as one archive, or a file as it is.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use agon_api::LARGEST_UPLOAD;
@@ -12,7 +12,7 @@ use agon_worker::pack::pack;
 use flate2::{Compression, GzBuilder};
 
 use crate::common::screen::{self, harmless};
-use crate::common::{self, Failure, builds};
+use crate::common::{self, Failure, builds, packed};
 
 /// So many names of files are shown.
 const SHOWN: usize = 12;
@@ -75,9 +75,8 @@ impl Bundle {
 
     fn file(path: &Path) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| Failure::usage(format!("bot `{}`: {error}", path.display()));
-        let mut bytes = Vec::new();
-        let read = File::open(path).map_err(failed)?.take(LARGEST_UPLOAD + 1).read_to_end(&mut bytes);
-        if read.map_err(failed)? as u64 > LARGEST_UPLOAD {
+        let (bytes, size) = packed::read(path, LARGEST_UPLOAD).map_err(failed)?;
+        if size > LARGEST_UPLOAD {
             let most = LARGEST_UPLOAD >> 20;
             return Err(Failure::usage(format!("bot `{}`: at most {most} MiB are taken", path.display())));
         }

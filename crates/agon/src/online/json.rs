@@ -18,6 +18,16 @@ pub struct LoggedIn<'a> {
     pub team: Option<&'a str>,
 }
 
+/// `login` at a fleet (`agon serve --fleet`).
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FleetKnown<'a> {
+    /// The fleet's address.
+    pub url: &'a str,
+    /// So many machines it has.
+    pub machines: usize,
+}
+
 /// `submit`: what was sent, and what came of it; with `--wait` the version as it was at the end.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]

@@ -4,11 +4,12 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use agon_api::{Contest, Me};
+use agon_fleet::wire::{self, Overview};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::common::logins::{self, Login, Logins};
-use crate::common::online::{Address, Line, Online};
+use crate::common::online::{Address, Line, Online, Trouble};
 use crate::common::{self, Done, Failure};
 use crate::online::{json, shown};
 
@@ -21,12 +22,13 @@ Examples:
   agon login https://cup.example                 asks for the token, without showing it
   agon login 192.168.1.7:8080 --token-file t     reads it from a file; - for standard input
   agon login https://192.168.1.7:8443 --fingerprint 8F:03:…   where the contest has a certificate of its own
+  agon login 192.168.1.7:8080 --token-file author.token       at a fleet (agon serve --fleet)
   agon logout                                    forgets it here";
 
 /// Options of `agon login`.
 #[derive(Args, Debug)]
 pub struct LoginOptions {
-    /// The contest's address: `https://cup.example`
+    /// The address of the contest, or of a fleet: `https://cup.example`
     pub url: String,
     /// Reads the token from a file, `-` for standard input
     #[arg(long, value_name = "FILE")]
@@ -50,12 +52,22 @@ pub struct LogoutOptions {
 pub fn login(options: &LoginOptions) -> Done {
     let address = Address::parse(&options.url)?;
     // Is a contest there at all? That is asked without a token.
-    let contest: Contest = Online::new(address.clone(), None, &options.line)?.get("/contest", &[])?;
+    let contest = Online::new(address.clone(), None, &options.line)?.get::<Contest>("/contest", &[]);
+    let contest = match contest {
+        Err(Trouble::Refused(problem)) if problem.status == 404 => return fleet(address, options),
+        contest => contest?,
+    };
     let token = match &options.token_file {
         Some(file) => logins::token(file)?,
-        None => typed(&address, &shown(&contest.title))?,
+        None => {
+            eprintln!(
+                "Make a token for {} on {address}/account, copy it, and put it in here:",
+                shown(&contest.title)
+            );
+            typed()?
+        }
     };
-    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if !is_token(&token) {
         return Err(Failure::usage(format!(
             "that is no token: make one on {address}/account, and copy all of it"
         )));
@@ -93,6 +105,45 @@ pub fn login(options: &LoginOptions) -> Done {
     Ok(writeln!(out, "  agon try       tries the bot of this folder out\n  agon submit    hands it in")?)
 }
 
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Logs in at a fleet, as its author. What is meant where no address is named stays a contest.
+fn fleet(address: Address, options: &LoginOptions) -> Done {
+    let token = match &options.token_file {
+        Some(file) => logins::token(file)?,
+        None => {
+            eprintln!(
+                "{address} is a fleet. Put in the token from the file author.token in the folder of its `agon serve --fleet`:"
+            );
+            typed()?
+        }
+    };
+    if !is_token(&token) {
+        return Err(Failure::usage("that is no token: it stands in author.token, in the fleet's folder"));
+    }
+    let online = Online::new(address.clone(), Some(token.clone()), &options.line)?.below(wire::ROOT);
+    let overview: Overview = online.get("", &[])?;
+    let mut logins = Logins::read()?;
+    logins.keep_beside(Login {
+        url: address.0.clone(),
+        token,
+        name: "author".to_owned(),
+        title: "a fleet".to_owned(),
+        plain_http: options.line.plain_http,
+        fingerprint: options.line.fingerprint,
+    })?;
+    let mut out = io::stdout().lock();
+    let machines = overview.machines.len();
+    if options.json {
+        return common::print_json(&mut out, &json::FleetKnown { url: &address.0, machines });
+    }
+    let machines = if machines == 1 { "1 machine".to_owned() } else { format!("{machines} machines") };
+    writeln!(out, "A fleet with {machines}. The token is kept in {}.", logins::path()?.display())?;
+    Ok(writeln!(out, "  agon sprt GAME NEW OLD --on {address}    has them play")?)
+}
+
 /// Runs `agon logout`.
 pub fn logout(options: &LogoutOptions) -> Done {
     let mut logins = Logins::read()?;
@@ -110,9 +161,8 @@ pub fn logout(options: &LogoutOptions) -> Done {
     }
 }
 
-/// Asks for the token. What is typed is not shown.
-fn typed(address: &Address, title: &str) -> Result<String, Failure> {
-    eprintln!("Make a token for {title} on {address}/account, copy it, and put it in here:");
+/// Reads the token from the terminal. What is typed is not shown.
+fn typed() -> Result<String, Failure> {
     let stdin = io::stdin();
     let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();
     if let Some(before) = &before {

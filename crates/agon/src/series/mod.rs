@@ -9,6 +9,7 @@ pub mod formats;
 pub mod gauntlet;
 pub mod json;
 pub mod newcomer;
+pub mod on;
 pub mod origin;
 pub mod picture;
 pub mod pin;
@@ -29,11 +30,12 @@ use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, End, Entrant, Form, FormatId, Header, Journal, JournalError, Keep, Kind, MapId, RulesId,
-    Scheduler, Series, TestId, content, plan,
+    Scheduler, Series, Shelf, TestId, content, plan,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
+use agon_worker::{Ground, Terms};
 use clap::{Args, ValueEnum};
 
 use crate::common::builds;
@@ -109,6 +111,9 @@ pub struct RunOptions {
     pub port: PortOptions,
     #[command(flatten)]
     pub sandbox: SandboxOptions,
+    /// Plays on the machines of the fleet at this address (`agon serve --fleet`), where one has logged in
+    #[arg(long, value_name = "URL", conflicts_with = "jobs", help_heading = "Run")]
+    pub on: Option<String>,
     /// Goes on with a series that was interrupted
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
@@ -183,6 +188,8 @@ pub struct Ready {
     pub series: Series,
     /// Who hands it out and counts.
     pub scheduler: Scheduler,
+    /// The machines that play it, where it is not this one.
+    pub fleet: Option<on::Fleet>,
     jobs: usize,
     usual_limit: bool,
     chosen: bool,
@@ -206,11 +213,12 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
     }
     let seats = options.seats.unwrap_or(info.usual_seats());
+    let reached = options.run.on.as_deref().map(on::reach).transpose()?;
     let prepared = prepared(game, options, seats)?;
     let first = &prepared[0].0;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {
-        let (entrant, id) = entrant(text, options.run.build)?;
+        let (entrant, id) = entrant(text, &options.run)?;
         entrants.push(entrant);
         ids.push(id);
     }
@@ -218,6 +226,16 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let mut session = prepared[0].1.open(first.seed)?;
     check_builtins(session.as_mut(), &entrants)?;
     let recipe = session.recipe();
+    let grounds = prepared
+        .iter()
+        .map(|(setup, ready)| Ok::<_, Failure>(Ground::new(setup, ready.open(first.seed)?.recipe())));
+    let terms = Terms {
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        grounds: grounds.collect::<Result<_, _>>()?,
+        clock: options.clock.clock()?.into(),
+        ponder: options.clock.ponder(),
+    };
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
         agon_journal: FORMAT,
@@ -270,8 +288,6 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     }
     let (journal, header, past) = open_journal(header, options)?;
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
-    let folder = journal.path().with_file_name(replays_name(journal.path()));
-    let relative = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let series = Series {
         game,
         prepared: prepared.into_iter().map(|(_, ready)| ready).collect(),
@@ -279,12 +295,21 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         clock: options.clock.clock()?,
         ponder: options.clock.ponder(),
         keep: options.run.replays.into(),
-        replays: (folder, relative),
+        replays: Shelf::new(journal.path().with_file_name(replays_name(journal.path()))),
     };
-    let jobs = options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats));
+    let jobs = match &reached {
+        Some((_, at_once)) => *at_once,
+        None => options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats)),
+    };
+    let fleet = reached.map(|(online, _)| {
+        let sent = series.bots.iter().map(|bot| on::Sent::new(&bot.name)).collect::<Result<_, _>>()?;
+        let labels: Vec<&str> = series.bots.iter().map(|bot| bot.label.as_str()).collect();
+        on::Fleet::new(online, terms, sent, format!("{} {}", header.kind.word(), labels.join(", ")))
+    });
     Ok(Ready {
         info,
         series,
+        fleet: fleet.transpose()?,
         scheduler: Scheduler::new(header, rounds, sprt, journal, past),
         jobs,
         usual_limit,
@@ -297,11 +322,20 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
     options.port.apply();
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
-    agon_bot::inside::build_ahead();
-    if !ready.scheduler.wait(std::time::Duration::ZERO) {
-        agon_contest::run(&ready.series, &ready.scheduler, ready.jobs, stop, |scheduler| {
-            show.tick(scheduler)
-        })?;
+    let (series, scheduler) = (&ready.series, &ready.scheduler);
+    match &ready.fleet {
+        _ if scheduler.wait(Duration::ZERO) => {}
+        Some(fleet) => {
+            let tick = |scheduler: &Scheduler| {
+                fleet.news().iter().try_for_each(|news| show.say(news))?;
+                show.tick(scheduler)
+            };
+            agon_contest::attend(scheduler, stop, tick, || fleet.play(series, scheduler))?;
+        }
+        None => {
+            agon_bot::inside::build_ahead();
+            agon_contest::run(series, scheduler, ready.jobs, stop, |scheduler| show.tick(scheduler))?;
+        }
     }
     show.close();
     let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(End::Stopped);
@@ -395,13 +429,13 @@ fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Ve
 }
 
 /// A bot, and what the journal keeps of it.
-fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
+fn entrant(text: &str, run: &RunOptions) -> Result<(Entrant, BotId), Failure> {
     let frozen =
         text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
     let (name, label, play) = match frozen {
         Some(found) => (found.name.clone(), found.label, Some(found.name.text)),
         None => {
-            let name = common::bot(text)?;
+            let name = if run.on.is_some() { common::named(text)? } else { common::bot(text)? };
             (name.clone(), name.label(), None)
         }
     };
@@ -411,16 +445,20 @@ fn entrant(text: &str, build: bool) -> Result<(Entrant, BotId), Failure> {
                 "`{text}`: a series starts its bots itself, anew for each match; give a file, a folder or cmd:..."
             )));
         }
+        // It is built where it plays.
+        BotKind::Path(_) if run.on.is_some() => builds::can_be_handed_in(&name)?,
         BotKind::Path(path) => {
             builds::compile(&name)?;
-            if build && path.is_dir() {
+            if run.build && path.is_dir() {
                 builds::ensure(&name, false)?;
             }
             builds::warn_of_stale(std::slice::from_ref(&name));
         }
         _ => {}
     }
-    Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    if run.on.is_none() {
+        Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+    }
     let hash = hex(match &play {
         // A commit never changes.
         Some(play) => content::of_text(play.as_bytes()),

@@ -47,8 +47,7 @@ impl Show {
         let began = Instant::now();
         let header = ready.scheduler.header();
         if options.json {
-            let containment =
-                sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name)));
+            let containment = containment(ready);
             let resumed = ready.scheduler.look(|progress| progress.resumed);
             let journal = ready.scheduler.journal_path();
             print_json(&json::Start::new(header, &journal, ready.jobs(), resumed, containment))?;
@@ -104,6 +103,19 @@ impl Show {
         Ok(())
     }
 
+    /// Says something that has happened beside the matches.
+    ///
+    /// # Errors
+    /// When nobody reads our output any more.
+    pub fn say(&self, text: &str) -> io::Result<()> {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("note: {text}")),
+            None if !self.quiet => eprintln!("note: {text}"),
+            None => {}
+        }
+        Ok(())
+    }
+
     /// Says how long it takes; past an hour it asks whether to go on.
     fn tell(&self, scheduler: &Scheduler, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
         if self.json {
@@ -154,8 +166,11 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     let (resumed, jobs) = (ready.scheduler.look(|progress| progress.resumed), ready.jobs());
     let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
     eprintln!("{}", screen.strong(&title));
-    let at_once =
-        if jobs == 1 { "1 match at a time".to_owned() } else { format!("{jobs} matches at a time") };
+    let at_once = match (&ready.fleet, jobs) {
+        (Some(fleet), _) => format!("on the fleet at {}", fleet.address()),
+        (None, 1) => "1 match at a time".to_owned(),
+        (None, jobs) => format!("{jobs} matches at a time"),
+    };
     eprintln!("{}", screen.dim(&format!("first seed {} · {at_once}{resumed}", header.seed)));
     if let Some(limit) = ready.usual_limit() {
         let note = format!("an answer may take {limit:?}, as usual in a series; --time-limit changes that");
@@ -163,6 +178,14 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     }
     eprintln!("{}", screen.dim(&format!("journal {}", ready.scheduler.journal_path().display())));
     Ok(())
+}
+
+/// How the bots are held, as a sentence.
+fn containment(ready: &Ready) -> String {
+    match ready.fleet {
+        Some(_) => "Each machine of the fleet holds the bots in a sandbox of its own".to_owned(),
+        None => sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name))),
+    }
 }
 
 /// Matches a second of this run.
@@ -365,7 +388,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     origin::show(out, screen, &progress.standing.origin, ready.scheduler.header())?;
     writeln!(out, "Journal: {}", path.display())?;
     if progress.replays > 0 {
-        let folder = ready.series.replays.0.display();
+        let folder = ready.series.replays.folder().display();
         writeln!(out, "Replays: {} in {folder}", thousands(progress.replays))?;
     }
     let (counted, blocks) = counted(&progress);
@@ -400,8 +423,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     for note in crate::series::changed_meanwhile(ready) {
         writeln!(out, "{} {note}", screen.bad("Warning:"))?;
     }
-    let bots = ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name));
-    writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {}.", sandbox::containment(bots)))))
+    writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {}.", containment(ready)))))
 }
 
 /// So many matches that stayed void are listed.

@@ -1,16 +1,16 @@
 //! What an organiser does to a contest, whether it runs or not.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
+use agon_bot::Kind;
 use agon_server::status::look;
 use agon_store::acts::{Added, Drain, Pause, Return};
 use agon_store::{Objects, VersionState};
-use agon_worker::pack::{LARGEST, pack, received};
 
+use crate::common::packed::packed;
 use crate::common::screen::harmless;
-use crate::common::{self, Done, Failure, builds};
+use crate::common::{self, Done, Failure};
 use crate::serve::{now, runtime};
 
 /// Hands in a bot for a team.
@@ -18,20 +18,10 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     // Received when the command was given, however long packing takes.
     let received = now();
     let name = common::named(&bot.to_string_lossy())?;
-    let agon_bot::Kind::Path(path) = &name.kind else {
-        return Err(Failure::usage(format!(
-            "bot `{name}`: hand in a folder, a file or an archive; built-in bots stand in contest.toml as bosses"
-        )));
-    };
-    if !path.exists() {
-        return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));
+    if matches!(name.kind, Kind::Builtin { .. }) {
+        return Err(Failure::usage(format!("bot `{name}`: built-in bots stand in contest.toml as bosses")));
     }
-    builds::can_be_handed_in(&name)?;
-    let archive = match path.is_file() {
-        true => file(path),
-        false => pack(path),
-    };
-    let archive = archive.map_err(|why| Failure::usage(format!("bot `{name}`: {why}")))?;
+    let archive = packed(&name)?;
     let runtime = runtime()?;
     let added = runtime.block_on(async {
         let (store, contest) = look(dir).await?;
@@ -81,18 +71,6 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
         }
     }
     Ok(())
-}
-
-/// A single file, looked at and packed as one that comes by the site: the same version, and no other is refused.
-fn file(path: &Path) -> Result<Vec<u8>, String> {
-    let unread = |error: io::Error| error.to_string();
-    let size = fs::metadata(path).map_err(unread)?.len();
-    let mut bytes = Vec::new();
-    File::open(path).map_err(unread)?.take(LARGEST).read_to_end(&mut bytes).map_err(unread)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let frame = received(&name, &bytes, size)
-        .map_err(|unfit| format!("{} {}", unfit.what, unfit.fix.unwrap_or_default()))?;
-    Ok([frame.before, bytes, frame.after].concat())
 }
 
 /// Pauses a contest, or lets it go on.

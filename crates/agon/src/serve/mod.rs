@@ -1,6 +1,7 @@
 //! `agon serve`: a contest that goes on: a folder, a ladder, and a worker inside.
 
 mod acts;
+mod fleet;
 mod founding;
 mod going;
 pub mod json;
@@ -44,6 +45,7 @@ Examples:
   agon serve move autumn --to postgres://agon@db/autumn    its database from agon.db to a PostgreSQL server
   agon serve move autumn --objects s3://cup/autumn         its bots and replays to a bucket
   agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
+  agon serve my-fleet --fleet --lan                no contest: my machines play my series (agon docs scaling)
   agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
 
 /// Options of `agon serve`.
@@ -89,6 +91,13 @@ pub struct ServeOptions {
     /// Opens no port: the contest is run and looked at on the command line alone
     #[arg(long)]
     pub no_site: bool,
+    /// Spreads series over one's own machines instead of running a contest: `agon sprt|gauntlet|tournament --on URL`. The folder holds the
+    /// tokens
+    #[arg(long, conflicts_with_all = ["new", "database", "objects", "jobs", "organiser", "no_site", "matches", "metrics_token_file"])]
+    pub fleet: bool,
+    /// With --fleet: by how much its machines may differ in speed from the first, in per cent, from 1 to 90
+    #[arg(long, value_name = "PERCENT", requires = "fleet", default_value_t = 20.0)]
+    pub tolerance: f64,
     /// Ends when so many results are in the log
     #[arg(long, value_name = "N")]
     pub matches: Option<i64>,
@@ -216,6 +225,7 @@ pub enum ServeCommand {
 /// Runs `agon serve`.
 pub fn run(options: &ServeOptions) -> Done {
     match (&options.command, &options.dir) {
+        (None, Some(dir)) if options.fleet => fleet::run(dir, options),
         (None, Some(dir)) => going::run(dir, options),
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),

@@ -45,8 +45,16 @@ pub fn open(
     let listening = runtime
         .block_on(agon_site::listen(site.clone(), options.port))
         .map_err(|error| no_port(options.port, &error))?;
-    let port = listening.address().port();
-    let address = match &way {
+    let address = address(&way, listening.address().port());
+    let link =
+        runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
+    let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
+    Ok(Pages { site, listening, address, link })
+}
+
+/// How a site is reached that listens on this port.
+pub fn address(way: &Way, port: u16) -> String {
+    match way {
         Way::Proxy(address) => address.clone(),
         Way::Lan => format!("http://{}:{port}", own_address()),
         Way::Tls { tls, .. } => {
@@ -54,11 +62,7 @@ pub fn open(
             format!("https://{}:{port}", name.unwrap_or_else(|| own_address().to_string()))
         }
         Way::Loopback => format!("http://127.0.0.1:{port}"),
-    };
-    let link =
-        runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
-    let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
-    Ok(Pages { site, listening, address, link })
+    }
 }
 
 /// Whether the port can be had, on this machine's own address; every way to reach the site takes that one too.
@@ -69,7 +73,8 @@ pub fn try_port(options: &ServeOptions) -> Result<(), Failure> {
     TcpListener::bind(("127.0.0.1", options.port)).map(drop).map_err(|error| no_port(options.port, &error))
 }
 
-fn no_port(port: u16, error: &io::Error) -> Failure {
+/// Why a port cannot be had, and what to do.
+pub fn no_port(port: u16, error: &io::Error) -> Failure {
     let mend = match error.kind() {
         io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
         io::ErrorKind::PermissionDenied => "ports below 1024 are the system's; take another one with --port",
@@ -102,7 +107,11 @@ fn metrics_token(file: &Path) -> Result<String, Failure> {
 /// Certificates of our own lie in this folder of the contest's.
 const OWN: &str = "tls";
 
-fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
+/// How the site is to be reached.
+///
+/// # Errors
+/// When its certificate or its address is none.
+pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
     let tls = match (&options.tls_cert, &options.tls_key) {
         (Some(certificate), Some(key)) => Some(Tls::given(certificate, key)),
         _ if options.tls_self_signed => Some(Tls::own(&dir.join(OWN), &own_address().to_string())),
@@ -143,6 +152,35 @@ async fn link(server: &Server, wanted: bool) -> Result<Option<String>, StoreErro
     Ok(Some(secret))
 }
 
+/// Says who can reach a site, and what travels readable.
+pub fn tell_way(way: &Way, out: &mut impl io::Write) -> io::Result<()> {
+    match way {
+        Way::Lan => writeln!(
+            out,
+            "It is not encrypted: whoever listens on this network reads passwords. Only private addresses are let in."
+        )?,
+        Way::Tls { tls, .. } if tls.is_own() => writeln!(
+            out,
+            "It is encrypted with a certificate of its own, of which browsers warn; only private addresses are let in. Who sees \
+             this fingerprint is connected to this machine:\n  {}",
+            tls.fingerprint()
+        )?,
+        Way::Loopback => {
+            writeln!(out, "This machine alone reaches it; --lan opens it to private addresses.")?
+        }
+        Way::Tls { .. } | Way::Proxy(_) => {}
+    }
+    let own = own_address();
+    if way.is_private() && !agon_site::is_private(own) {
+        writeln!(
+            out,
+            "But {own} is no private address, and whoever comes to it is turned away: give this machine one, or see --tls-cert and \
+             --behind-proxy."
+        )?;
+    }
+    Ok(())
+}
+
 /// The address of this machine in its network. Nothing is sent: the system only says which one it would take.
 fn own_address() -> IpAddr {
     let socket = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
@@ -161,30 +199,7 @@ impl Pages {
     /// Says where it is.
     pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "Its site: {}", self.address)?;
-        match &self.site.way {
-            Way::Lan => writeln!(
-                out,
-                "It is not encrypted: whoever listens on this network reads passwords. Only private addresses are let in."
-            )?,
-            Way::Tls { tls, .. } if tls.is_own() => writeln!(
-                out,
-                "It is encrypted with a certificate of its own, of which browsers warn; only private addresses are let in. Who sees \
-                 this fingerprint is connected to this machine:\n  {}",
-                tls.fingerprint()
-            )?,
-            Way::Loopback => {
-                writeln!(out, "This machine alone reaches it; --lan opens it to private addresses.")?
-            }
-            Way::Tls { .. } | Way::Proxy(_) => {}
-        }
-        let own = own_address();
-        if self.site.way.is_private() && !agon_site::is_private(own) {
-            writeln!(
-                out,
-                "But {own} is no private address, and whoever comes to it is turned away: give this machine one, or see --tls-cert and \
-                 --behind-proxy."
-            )?;
-        }
+        tell_way(&self.site.way, out)?;
         if let Some(link) = &self.link {
             writeln!(out, "Become organiser, once, within a day: {link}")?;
         }

@@ -26,6 +26,8 @@ pub struct Far<'a> {
     run: String,
     stop: &'a AtomicBool,
     over: &'a OnceLock<String>,
+    /// Whether it is a fleet, in which all bots are one person's.
+    fleet: bool,
     played: Arc<Played>,
 }
 
@@ -39,6 +41,11 @@ pub struct Played {
 }
 
 impl Played {
+    /// Whether the server is away.
+    pub fn away(&self, away: bool) {
+        self.away.store(away, Ordering::Relaxed);
+    }
+
     /// How it stands, as a sentence.
     pub fn told(&self) -> String {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -67,13 +74,19 @@ enum Came<T> {
 
 impl<'a> Far<'a> {
     /// The server that admitted the process `run`. When it says no for good, `over` says why and `stop` becomes true.
-    pub fn new(online: &'a Online, run: String, stop: &'a AtomicBool, over: &'a OnceLock<String>) -> Self {
-        Self { online, run, stop, over, played: Arc::default() }
+    pub fn new(
+        online: &'a Online,
+        run: String,
+        stop: &'a AtomicBool,
+        over: &'a OnceLock<String>,
+        played: Arc<Played>,
+    ) -> Self {
+        Self { online, run, stop, over, fleet: false, played }
     }
 
-    /// What was played so far.
-    pub fn played(&self) -> Arc<Played> {
-        self.played.clone()
+    /// The same as a fleet: `stop` becomes true also when the machine is to play something else.
+    pub fn of_fleet(self) -> Self {
+        Self { fleet: true, ..self }
     }
 
     fn query(&self) -> [(&'static str, String); 1] {
@@ -101,6 +114,10 @@ impl<'a> Far<'a> {
                         self.stop.store(true, Ordering::SeqCst);
                         Err(Away(problem.title))
                     }
+                    410 if self.fleet => {
+                        self.stop.store(true, Ordering::SeqCst);
+                        Err(Away(problem.title))
+                    }
                     429 | 500.. => Err(Away(why)),
                     _ => Ok(Came::Unwanted(why)),
                 }
@@ -114,6 +131,7 @@ impl<'a> Far<'a> {
             attempt: *attempt,
             report: whole.report.clone(),
             own: whole.own.clone(),
+            all: whole.all.clone(),
         };
         let lines: Vec<Sent> = over.iter().map(line).collect();
         let parts = lines.iter().zip(over).map(|(line, (_, whole))| (line, &whole.replay[..]));
@@ -139,6 +157,10 @@ impl<'a> Far<'a> {
 }
 
 impl Hall for Far<'_> {
+    fn is_one_persons(&self) -> bool {
+        self.fleet
+    }
+
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
         let wanted = Wanted { request: request.to_owned(), most, wait_ms: WAIT_MS };
         match self.sort(self.online.tell::<Granted>("/lease", &self.query(), &wanted))? {

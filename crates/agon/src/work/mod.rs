@@ -1,4 +1,4 @@
-//! `agon work`: this machine plays matches of a contest elsewhere.
+//! `agon work`: this machine plays matches of a contest, or for a fleet, elsewhere.
 
 mod hall;
 
@@ -29,17 +29,20 @@ pub const EXAMPLES: &str = "The organiser makes the token, one for each machine,
 `agon serve worker`. Nothing else is needed: no open port, no database. Before the first match the machine attacks
 its own sandbox and measures its speed; one that is not fit is refused, with the figures.
 
+For a fleet of your own machines (agon serve DIR --fleet) all of them have one token, which lies in its folder: machines.token.
+
 Ctrl-C gives back what is not over, and nothing is lost; a second one ends it at once.
 
 Examples:
   agon work https://cup.example --token-file hall-3.token
   agon work 192.168.1.7:8080 --token-file - -j 4        the token from standard input
-  agon work 192.168.1.7:8080 --token-file t --packages /srv/packages";
+  agon work 192.168.1.7:8080 --token-file t --packages /srv/packages
+  agon work 192.168.1.7:8080 --token-file machines.token     for a fleet";
 
 /// Options of `agon work`.
 #[derive(Args, Debug)]
 pub struct WorkOptions {
-    /// The contest's address: `https://cup.example`
+    /// The address of the contest or the fleet: `https://cup.example`
     pub url: String,
     /// The file with this machine's token; `-` for standard input
     #[arg(long, value_name = "FILE")]
@@ -68,6 +71,12 @@ pub struct WorkOptions {
 const MOST_KEPT: u64 = 8 << 30;
 /// When there was nothing to play for as long as the server waits, it is asked again after this.
 const IDLE: Duration = Duration::from_millis(200);
+/// A fleet without a series is let wait so long for one. Whoever ends this process waits as long.
+const FLEET_WAIT_MS: u64 = 1_000;
+/// A series that cannot be played here is asked about again after so long.
+const FLEET_PAUSE: Duration = Duration::from_secs(5);
+/// Whoever waits looks this often whether it is time to stop.
+const MOMENT: Duration = Duration::from_millis(50);
 /// It says how it stands this often.
 const TELL: Duration = Duration::from_secs(5);
 
@@ -82,7 +91,7 @@ pub fn run(options: &WorkOptions) -> Done {
     // Before anything takes time: is the token good, and are both programs of one version?
     let program = agon_replay::data::PROGRAM.to_owned();
     let welcome: Welcome = awaited(|| online.get("", &[("program", program.clone())]))?;
-    let table = Table::new(&welcome.terms).map_err(|why| {
+    let table = welcome.terms.as_ref().map(Table::new).transpose().map_err(|why| {
         Failure::usage(format!("{why}; {}/get says where the contest's agon comes from", online.address))
     })?;
     let packages = show_packages(options)?;
@@ -99,13 +108,16 @@ pub fn run(options: &WorkOptions) -> Done {
         }
         Ok(())
     };
-    say(format!(
-        "{}: {} plays for {}, a contest of {}.",
-        online.address,
-        harmless(&welcome.worker),
-        harmless(&welcome.title),
-        harmless(&welcome.terms.game)
-    ))?;
+    let title = harmless(&welcome.title);
+    say(match &welcome.terms {
+        Some(terms) => format!(
+            "{}: {} plays for {title}, a contest of {}.",
+            online.address,
+            harmless(&welcome.worker),
+            harmless(&terms.game)
+        ),
+        None => format!("{}: this machine plays for {title}.", online.address),
+    })?;
     let attacks = match confined {
         Confined::Foreign => {
             say("The walls of the sandbox are attacked, for up to 20 seconds.".to_owned())?;
@@ -115,8 +127,10 @@ pub fn run(options: &WorkOptions) -> Done {
         }
         _ => None,
     };
-    let each = table.cpus();
-    let jobs = options.jobs.unwrap_or_else(|| (sys::cpus().len().saturating_sub(1) / each).max(1));
+    let cpus = |table: &Table| options.jobs.unwrap_or_else(|| usual_jobs(table.cpus()));
+    // Of a fleet each series has its own; on one CPU a match most are played.
+    let jobs = table.as_ref().map_or_else(|| options.jobs.unwrap_or_else(|| usual_jobs(1)), cpus);
+    let each = table.as_ref().map_or(1, Table::cpus);
     let machine = look(confined, each, jobs, attacks, &packages);
     say(format!(
         "Sandbox {}{}; speed {:.0}, {}.",
@@ -130,25 +144,126 @@ pub fn run(options: &WorkOptions) -> Done {
     let _: wire::Admitted = awaited(|| online.tell("/hello", &[], &hello))?;
     say("Ctrl-C gives back what is not over; a second one ends it at once.".to_owned())?;
 
-    let stop = common::stop_on_ctrl_c();
     let over = OnceLock::new();
-    let far = Far::new(&online, run.clone(), stop, &over);
-    let versions = Versions::new(folder.join("bots"), confined, &welcome.terms.game).bounded(MOST_KEPT);
-    let beat = Duration::from_millis(welcome.beat_ms.clamp(1_000, 60_000));
-    let settings = Settings { jobs, run, beat, idle: IDLE, aside: true };
-    let played = far.played();
+    let post = Post {
+        online: &online,
+        hello,
+        confined,
+        bots: folder.join("bots"),
+        beat: Duration::from_millis(welcome.beat_ms.clamp(1_000, 60_000)),
+        stop: common::stop_on_ctrl_c(),
+        over: &over,
+        played: Arc::default(),
+    };
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         if !options.quiet {
-            scope.spawn(|| tell(&played, &done));
+            scope.spawn(|| tell(&post.played, &done));
         }
-        agon_worker::run(&far, &table, &versions, &settings, stop);
+        let ended = match &table {
+            Some(table) => {
+                post.play(&post.far(post.stop), table, jobs, post.hello.run.clone(), post.stop);
+                Ok(())
+            }
+            None => post.serve_fleet(cpus),
+        };
         done.store(true, Ordering::Relaxed);
-    });
-    say(played.told())?;
+        ended
+    })?;
+    say(post.played.told())?;
     match over.into_inner() {
         Some(why) => Err(Failure::usage(why)),
         None => Ok(()),
+    }
+}
+
+/// As many matches as leave one CPU free, where each takes so many.
+fn usual_jobs(each: usize) -> usize {
+    (sys::cpus().len().saturating_sub(1) / each).max(1)
+}
+
+/// A machine that was admitted.
+struct Post<'a> {
+    online: &'a Online,
+    hello: Hello,
+    confined: Confined,
+    /// Where versions are unpacked and built.
+    bots: PathBuf,
+    beat: Duration,
+    /// Ctrl-C.
+    stop: &'static AtomicBool,
+    /// Why the server does not want this machine any more.
+    over: &'a OnceLock<String>,
+    played: Arc<Played>,
+}
+
+impl Post<'_> {
+    /// The server. When it says no, `stop` becomes true.
+    fn far<'s>(&'s self, stop: &'s AtomicBool) -> Far<'s> {
+        Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone())
+    }
+
+    /// Plays until `stop` becomes true; `run` is what no other requests begin with.
+    fn play(&self, far: &Far<'_>, table: &Table, jobs: usize, run: String, stop: &AtomicBool) {
+        let versions =
+            Versions::new(self.bots.clone(), self.confined, table.game().info().name).bounded(MOST_KEPT);
+        let settings = Settings { jobs, run, beat: self.beat, idle: IDLE, aside: true };
+        agon_worker::run(far, table, &versions, &settings, stop);
+    }
+
+    /// Plays for a fleet: one series after the other, until Ctrl-C.
+    fn serve_fleet(&self, jobs: impl Fn(&Table) -> usize) -> Done {
+        let (mut pauses, mut visits) = (Pauses::default(), 0);
+        while !self.stop.load(Ordering::Relaxed) && self.over.get().is_none() {
+            let query = [("run", self.hello.run.clone()), ("wait_ms", FLEET_WAIT_MS.to_string())];
+            let playing = match self.online.get::<wire::Playing>("/series", &query) {
+                // The fleet was started anew.
+                Err(Trouble::Refused(problem)) if problem.status == 409 => {
+                    let _: wire::Admitted = self.online.tell("/hello", &[], &self.hello).map_err(refused)?;
+                    continue;
+                }
+                Err(trouble) if trouble.may_pass() => {
+                    self.played.away(true);
+                    self.rest(pauses.next().unwrap_or(IDLE));
+                    continue;
+                }
+                playing => playing.map_err(refused)?,
+            };
+            self.played.away(false);
+            pauses = Pauses::default();
+            let Some(series) = playing.series else { continue };
+            let table = match Table::new(&series.terms) {
+                Ok(table) => table,
+                Err(why) => {
+                    writeln!(io::stderr(), "{}: {}", harmless(&series.title), harmless(&why))?;
+                    self.rest(FLEET_PAUSE);
+                    continue;
+                }
+            };
+            visits += 1;
+            let (halt, done) = (AtomicBool::new(false), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        if self.stop.load(Ordering::Relaxed) {
+                            halt.store(true, Ordering::SeqCst);
+                        }
+                        std::thread::sleep(MOMENT);
+                    }
+                });
+                let run = format!("{}-{visits}", self.hello.run);
+                self.play(&self.far(&halt).of_fleet(), &table, jobs(&table), run, &halt);
+                done.store(true, Ordering::Relaxed);
+            });
+        }
+        Ok(())
+    }
+
+    fn rest(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while !self.stop.load(Ordering::Relaxed) && Instant::now() < until {
+            std::thread::sleep(MOMENT);
+        }
     }
 }
 

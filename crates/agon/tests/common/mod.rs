@@ -74,12 +74,21 @@ pub fn mode(path: &Path, mode: u32) {
 /// The address of the site that an `agon serve` prints, whose output is piped. It is read to its end, so that the server never
 /// waits for us.
 pub fn site_of(serve: &mut std::process::Child, patience: std::time::Duration) -> String {
+    address_after("Its site: ", serve, patience)
+}
+
+/// The same behind other words.
+pub fn address_after(
+    words: &'static str,
+    serve: &mut std::process::Child,
+    patience: std::time::Duration,
+) -> String {
     use std::io::BufRead as _;
     let lines = std::io::BufReader::new(serve.stdout.take().expect("piped"));
     let (found, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in lines.lines().map_while(Result::ok) {
-            if let Some(url) = line.strip_prefix("Its site: ") {
+            if let Some(url) = line.strip_prefix(words) {
                 let _ = found.send(url.to_owned());
             }
         }

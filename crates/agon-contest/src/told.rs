@@ -1,0 +1,203 @@
+//! A match that was played, here or on another machine, becomes a line of the journal.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agon_match::record::Held;
+use agon_match::{FaultKind, MatchRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::journal::{Entry, FaultCount, LISTED_FAULTS};
+use crate::plan::Kind;
+use crate::scheduler::Job;
+use crate::whole;
+use crate::work::{Keep, Output, Series, Trouble};
+
+/// A series keeps no more than this of replays, in bytes.
+const MOST_REPLAYS: u64 = 1 << 30;
+
+/// What is known of a match that was played to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The map that was played.
+    pub map: String,
+    /// The score of each seat.
+    pub scores: Vec<f64>,
+    /// The rank of each seat; the least is the best.
+    pub ranks: Vec<u8>,
+    /// Why it ended, in the game's words.
+    pub reason: String,
+    /// How many steps were played.
+    pub steps: u32,
+    /// A hash of where it began, in hexadecimal.
+    pub start: String,
+    /// A hash of all answers, in hexadecimal.
+    pub answers: String,
+    /// The longest answer of each seat in milliseconds.
+    pub max_ms: Vec<f64>,
+    /// Wall time of the match in microseconds.
+    pub wall_us: u64,
+    /// What else was seen of it.
+    pub aftermath: Aftermath,
+}
+
+/// What was seen of the programs of a match, and no replay proves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aftermath {
+    /// What they did wrong, by seat and kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultCount>,
+    /// How many orders of each seat the rules did not allow; empty for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<u64>,
+    /// How each seat's program was held; empty where no sandbox held any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox: Vec<String>,
+}
+
+impl Aftermath {
+    /// That of a match.
+    pub fn of(record: &MatchRecord) -> Self {
+        Self { faults: faults(record), rejected: rejected(record), sandbox: sandbox(record) }
+    }
+}
+
+/// The faults of a match by seat and kind.
+fn faults(record: &MatchRecord) -> Vec<FaultCount> {
+    let mut counted: Vec<FaultCount> = Vec::new();
+    for fault in &record.faults {
+        let (seat, kind) = (fault.seat.number(), fault.kind.word());
+        let is_known = counted.iter().any(|known| (known.seat, known.kind.as_str()) == (seat, kind));
+        if !is_known && counted.len() < LISTED_FAULTS {
+            counted.push(FaultCount {
+                seat,
+                kind: kind.to_owned(),
+                count: record.counts[fault.seat.index()].faults.get(&fault.kind).copied().unwrap_or(1),
+                turn: fault.turn.clone(),
+                message: fault.message.chars().take(300).collect(),
+                stderr: fault.stderr.clone(),
+            });
+        }
+    }
+    counted
+}
+
+/// The rejected orders of a match by seat; empty for none.
+fn rejected(record: &MatchRecord) -> Vec<u64> {
+    let counts: Vec<u64> = record.counts.iter().map(|seat| seat.rejected).collect();
+    if counts.iter().all(|count| *count == 0) { Vec::new() } else { counts }
+}
+
+/// How each seat was held; empty where no sandbox held any.
+fn sandbox(record: &MatchRecord) -> Vec<String> {
+    match record.held.iter().any(|held| matches!(held, Held::Inside(_))) {
+        true => record.held.iter().map(|held| held.word().unwrap_or_default()).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Where the replays of a series are kept.
+pub struct Shelf {
+    folder: PathBuf,
+    /// The folder's name as the journal has it.
+    name: String,
+    /// The bytes of all of them.
+    kept: AtomicU64,
+}
+
+impl Shelf {
+    /// In this folder beside the journal, which is made when the first comes.
+    pub fn new(folder: PathBuf) -> Self {
+        let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let kept = files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { folder, name, kept: AtomicU64::new(kept) }
+    }
+
+    /// Where they lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a replay. Its name relative to the journal.
+    fn keep(&self, job: &Job, bytes: &[u8]) -> Result<String, Trouble> {
+        let name = format!("{}-{}-seed{}.replay", job.block.number, job.game + 1, job.block.seed);
+        let path = self.folder.join(&name);
+        let failed = |error: io::Error| Trouble::unwritable(Output::Replay, &path, &error, 0);
+        if let Err(error) = whole::write(&path, bytes) {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(failed(error));
+            }
+            fs::create_dir_all(&self.folder).and_then(|()| whole::write(&path, bytes)).map_err(failed)?;
+        }
+        self.kept.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(format!("{}/{name}", self.name))
+    }
+
+    fn has_room(&self) -> bool {
+        self.kept.load(Ordering::Relaxed) < MOST_REPLAYS
+    }
+}
+
+impl Series {
+    /// The line of a match. Where its replay is kept, it is on the disk before; `replay` makes it, where there is one.
+    ///
+    /// # Errors
+    /// When a bot could not even be started, which is a slip of the user's and no result (only a tournament goes on without
+    /// it, and it loses as the rulebook says); when the replay cannot be written.
+    pub fn entry(
+        &self,
+        kind: Kind,
+        job: &Job,
+        told: Told,
+        replay: impl FnOnce() -> io::Result<Option<Vec<u8>>>,
+    ) -> Result<Entry, Trouble> {
+        let faults = &told.aftermath.faults;
+        let never = faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted.word());
+        if let Some(fault) = never.filter(|_| kind != Kind::Tournament) {
+            let bot = job.bots().get(usize::from(fault.seat).saturating_sub(1));
+            let label = bot.map_or("", |&bot| &self.bots[bot].label);
+            return Err(Trouble::CannotStart(format!("{label}: {}", fault.message)));
+        }
+        let mut kept = None;
+        if self.wants(kind, job.bots(), &told.ranks, faults) && self.replays.has_room() {
+            let bytes = replay()
+                .map_err(|error| Trouble::Own(format!("a replay cannot be kept in memory: {error}")))?;
+            kept = bytes.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
+        }
+        Ok(Entry {
+            block: job.block.number,
+            game: job.game as u32 + 1,
+            seed: job.block.seed,
+            map: told.map,
+            bots: job.bots().to_vec(),
+            scores: told.scores,
+            ranks: told.ranks,
+            reason: told.reason,
+            steps: told.steps,
+            start: told.start,
+            answers: told.answers,
+            max_ms: told.max_ms,
+            wall_us: told.wall_us,
+            tries: job.tries,
+            faults: told.aftermath.faults,
+            rejected: told.aftermath.rejected,
+            replay: kept,
+            sandbox: told.aftermath.sandbox,
+        })
+    }
+
+    /// Whether the replay of a match that ended like this is kept.
+    fn wants(&self, kind: Kind, bots: &[usize], ranks: &[u8], faults: &[FaultCount]) -> bool {
+        let lost = |seat: usize| ranks.iter().any(|other| *other < ranks[seat]);
+        let faulted = |seat: usize| faults.iter().any(|fault| usize::from(fault.seat) == seat + 1);
+        let is_asked_about = |seat: &usize| kind == Kind::Tournament || bots[*seat] == 0;
+        match self.keep {
+            Keep::All => true,
+            Keep::None => false,
+            Keep::Lost => (0..bots.len()).filter(is_asked_about).any(|seat| lost(seat) || faulted(seat)),
+        }
+    }
+}

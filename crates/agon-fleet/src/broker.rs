@@ -1,0 +1,579 @@
+//! The broker: which machine plays which match of which series. Plain data; the time, in milliseconds since it began, is a parameter.
+//!
+//! Longer than 500 lines: series, machines, matches and leases change together, to be read as one.
+//!
+//! A machine plays one series at a time, whose terms it has read. Series share the machines: who comes, or finds nothing more to play,
+//! goes where the fewest are. A match is handed out again when its machine has not been heard of for [`LEASE_MS`], and its first
+//! result counts.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use agon_contest::Aftermath;
+use agon_worker::fit::Needs;
+use agon_worker::wire::{self, Machine, check};
+use agon_worker::{Granted, Job, Nothing, Posted, Program, Report, Terms, Try};
+
+use crate::wire::{
+    Exchange, LARGEST_BACK, LONGEST_TITLE, Line, MOST_AT_ONCE, MOST_SOURCES, MachineSeen, Open, Opened,
+    Overview, SeriesSeen, Standing,
+};
+
+/// A lease holds for so long after its machine was heard of.
+pub const LEASE_MS: u64 = 60_000;
+/// A series whose command is silent for so long is over: it was killed.
+pub const ABANDONED_MS: u64 = 120_000;
+/// A machine that finds nothing to play for so long may go to another series.
+const IDLE_MS: u64 = 2_000;
+/// So often a machine vanishes with a match before the match is given back as one that came to nothing.
+const TRIES: i64 = 3;
+/// No more series are played at a time.
+const MOST_SERIES: usize = 32;
+/// No more machines are known.
+const MOST_MACHINES: usize = 4_096;
+/// A series has no more matches handed out.
+const MOST_OPEN: usize = 65_536;
+/// All bots together have no more bytes.
+const MOST_BYTES: usize = 1 << 30;
+/// Results that were not fetched yet have no more bytes in a series; then machines wait with theirs.
+const MOST_KEPT: usize = 256 << 20;
+/// So many of the last results are known as kept, when they come again.
+const REMEMBERED: usize = 4_096;
+
+/// The fleet.
+pub struct Fleet {
+    /// The speed band of its machines: by so many per cent they may differ from the first.
+    tolerance: f64,
+    series: BTreeMap<i64, Series>,
+    machines: BTreeMap<String, Member>,
+    matches: BTreeMap<i64, Match>,
+    leases: BTreeMap<i64, Lease>,
+    sources: BTreeMap<String, Arc<[u8]>>,
+    posted: VecDeque<(Try, String)>,
+    /// The last number that anything was given.
+    last: i64,
+}
+
+/// A series.
+struct Series {
+    title: String,
+    terms: Terms,
+    sources: BTreeSet<String>,
+    /// Its matches that wait for a machine.
+    waiting: VecDeque<i64>,
+    /// Its matches that are not over, by the command's numbers.
+    open: BTreeMap<i64, i64>,
+    /// What has not arrived yet, by the command's numbers.
+    done: BTreeMap<i64, (Came, Vec<u8>)>,
+    /// The bytes of all of that.
+    kept: usize,
+    /// When its command was heard of last.
+    heard: u64,
+}
+
+/// What came of a match.
+enum Came {
+    Whole(Report, Aftermath),
+    Nothing(Nothing),
+}
+
+/// A match that is not over.
+struct Match {
+    series: i64,
+    job: Job,
+    /// So often it was leased.
+    tries: i64,
+    lease: Option<i64>,
+}
+
+struct Lease {
+    run: String,
+    until: u64,
+    open: BTreeSet<i64>,
+}
+
+/// A machine.
+struct Member {
+    name: String,
+    about: Machine,
+    series: Option<i64>,
+    heard: u64,
+    /// How many matches it asked for last.
+    most: usize,
+    /// Since when it finds nothing to play.
+    idle: Option<u64>,
+    /// Its last request, and the answer.
+    answered: Option<(String, Granted)>,
+}
+
+/// What a machine is answered that asks for matches.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leased {
+    /// These; none for now.
+    Granted(Granted),
+    /// Its series is over, or others need it more: it asks what to play.
+    Elsewhere,
+}
+
+/// The fleet does not know who asks: a machine introduces itself, a command opens its series again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown;
+
+impl Fleet {
+    /// One without machines. Its numbers begin behind `first`, which no earlier one has reached: what comes late from its machines is then
+    /// of no match of this one.
+    pub fn new(tolerance: f64, first: i64) -> Self {
+        Self {
+            tolerance,
+            series: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            matches: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            posted: VecDeque::new(),
+            last: first,
+        }
+    }
+
+    fn number(&mut self) -> i64 {
+        self.last += 1;
+        self.last
+    }
+
+    // What commands ask for.
+
+    /// A series begins.
+    ///
+    /// # Errors
+    /// A sentence: why it cannot.
+    pub fn open(&mut self, open: Open, now: u64) -> Result<Opened, String> {
+        self.tidy(now);
+        if self.series.len() >= MOST_SERIES {
+            return Err(format!("The fleet plays {MOST_SERIES} series already; wait until one is over."));
+        }
+        if open.sources.len() > MOST_SOURCES || !open.sources.iter().all(|sha| is_sha(sha)) {
+            return Err(format!("A series has at most {MOST_SOURCES} bots that are not built in."));
+        }
+        let series = self.number();
+        let sources: BTreeSet<String> = open.sources.into_iter().collect();
+        let missing = sources.iter().filter(|sha| !self.sources.contains_key(*sha)).cloned().collect();
+        let begun = Series {
+            title: open.title.chars().filter(|sign| !sign.is_control()).take(LONGEST_TITLE).collect(),
+            terms: open.terms,
+            sources,
+            waiting: VecDeque::new(),
+            open: BTreeMap::new(),
+            done: BTreeMap::new(),
+            kept: 0,
+            heard: now,
+        };
+        self.series.insert(series, begun);
+        Ok(Opened { series, missing })
+    }
+
+    /// A bot arrives, whose bytes have this hash.
+    ///
+    /// # Errors
+    /// A sentence: no series needs it, or there is no room.
+    pub fn supply(&mut self, sha: &str, bytes: Vec<u8>) -> Result<(), String> {
+        if !self.series.values().any(|series| series.sources.contains(sha)) {
+            return Err(
+                "No series needs this bot: it is none that was named, or the series is over.".to_owned()
+            );
+        }
+        let held: usize = self.sources.values().map(|bytes| bytes.len()).sum();
+        if held + bytes.len() > MOST_BYTES {
+            return Err(
+                "The fleet holds so many bots that there is no room: end other series first.".to_owned()
+            );
+        }
+        self.sources.insert(sha.to_owned(), bytes.into());
+        Ok(())
+    }
+
+    /// A command hands matches out and fetches results: the lines of the answer with what stands behind each, the standing first.
+    ///
+    /// # Errors
+    /// When the series is not known (any more), or what is handed out is no match that could be played.
+    pub fn exchange(
+        &mut self,
+        series: i64,
+        exchange: &Exchange,
+        now: u64,
+    ) -> Result<Vec<(Line, Vec<u8>)>, Refused> {
+        self.tidy(now);
+        let own = self.series.get_mut(&series).ok_or(Refused::Unknown)?;
+        own.heard = now;
+        for game in &exchange.got {
+            if let Some((_, bytes)) = own.done.remove(game) {
+                own.kept -= bytes.len();
+            }
+        }
+        let lacks = own.sources.iter().any(|sha| !self.sources.contains_key(sha));
+        if lacks && !exchange.add.is_empty() {
+            return Err(Refused::Wrong("Not all bots have come yet.".to_owned()));
+        }
+        if exchange.add.len() > MOST_AT_ONCE || own.open.len() + exchange.add.len() > MOST_OPEN {
+            return Err(Refused::Wrong("More matches are handed out than are taken.".to_owned()));
+        }
+        for job in &exchange.add {
+            own.check(job).map_err(Refused::Wrong)?;
+        }
+        for job in &exchange.add {
+            let number = self.last + 1;
+            let game = job.attempt.game;
+            let Some(own) = self.series.get_mut(&series) else { break };
+            if own.open.contains_key(&game) || own.done.contains_key(&game) {
+                continue;
+            }
+            self.last = number;
+            own.open.insert(game, number);
+            own.waiting.push_back(number);
+            self.matches.insert(number, Match { series, job: job.clone(), tries: 0, lease: None });
+        }
+        Ok(self.back(series))
+    }
+
+    /// The standing and the results of a series that have not arrived yet.
+    fn back(&self, series: i64) -> Vec<(Line, Vec<u8>)> {
+        let mut lines = vec![(Line::Standing(self.standing(series)), Vec::new())];
+        let mut bytes = 0;
+        for (&game, (came, replay)) in self.series.get(&series).into_iter().flat_map(|own| &own.done) {
+            bytes += replay.len();
+            if lines.len() > MOST_AT_ONCE || bytes > LARGEST_BACK && lines.len() > 1 {
+                break;
+            }
+            let line = match came {
+                Came::Whole(report, all) => {
+                    Line::Whole { game, report: Box::new(report.clone()), all: all.clone() }
+                }
+                Came::Nothing(nothing) => Line::Nothing { game, nothing: nothing.clone() },
+            };
+            lines.push((line, replay.clone()));
+        }
+        lines
+    }
+
+    fn standing(&self, series: i64) -> Standing {
+        let mut standing = Standing { all_machines: self.machines.len(), wanted: 2, ..Standing::default() };
+        for member in self.machines.values().filter(|member| member.series == Some(series)) {
+            let jobs = usize::try_from(member.about.jobs).unwrap_or(usize::MAX).min(1_024);
+            standing.machines += 1;
+            standing.at_once += jobs;
+            // What it asks for next should be there when it asks.
+            standing.wanted += jobs + 2 * member.most;
+        }
+        standing.wanted = standing.wanted.min(MOST_OPEN);
+        standing
+    }
+
+    /// A series is over: what is played of it is of no use any more.
+    pub fn close(&mut self, series: i64) {
+        let Some(own) = self.series.remove(&series) else { return };
+        for number in own.open.into_values() {
+            self.forget(number);
+        }
+        let needed: BTreeSet<&String> = self.series.values().flat_map(|series| &series.sources).collect();
+        self.sources.retain(|sha, _| needed.contains(sha));
+    }
+
+    /// A match is over or of no use: no lease has it.
+    fn forget(&mut self, number: i64) -> Option<Match> {
+        let gone = self.matches.remove(&number)?;
+        if let Some(lease) = gone.lease {
+            self.release(lease, number);
+        }
+        Some(gone)
+    }
+
+    fn release(&mut self, lease: i64, number: i64) {
+        if let Some(held) = self.leases.get_mut(&lease) {
+            held.open.remove(&number);
+            if held.open.is_empty() {
+                self.leases.remove(&lease);
+            }
+        }
+    }
+
+    // What machines ask for.
+
+    /// A process introduces itself: what its machine is called.
+    ///
+    /// # Errors
+    /// Why its machine cannot play here, with the figures.
+    pub fn hello(&mut self, run: &str, about: Machine, now: u64) -> Result<String, String> {
+        self.tidy(now);
+        let others = self.machines.iter().filter(|(other, _)| *other != run).map(|(_, member)| member);
+        let first = others.min_by_key(|member| number_of(&member.name));
+        let needs = Needs {
+            trusts_bots: true,
+            speed: first.map(|first| (first.about.speed, "the first machine that joined".to_owned())),
+            tolerance: self.tolerance,
+            set_by: "`agon serve --fleet --tolerance PERCENT` sets the band",
+            packages: Vec::new(),
+            languages: Vec::new(),
+        };
+        if let Some(why) = needs.unmet_by(&about) {
+            return Err(why);
+        }
+        if let Some(known) = self.machines.get_mut(run) {
+            (known.about, known.heard) = (about, now);
+            return Ok(known.name.clone());
+        }
+        if self.machines.len() >= MOST_MACHINES {
+            return Err(format!("The fleet has {MOST_MACHINES} machines already."));
+        }
+        let free = |number: &usize| self.machines.values().all(|other| number_of(&other.name) != *number);
+        let name = format!("machine {}", (1..).find(free).unwrap_or_default());
+        let (series, most, idle, answered) = (None, 1, None, None);
+        let member = Member { name: name.clone(), about, series, heard: now, most, idle, answered };
+        self.machines.insert(run.to_owned(), member);
+        Ok(name)
+    }
+
+    /// What the process plays from now on; none while there is nothing.
+    ///
+    /// # Errors
+    /// When it has not introduced itself.
+    pub fn playing(&mut self, run: &str, now: u64) -> Result<Option<wire::Series>, Unknown> {
+        self.tidy(now);
+        self.member(run, now)?;
+        let there = |series: &i64| {
+            self.machines
+                .iter()
+                .filter(|(other, member)| *other != run && member.series == Some(*series))
+                .count()
+        };
+        let wants = self.series.iter().filter(|(_, own)| !own.waiting.is_empty());
+        let chosen = wants.map(|(&id, _)| id).min_by_key(|id| (there(id), *id));
+        let member = self.member(run, now)?;
+        (member.series, member.idle) = (chosen, None);
+        Ok(chosen.and_then(|id| {
+            let own = self.series.get(&id)?;
+            Some(wire::Series { id, title: own.title.clone(), terms: own.terms.clone() })
+        }))
+    }
+
+    fn member(&mut self, run: &str, now: u64) -> Result<&mut Member, Unknown> {
+        let member = self.machines.get_mut(run).ok_or(Unknown)?;
+        member.heard = now;
+        Ok(member)
+    }
+
+    /// Matches of its series for a machine, `most` at the utmost. The same request gets the same answer.
+    ///
+    /// # Errors
+    /// When it has not introduced itself.
+    pub fn lease(&mut self, run: &str, request: &str, most: usize, now: u64) -> Result<Leased, Unknown> {
+        self.tidy(now);
+        let member = self.member(run, now)?;
+        if let Some((_, granted)) = member.answered.as_ref().filter(|(known, _)| known == request) {
+            return Ok(Leased::Granted(granted.clone()));
+        }
+        member.most = most.clamp(1, wire::MOST_LEASED);
+        let (most, series, idle) = (member.most, member.series, member.idle);
+        let Some(id) = series.filter(|id| self.series.contains_key(id)) else { return Ok(Leased::Elsewhere) };
+        if self.is_wanted_elsewhere(run, id, idle, now) {
+            return Ok(Leased::Elsewhere);
+        }
+        let mut granted = Granted::default();
+        let numbers: Vec<i64> = match self.series.get_mut(&id) {
+            Some(own) if own.kept < MOST_KEPT => {
+                let most = most.min(own.waiting.len());
+                own.waiting.drain(..most).collect()
+            }
+            _ => Vec::new(),
+        };
+        if numbers.is_empty() {
+            self.member(run, now)?.idle.get_or_insert(now);
+            return Ok(Leased::Granted(granted));
+        }
+        let lease = self.number();
+        for &number in &numbers {
+            let Some(game) = self.matches.get_mut(&number) else { continue };
+            game.tries += 1;
+            game.lease = Some(lease);
+            granted.jobs.push(Job { attempt: Try { game: number, n: game.tries }, ..game.job.clone() });
+        }
+        granted.lease = Some(lease);
+        let (run, open) = (run.to_owned(), numbers.into_iter().collect());
+        let member = self.member(&run, now)?;
+        (member.idle, member.answered) = (None, Some((request.to_owned(), granted.clone())));
+        self.leases.insert(lease, Lease { run, until: now + LEASE_MS, open });
+        Ok(Leased::Granted(granted))
+    }
+
+    /// Whether another series waits that has at least two machines fewer than this one, or while this one has had nothing to play for a
+    /// while.
+    fn is_wanted_elsewhere(&self, run: &str, own: i64, idle: Option<u64>, now: u64) -> bool {
+        let machines = |id: i64| self.machines.values().filter(|member| member.series == Some(id)).count();
+        let here = machines(own);
+        let plays = self.leases.values().any(|lease| lease.run == run);
+        let rests = idle.is_some_and(|since| now.saturating_sub(since) >= IDLE_MS) && !plays;
+        let mut others = self.series.iter().filter(|(id, series)| **id != own && !series.waiting.is_empty());
+        others.any(|(&id, _)| rests || machines(id) + 2 <= here)
+    }
+
+    /// Whether a match is still this machine's.
+    pub fn holds(&self, run: &str, attempt: Try) -> bool {
+        self.matches.get(&attempt.game).is_some_and(|game| {
+            let lease = game.lease.and_then(|lease| self.leases.get(&lease));
+            game.tries == attempt.n && lease.is_some_and(|lease| lease.run == run)
+        })
+    }
+
+    /// A lease is renewed: whether it is still there.
+    pub fn beat(&mut self, run: &str, lease: i64, now: u64) -> bool {
+        self.tidy(now);
+        if self.member(run, now).is_err() {
+            return false;
+        }
+        match self.leases.get_mut(&lease).filter(|lease| lease.run == run) {
+            Some(lease) => {
+                lease.until = now + LEASE_MS;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What is not over of a lease is given back.
+    pub fn abort(&mut self, run: &str, lease: i64) {
+        if self.leases.get(&lease).is_some_and(|lease| lease.run == run) {
+            self.give_back(lease, false);
+        }
+    }
+
+    /// What is not over of a lease is played by others; one with which machines have vanished before comes to nothing.
+    fn give_back(&mut self, lease: i64, has_vanished: bool) {
+        let Some(lease) = self.leases.remove(&lease) else { return };
+        for number in lease.open {
+            let Some(game) = self.matches.get_mut(&number) else { continue };
+            game.lease = None;
+            if has_vanished && game.tries >= TRIES {
+                let why = format!("ours: {TRIES} machines vanished while they had this match");
+                self.end(number, Came::Nothing(Nothing::again(why)), Vec::new());
+            } else if let Some(series) = self.series.get_mut(&game.series) {
+                // It has waited before.
+                series.waiting.push_front(number);
+            }
+        }
+    }
+
+    /// A match was played to its end: what becomes of the result. The first one counts, whoever has the match by now.
+    pub fn post(&mut self, run: &str, attempt: Try, whole: (Report, Aftermath), replay: &[u8]) -> Posted {
+        if self.posted.iter().any(|(known, by)| *known == attempt && by == run) {
+            return Posted::Kept;
+        }
+        let was_leased = self.matches.get(&attempt.game).is_some_and(|game| attempt.n <= game.tries);
+        if !was_leased {
+            return Posted::Settled;
+        }
+        self.end(attempt.game, Came::Whole(whole.0, whole.1), replay.to_vec());
+        if self.posted.len() == REMEMBERED {
+            self.posted.pop_front();
+        }
+        self.posted.push_back((attempt, run.to_owned()));
+        Posted::Kept
+    }
+
+    /// A match came to nothing at a machine that has it.
+    pub fn void(&mut self, run: &str, attempt: Try, nothing: Nothing) {
+        if self.holds(run, attempt) {
+            self.end(attempt.game, Came::Nothing(nothing), Vec::new());
+        }
+    }
+
+    fn end(&mut self, number: i64, came: Came, replay: Vec<u8>) {
+        let Some(over) = self.forget(number) else { return };
+        let Some(series) = self.series.get_mut(&over.series) else { return };
+        if over.lease.is_none() {
+            series.waiting.retain(|other| *other != number);
+        }
+        let game = over.job.attempt.game;
+        series.open.remove(&game);
+        series.kept += replay.len();
+        series.done.insert(game, (came, replay));
+    }
+
+    /// A bot, for a machine that has a match of it.
+    pub fn source(&self, run: &str, sha: &str) -> Option<Arc<[u8]>> {
+        let series = self.machines.get(run)?.series?;
+        let is_its = self.series.get(&series)?.sources.contains(sha);
+        self.sources.get(sha).filter(|_| is_its).cloned()
+    }
+
+    /// What time brings: leases run out, machines and commands that are silent are gone.
+    pub fn tidy(&mut self, now: u64) {
+        let out: Vec<i64> =
+            self.leases.iter().filter(|(_, lease)| lease.until <= now).map(|(id, _)| *id).collect();
+        out.into_iter().for_each(|lease| self.give_back(lease, true));
+        self.machines.retain(|_, member| member.heard + LEASE_MS > now);
+        let silent = self.series.iter().filter(|(_, series)| series.heard + ABANDONED_MS <= now);
+        let silent: Vec<i64> = silent.map(|(id, _)| *id).collect();
+        silent.into_iter().for_each(|series| self.close(series));
+    }
+
+    /// All of it, as its author is told.
+    pub fn overview(&mut self, now: u64) -> Overview {
+        self.tidy(now);
+        let mut machines: Vec<MachineSeen> = self
+            .machines
+            .values()
+            .map(|member| MachineSeen {
+                name: member.name.clone(),
+                level: member.about.level.clone(),
+                speed: member.about.speed,
+                jobs: member.about.jobs,
+                series: member.series.filter(|id| self.series.contains_key(id)),
+            })
+            .collect();
+        machines.sort_by_key(|machine| number_of(&machine.name));
+        let seen = |(&id, series): (&i64, &Series)| SeriesSeen {
+            id,
+            title: series.title.clone(),
+            open: series.open.len(),
+        };
+        let program = agon_replay::data::PROGRAM.to_owned();
+        Overview { program, machines, series: self.series.iter().map(seen).collect() }
+    }
+}
+
+/// Why an exchange was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The series is not known (any more).
+    Unknown,
+    /// What is wrong: a sentence.
+    Wrong(String),
+}
+
+impl Series {
+    /// Whether it is a match that a machine can be asked for.
+    fn check(&self, job: &Job) -> Result<(), String> {
+        check(job)?;
+        let Some(ground) = self.terms.grounds.get(job.map) else {
+            return Err(format!("The series has no map {}.", job.map));
+        };
+        if job.seats.len() != usize::from(ground.seats) {
+            return Err(format!("A match has {} seats, and this one {}.", ground.seats, job.seats.len()));
+        }
+        let strange = job.seats.iter().find_map(|seat| match &seat.program {
+            Program::Source(sha) if !self.sources.contains(sha) => Some(sha),
+            _ => None,
+        });
+        match strange {
+            Some(sha) => Err(format!("The series has no bot {sha}.")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_sha(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The number in `machine 3`.
+fn number_of(name: &str) -> usize {
+    name.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,77 @@
+//! Whether a machine may play.
+
+use crate::wire::Machine;
+
+/// A name of a machine, a level or the like is no longer, in characters.
+const LONGEST_WORD: usize = 200;
+/// A machine names no more packages and languages.
+const MOST_WORDS: usize = 200;
+
+/// What a machine has to have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Needs {
+    /// Bots need not be held: whoever decides about them trusts all.
+    pub trusts_bots: bool,
+    /// The speed that all machines have, and whose that is; none while that is not known.
+    pub speed: Option<(f64, String)>,
+    /// By how much a machine may be slower or faster, in per cent.
+    pub tolerance: f64,
+    /// Where somebody sets speed and tolerance: the end of a sentence.
+    pub set_by: &'static str,
+    /// Folders with packages, by their last names.
+    pub packages: Vec<String>,
+    /// Compilers and interpreters, by their commands.
+    pub languages: Vec<String>,
+}
+
+impl Needs {
+    /// Why a machine cannot play, with the figures; none when it can.
+    pub fn unmet_by(&self, machine: &Machine) -> Option<String> {
+        let words =
+            machine.packages.iter().chain(&machine.languages).chain([&machine.level, &machine.kernel]);
+        if words.clone().count() > MOST_WORDS
+            || words.into_iter().any(|word| word.chars().count() > LONGEST_WORD)
+        {
+            return Some("It says more of itself than any machine has.".to_owned());
+        }
+        if !matches!(machine.level.as_str(), "A" | "B") && !self.trusts_bots {
+            return Some(format!(
+                "It holds bots like this: {}. Strangers' bots are played in a sandbox of level A or B; `agon doctor` says on that machine what is missing.",
+                machine.level
+            ));
+        }
+        if !machine.speed.is_finite() || machine.speed <= 0.0 {
+            return Some("Its speed is no number above 0.".to_owned());
+        }
+        if let Some((speed, whose)) = &self.speed {
+            let tolerance = self.tolerance / 100.0;
+            let (low, high) = (speed * (1.0 - tolerance), speed * (1.0 + tolerance));
+            if !(low..=high).contains(&machine.speed) {
+                return Some(format!(
+                    "Its speed is {:.0}, and {speed:.0} ± {:.0} % is wanted ({whose}): from {low:.0} to {high:.0}. Bots have the same time \
+                     everywhere, so that a machine of another speed would change results. Where something else runs on it, end that; \
+                     {}.",
+                    machine.speed, self.tolerance, self.set_by
+                ));
+            }
+        }
+        let lacks = |wanted: &[String], has: &[String]| -> Vec<String> {
+            wanted.iter().filter(|word| !has.contains(word)).cloned().collect()
+        };
+        let packages = lacks(&self.packages, &machine.packages);
+        if !packages.is_empty() {
+            return Some(format!(
+                "It lacks packages that all bots find here: {}. Copy these folders from the organiser, and name each with --packages.",
+                packages.join(", ")
+            ));
+        }
+        let languages = lacks(&self.languages, &machine.languages);
+        if !languages.is_empty() {
+            return Some(format!(
+                "It lacks what bots find on the server's machine: {}. What is missing would look like its author's mistake. Install it there.",
+                languages.join(", ")
+            ));
+        }
+        None
+    }
+}

@@ -1,0 +1,326 @@
+//! `--on URL`: the machines of a fleet (`agon serve --fleet`) play the matches of a series. Scheduler, journal and statistics stay here;
+//! each result is computed again from its replay before it counts.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use agon_bot::{BotName, Kind as BotKind};
+use agon_contest::scheduler::Job as Own;
+use agon_contest::{Aftermath, End, Scheduler, Series, Told, Trouble};
+use agon_fleet::wire::{self, Exchange, LARGEST_BACK, Line, MOST_AT_ONCE, Open, Opened, Overview, Standing};
+use agon_store::Sha;
+use agon_worker::wire::{LARGEST_RESULT, unframed};
+use agon_worker::{Job, Pauses, Program, Report, Sitting, Table, Terms, Try, verify};
+
+use crate::common::Failure;
+use crate::common::online::{Online, OnlineOptions, Trouble as Refusal};
+use crate::common::packed::packed;
+use crate::common::screen::harmless;
+
+/// Results are waited for so long in one request: whoever ends the series waits as long.
+const WAIT_MS: u64 = 500;
+/// An answer has no more bytes: results with their lines, and a larger one.
+const LARGEST: u64 = LARGEST_BACK as u64 + LARGEST_RESULT + (4 << 20);
+/// The fleet is said to be without machines after so long.
+const ALONE: Duration = Duration::from_secs(3);
+
+/// A bot as machines get it.
+pub struct Sent {
+    program: Program,
+    /// Where it is not built in.
+    archive: Option<Vec<u8>>,
+}
+
+impl Sent {
+    /// The bot of this name.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn new(name: &BotName) -> Result<Self, Failure> {
+        match &name.kind {
+            BotKind::Builtin { .. } => {
+                Ok(Self { program: Program::Builtin(name.text.clone()), archive: None })
+            }
+            BotKind::Path(_) => {
+                let archive = packed(name)?;
+                let program = Program::Source(Sha::of(&archive).to_string());
+                Ok(Self { program, archive: Some(archive) })
+            }
+            _ => Err(Failure::usage(format!(
+                "bot `{name}`: the machines of a fleet are sent files; give a folder with agon.toml, or a file"
+            ))),
+        }
+    }
+}
+
+/// A series as a fleet plays it.
+pub struct Fleet {
+    online: Online,
+    terms: Terms,
+    table: Table,
+    bots: Vec<Sent>,
+    title: String,
+    /// What is to be told to whoever waits.
+    news: Mutex<Vec<String>>,
+}
+
+/// The fleet at an address, with the author's token, and how many matches its machines play at once.
+///
+/// # Errors
+/// When it cannot be reached, or nobody logged in there.
+pub fn reach(url: &str) -> Result<(Online, usize), Failure> {
+    let online = OnlineOptions { url: Some(url.to_owned()), ..OnlineOptions::default() }.connect()?;
+    let online = online.below(wire::ROOT);
+    let overview: Overview = online.get("", &[]).map_err(|trouble| match trouble {
+        Refusal::Refused(problem) if problem.status == 404 => Failure::usage(format!(
+            "{url} is a contest and no fleet: one is started by `agon serve DIR --fleet`; to play under a contest's conditions here use --as"
+        )),
+        other => other.into(),
+    })?;
+    if overview.program != agon_replay::data::PROGRAM {
+        return Err(Failure::usage(format!(
+            "the fleet at {url} is of {}, and this is {}: use the same program everywhere",
+            harmless(&overview.program),
+            agon_replay::data::PROGRAM
+        )));
+    }
+    let at_once = overview.machines.iter().map(|machine| machine.jobs as usize).sum();
+    Ok((online, at_once))
+}
+
+/// What is played on the fleet and not over.
+#[derive(Default)]
+struct Hand {
+    jobs: BTreeMap<i64, (Own, Job)>,
+    /// Those that the fleet was not told of yet.
+    untold: Vec<i64>,
+    /// Results that have arrived, of which the fleet was not told yet.
+    got: Vec<i64>,
+    last: i64,
+}
+
+impl Fleet {
+    /// A series with these bots on the fleet.
+    ///
+    /// # Errors
+    /// When its terms cannot be played.
+    pub fn new(online: Online, terms: Terms, bots: Vec<Sent>, title: String) -> Result<Self, Failure> {
+        let table = Table::new(&terms).map_err(Failure::own)?;
+        Ok(Self { online, terms, table, bots, title, news: Mutex::default() })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &str {
+        &self.online.address.0
+    }
+
+    /// What has happened since this was asked last: sentences.
+    pub fn news(&self) -> Vec<String> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell(&self, text: String) {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    /// Has the matches that the scheduler hands out played, until the series ends.
+    pub fn play(&self, series: &Series, scheduler: &Scheduler) {
+        let (mut hand, mut number, mut standing) = (Hand::default(), None, Standing::default());
+        let (mut pauses, mut is_away, mut alone) = (Pauses::default(), false, Some(Instant::now()));
+        while !scheduler.wait(Duration::ZERO) {
+            let answer = match number {
+                Some(series) => self.exchange(series, scheduler, &mut hand, standing.wanted),
+                None => self.open().map(|opened| {
+                    number = Some(opened);
+                    // What an earlier one was told of is gone with it.
+                    hand.untold = hand.jobs.keys().copied().collect();
+                    Vec::new()
+                }),
+            };
+            let lines = match answer {
+                Ok(lines) => lines,
+                Err(Refusal::Refused(problem)) if problem.status == 410 => {
+                    number = None;
+                    continue;
+                }
+                Err(trouble) if trouble.may_pass() => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        self.tell(format!("{}; the fleet is asked again", harmless(&trouble.to_string())));
+                    }
+                    if scheduler.wait(pauses.next().unwrap_or(ALONE)) {
+                        break;
+                    }
+                    continue;
+                }
+                Err(trouble) => {
+                    return scheduler.end(End::Failed(Trouble::Setup(harmless(&trouble.to_string()))));
+                }
+            };
+            if std::mem::take(&mut is_away) {
+                self.tell("the fleet is back".to_owned());
+            }
+            pauses = Pauses::default();
+            for (line, replay) in lines {
+                match line {
+                    Line::Standing(now) => self.stands(&mut standing, now, &mut alone),
+                    line => self.arrived(series, scheduler, &mut hand, line, &replay),
+                }
+            }
+        }
+        if let Some(series) = number {
+            // Else it is over when the fleet has not heard of it for a while.
+            let _: Result<(), Refusal> = self.online.tell("/close", &of(series), &());
+        }
+    }
+
+    /// Says when machines have come or gone.
+    fn stands(&self, before: &mut Standing, now: Standing, alone: &mut Option<Instant>) {
+        if (now.machines, now.at_once) != (before.machines, before.at_once) && now.machines > 0 {
+            let machines = if now.machines == 1 { "machine plays" } else { "machines play" };
+            let matches = if now.at_once == 1 { "match" } else { "matches" };
+            self.tell(format!("{} {machines}, {} {matches} at once", now.machines, now.at_once));
+        }
+        if now.all_machines > 0 {
+            *alone = None;
+        } else if before.all_machines > 0 {
+            *alone = Some(Instant::now());
+        }
+        if alone.is_some_and(|since| since.elapsed() > ALONE) {
+            // Once, until some have come.
+            *alone = None;
+            self.tell(format!(
+                "the fleet has no machine: `agon work {} --token-file machines.token` on each that is to play",
+                self.online.address
+            ));
+        }
+        *before = now;
+    }
+
+    /// Begins the series there, and sends what is lacking of its bots.
+    fn open(&self) -> Result<i64, Refusal> {
+        let sources: BTreeMap<&str, &[u8]> = self
+            .bots
+            .iter()
+            .filter_map(|bot| match (&bot.program, &bot.archive) {
+                (Program::Source(sha), Some(archive)) => Some((sha.as_str(), &archive[..])),
+                _ => None,
+            })
+            .collect();
+        let open = Open {
+            program: agon_replay::data::PROGRAM.to_owned(),
+            title: self.title.clone(),
+            terms: self.terms.clone(),
+            sources: sources.keys().map(|sha| (*sha).to_owned()).collect(),
+        };
+        let opened: Opened = self.online.tell("/open", &[], &open)?;
+        for archive in opened.missing.iter().filter_map(|sha| sources.get(sha.as_str())) {
+            let () = self.online.send("/source", &[], archive)?;
+        }
+        Ok(opened.series)
+    }
+
+    /// Hands matches out and fetches results.
+    fn exchange(
+        &self,
+        series: i64,
+        scheduler: &Scheduler,
+        hand: &mut Hand,
+        wanted: usize,
+    ) -> Result<Vec<(Line, Vec<u8>)>, Refusal> {
+        while hand.untold.len() < MOST_AT_ONCE && hand.jobs.len() < wanted.max(1) {
+            let Some(own) = scheduler.take_now() else { break };
+            hand.last += 1;
+            hand.jobs.insert(hand.last, (own.clone(), self.job(hand.last, scheduler, &own)));
+            hand.untold.push(hand.last);
+        }
+        let untold: Vec<i64> = hand.untold.iter().copied().take(MOST_AT_ONCE).collect();
+        let add = untold.iter().filter_map(|game| Some(hand.jobs.get(game)?.1.clone())).collect();
+        let full = untold.len() == MOST_AT_ONCE;
+        let exchange = Exchange { add, got: hand.got.clone(), wait_ms: if full { 0 } else { WAIT_MS } };
+        let bytes = self.online.trade("/exchange", &of(series), &exchange, LARGEST)?;
+        let lines = unframed::<Line>(&bytes, MOST_AT_ONCE + 1).map_err(Refusal::Strange)?;
+        hand.untold.retain(|game| !untold.contains(game));
+        hand.got.clear();
+        Ok(lines.into_iter().map(|(line, replay)| (line, replay.to_vec())).collect())
+    }
+
+    fn job(&self, game: i64, scheduler: &Scheduler, own: &Own) -> Job {
+        let header = scheduler.header();
+        let sit = |&bot: &usize| Sitting {
+            label: header.bots[bot].label.clone(),
+            program: self.bots[bot].program.clone(),
+        };
+        Job {
+            attempt: Try { game, n: 1 },
+            map: own.block.map,
+            seed: own.block.seed,
+            seats: own.bots().iter().map(sit).collect(),
+            tried: None,
+        }
+    }
+
+    /// A result has arrived.
+    fn arrived(&self, series: &Series, scheduler: &Scheduler, hand: &mut Hand, line: Line, replay: &[u8]) {
+        let (game, came) = match line {
+            Line::Standing(_) => return,
+            Line::Whole { game, report, all } => (game, Ok((report, all))),
+            Line::Nothing { game, nothing } => (game, Err(nothing)),
+        };
+        hand.got.push(game);
+        // It was counted before, and the fleet did not hear of that.
+        let Some((own, job)) = hand.jobs.remove(&game) else { return };
+        match came {
+            Err(nothing) => match nothing.unfit {
+                Some(unfit) => {
+                    let fix = unfit.fix.map_or_else(String::new, |fix| format!("\n  {fix}"));
+                    let why = format!("{}{fix}", harmless(&unfit.what));
+                    scheduler.end(End::Failed(Trouble::CannotStart(why)));
+                }
+                None => scheduler.void(own, harmless(&nothing.why), None),
+            },
+            Ok((report, all)) => match self.told(&job, *report, all, replay) {
+                Err(why) => {
+                    let why = format!("a machine of the fleet sent a replay that is not of its match: {why}");
+                    scheduler.void(own, harmless(&why), None);
+                }
+                Ok(told) => {
+                    let kind = scheduler.header().kind;
+                    match series.entry(kind, &own, told, || Ok(Some(replay.to_vec()))) {
+                        Ok(entry) => scheduler.finish(entry),
+                        Err(trouble) => scheduler.end(End::Failed(trouble)),
+                    }
+                }
+            },
+        }
+    }
+
+    /// What is known of a match: what its replay proves, and what its machine saw.
+    fn told(&self, job: &Job, report: Report, aftermath: Aftermath, replay: &[u8]) -> Result<Told, String> {
+        let proven = verify(&self.table, job, replay)?;
+        let seats = job.seats.len();
+        let good = report.max_ms.len() == seats
+            && aftermath.faults.iter().all(|fault| (1..=seats).contains(&usize::from(fault.seat)))
+            && [0, seats].contains(&aftermath.rejected.len())
+            && [0, seats].contains(&aftermath.sandbox.len());
+        if !good {
+            return Err("what is said of it has other seats".to_owned());
+        }
+        Ok(Told {
+            map: proven.map,
+            scores: proven.scores,
+            ranks: proven.ranks,
+            reason: proven.reason,
+            steps: proven.steps,
+            start: proven.start,
+            answers: proven.answers,
+            max_ms: report.max_ms,
+            wall_us: report.wall_us,
+            aftermath,
+        })
+    }
+}
+
+fn of(series: i64) -> [(&'static str, String); 1] {
+    [("series", series.to_string())]
+}

@@ -1,0 +1,127 @@
+//! `agon serve DIR --fleet`: one's own machines play one's own series.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use agon_fleet::{Fleet, site};
+use agon_site::{listen, secrets};
+
+use crate::common::screen::harmless;
+use crate::common::{self, Done, Failure};
+use crate::serve::{ServeOptions, name_of, now, pages, runtime};
+
+/// The token of whoever has series played.
+const AUTHOR: &str = "author.token";
+/// The token of the machines.
+const MACHINES: &str = "machines.token";
+/// A shorter one could be guessed, a longer one is none; in signs.
+const TOKEN: std::ops::RangeInclusive<usize> = 20..=512;
+/// A fleet gives no more numbers in a millisecond, so that those of one that is started later are others.
+const NUMBERS: i64 = 1_000;
+/// It says how it stands no more often than this.
+const TELL: Duration = Duration::from_secs(2);
+/// Whether it is time to stop is looked at this often.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// Runs the fleet whose tokens lie in a folder until Ctrl-C.
+pub fn run(dir: &Path, options: &ServeOptions) -> Done {
+    if !(1.0..=90.0).contains(&options.tolerance) {
+        return Err(Failure::usage("--tolerance: per cent, from 1 to 90"));
+    }
+    options.log.begin();
+    pages::try_port(options)?;
+    fs::create_dir_all(dir).map_err(|error| Failure::own(format!("{}: {error}", dir.display())))?;
+    let (author, machines) = (token(&dir.join(AUTHOR))?, token(&dir.join(MACHINES))?);
+    if author == machines {
+        return Err(Failure::usage(format!(
+            "{0}/{AUTHOR} and {0}/{MACHINES} hold the same token: remove one, and it is made anew",
+            dir.display()
+        )));
+    }
+    let way = pages::way(dir, options)?;
+    let fleet = Fleet::new(options.tolerance, now().0.saturating_mul(NUMBERS));
+    let site = site::Site::new(fleet, name_of(dir), &author, &machines);
+    let runtime = runtime()?;
+    let leaving = site.clone();
+    let listening = runtime
+        .block_on(listen::open(way.clone(), site::router(site.clone()), options.port, move || {
+            leaving.farewell()
+        }))
+        .map_err(|error| pages::no_port(options.port, &error))?;
+    let stop = common::stop_on_ctrl_c();
+    let address = pages::address(&way, listening.address().port());
+    let mut out = io::stdout().lock();
+    if !options.quiet {
+        writeln!(out, "A fleet. Ctrl-C ends it; series wait until it is back.\nIts address: {address}")?;
+        pages::tell_way(&way, &mut out)?;
+        writeln!(
+            out,
+            "On each machine that plays:  agon work {address} --token-file {0}/{MACHINES}\n\
+             Where your bots are, once:   agon login {address} --token-file {0}/{AUTHOR}\n\
+             And then:                    agon sprt GAME NEW OLD --on {address}",
+            dir.display()
+        )?;
+        out.flush()?;
+    }
+    let mut told = (String::new(), Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(MOMENT);
+        if options.quiet || told.1.elapsed() < TELL {
+            continue;
+        }
+        let now = standing(&site);
+        if now != told.0 {
+            writeln!(out, "{now}")?;
+            out.flush()?;
+        }
+        told = (now, Instant::now());
+    }
+    runtime.block_on(listening.stop());
+    Ok(())
+}
+
+/// How it stands, in a line.
+fn standing(site: &site::Site) -> String {
+    let now = site.overview();
+    let machines = match now.machines.len() {
+        0 => "No machine".to_owned(),
+        1 => "1 machine".to_owned(),
+        machines => format!("{machines} machines"),
+    };
+    let series: Vec<String> = now.series.iter().map(|series| harmless(&series.title)).collect();
+    match &series[..] {
+        [] => format!("{machines}; nothing is played."),
+        series => format!("{machines}; played: {}.", series.join(" · ")),
+    }
+}
+
+/// The token in a file that only its owner can read, made where there is none.
+fn token(path: &Path) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => {
+            let secret = secrets::fresh();
+            writeln!(file, "{secret}").and_then(|()| file.sync_all()).map_err(failed)?;
+            Ok(secret)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut text = String::new();
+            let most = *TOKEN.end() as u64 + 16;
+            File::open(path).map_err(failed)?.take(most).read_to_string(&mut text).map_err(failed)?;
+            let token = text.trim();
+            match TOKEN.contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()) {
+                true => Ok(token.to_owned()),
+                false => Err(Failure::usage(format!(
+                    "{}: that is no token of {} signs or more; remove the file, and one is made",
+                    path.display(),
+                    TOKEN.start()
+                ))),
+            }
+        }
+        Err(error) => Err(failed(error)),
+    }
+}

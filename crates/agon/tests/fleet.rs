@@ -1,0 +1,195 @@
+//! A fleet: real processes of `agon serve --fleet`, of `agon work` and of the command that owns the series, on the loopback.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Running, address_after, command, err, folder, out};
+use serde_json::Value;
+
+/// A fleet on a port, and where it is.
+fn fleet(place: &Path, port: u16) -> (Running, String) {
+    let port = port.to_string();
+    // Machines of tests are of every speed, at every moment.
+    let mut serve = command(place, &["serve", "fleet", "--fleet", "--tolerance", "90", "--port", &port]);
+    let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
+    let mut running = Running(child);
+    let url = address_after("Its address: ", &mut running.0, Duration::from_secs(60));
+    (running, url)
+}
+
+fn machine(place: &Path, url: &str, name: &str) -> Running {
+    let token = ["--token-file", "fleet/machines.token", "-j", "1", "--trust-bots"];
+    let mut command = command(place, &[&["work", url][..], &token].concat());
+    // The table of attacks on the walls is shared; what is unpacked is each machine's own.
+    command.env("XDG_CACHE_HOME", place.join(format!("cache-{name}"))).env_remove("AGON_CACHE");
+    Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
+}
+
+/// A command with logins of its own.
+fn at_home(place: &Path, arguments: &[&str]) -> Command {
+    let mut command = command(place, arguments);
+    command.env("XDG_CONFIG_HOME", place.join("config")).env_remove("AGON_TOKEN").env_remove("AGON_URL");
+    command
+}
+
+fn run(place: &Path, arguments: &[&str]) -> Output {
+    at_home(place, arguments).output().expect("agon starts")
+}
+
+fn log_in(place: &Path, url: &str) {
+    let known = run(place, &["login", url, "--token-file", "fleet/author.token"]);
+    assert!(known.status.success() && out(&known).contains("A fleet with"), "{}", err(&known));
+}
+
+/// A bot that always waits, and takes a while for each answer.
+fn waiter(place: &Path, name: &str, pause: &str) {
+    let bot = place.join(name);
+    std::fs::create_dir(&bot).expect("a folder");
+    std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
+    let script = common::WAITER.replace("    echo WAIT\n", &format!("    {pause}\n    echo WAIT\n"));
+    std::fs::write(bot.join("run.sh"), script).expect("a file");
+}
+
+/// The matches of a journal by block and game, without what differs from machine to machine. None stands there twice.
+fn matches(journal: &Path) -> BTreeMap<(u64, u64), Value> {
+    let text = std::fs::read_to_string(journal).expect("a journal");
+    let mut all = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        let entry = line.as_object_mut().expect("an object");
+        for timing in ["max_ms", "wall_us", "tries", "sandbox"] {
+            entry.remove(timing);
+        }
+        let of = |name: &str| entry[name].as_u64().expect("a number");
+        let place = (of("block"), of("game"));
+        assert!(all.insert(place, line).is_none(), "{place:?} stands there twice");
+    }
+    all
+}
+
+/// Waits until it is so; bounded.
+fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(180);
+    while !is() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn lines(journal: &Path) -> usize {
+    std::fs::read_to_string(journal).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
+    let place = folder();
+    let place = place.path();
+    waiter(place, "ann", "sleep 0.002");
+    let series = |journal: &'static str| {
+        ["tournament", "cultist-wars", "ann", "builtin:greedy", "builtin:hunter", "-n", "16", "--seed", "5"]
+            .into_iter()
+            .chain(["--replays", "all", "--json", "--journal", journal])
+            .collect::<Vec<_>>()
+    };
+    let home = run(place, &[&series("home/journal.jsonl")[..], &["-j", "1"]].concat());
+    assert!(home.status.success(), "{}", err(&home));
+
+    let (server, url) = fleet(place, 0);
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    // Before one has logged in there, and with the token of the machines.
+    let stranger = run(place, &[&series("x.jsonl")[..], &["--on", &url]].concat());
+    assert_eq!(stranger.status.code(), Some(2), "{}", err(&stranger));
+    assert!(err(&stranger).contains("agon login"), "{}", err(&stranger));
+    let wrong = run(place, &["login", &url, "--token-file", "fleet/machines.token"]);
+    assert!(wrong.status.code() == Some(2) && err(&wrong).contains("token"), "{}", err(&wrong));
+    log_in(place, &url);
+
+    let _one = machine(place, &url, "one");
+    let two = machine(place, &url, "two");
+    let mut away = at_home(place, &[&series("away/journal.jsonl")[..], &["--on", &url]].concat());
+    let mut away = Running(away.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"));
+    let journal = place.join("away/journal.jsonl");
+    // One machine is killed in the middle and comes back, and so does the fleet.
+    until("it begins", || lines(&journal) > 4);
+    drop(two);
+    let _two = machine(place, &url, "two");
+    until("it goes on", || lines(&journal) > 14);
+    drop(server);
+    std::thread::sleep(Duration::from_millis(500));
+    let (_server, again) = fleet(place, port);
+    assert_eq!(again, url);
+    until("the series is over", || away.0.try_wait().expect("a child").is_some());
+    let mut said = String::new();
+    use std::io::Read as _;
+    away.0.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
+    let result: Value = serde_json::from_str(said.lines().last().expect("a result")).expect("JSON");
+    let at_home: Value = serde_json::from_str(out(&home).lines().last().expect("a result")).expect("JSON");
+    assert_eq!(result["standings"], at_home["standings"], "the same statistics");
+    assert!(result["standings"][0]["score"].is_number(), "{result}");
+
+    let (home, away) = (matches(&place.join("home/journal.jsonl")), matches(&journal));
+    assert_eq!(away.len(), 48);
+    assert_eq!(away, home, "the same series");
+    // Replays are whole, and of the matches that they are named after.
+    let replays: Vec<String> = std::fs::read_dir(place.join("away/replays"))
+        .expect("replays")
+        .map(|entry| entry.expect("an entry").path().display().to_string())
+        .collect();
+    assert_eq!(replays.len(), 48);
+    let files: Vec<&str> = replays.iter().map(String::as_str).collect();
+    let verified = run(place, &[&["replay", "verify"], &files[..]].concat());
+    assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
+    // A series that was interrupted goes on there, too.
+    let text = std::fs::read_to_string(&journal).expect("a journal");
+    let half: Vec<&str> = text.lines().take(20).collect();
+    std::fs::write(&journal, half.join("\n") + "\n").expect("written");
+    let on = run(place, &[&series("away/journal.jsonl")[..], &["--on", &url, "--resume"]].concat());
+    assert!(on.status.success(), "{}", err(&on));
+    assert_eq!(matches(&journal), home);
+}
+
+#[test]
+fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once() {
+    let place = folder();
+    let place = place.path();
+    let (_server, url) = fleet(place, 0);
+    log_in(place, &url);
+    let _one = machine(place, &url, "one");
+    let broken = place.join("broken");
+    std::fs::create_dir(&broken).expect("a folder");
+    std::fs::write(broken.join("agon.toml"), "build = \"sh make.sh\"\nrun = \"./bot\"\n").expect("a file");
+    std::fs::write(broken.join("make.sh"), "echo no such letter >&2\nexit 3\n").expect("a file");
+    let gauntlet = |bot: &str, more: &[&str]| {
+        let command = ["gauntlet", "cultist-wars", bot, "builtin:greedy", "-n", "2", "--on", &url];
+        run(place, &[&command[..], more].concat())
+    };
+    let unbuilt = gauntlet("broken", &[]);
+    assert_eq!(unbuilt.status.code(), Some(2), "{}", err(&unbuilt));
+    assert!(
+        err(&unbuilt).contains("broken") && err(&unbuilt).contains("no such letter"),
+        "{}",
+        err(&unbuilt)
+    );
+    // One that breaks off loses, and its words are told.
+    let crasher = place.join("crasher");
+    std::fs::create_dir(&crasher).expect("a folder");
+    std::fs::write(crasher.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
+    std::fs::write(crasher.join("run.sh"), "read -r line\necho all is lost >&2\nexit 3\n").expect("a file");
+    let crashed = gauntlet("crasher", &["--replays", "all"]);
+    assert!(crashed.status.success(), "{}", err(&crashed));
+    assert!(out(&crashed).contains("crash") && out(&crashed).contains("all is lost"), "{}", out(&crashed));
+    let sent = gauntlet("cmd:sh run.sh", &[]);
+    assert!(sent.status.code() == Some(2) && err(&sent).contains("give a folder"), "{}", err(&sent));
+    let both = gauntlet("crasher", &["-j", "2"]);
+    assert_eq!(both.status.code(), Some(2), "{}", err(&both));
+    // No contest is asked of a fleet, and no fleet of what is none.
+    let contest = run(place, &["work", &url, "--token-file", "fleet/author.token"]);
+    assert!(contest.status.code() == Some(2) && err(&contest).contains("token"), "{}", err(&contest));
+    let nobody =
+        run(place, &["gauntlet", "cultist-wars", "crasher", "builtin:greedy", "--on", "127.0.0.1:9"]);
+    assert_eq!(nobody.status.code(), Some(2), "{}", err(&nobody));
+}
