@@ -137,6 +137,21 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "fleet",
+        about: "how much faster two machines of a fleet are than one, each in a network namespace with one CPU (root); 3 minutes",
+        command: &[
+            "test",
+            "--release",
+            "-p",
+            "agon",
+            "--test",
+            "fleet",
+            "--",
+            "--ignored",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "bloat",
         about: "1,000,000 jobs through a store, then what each table weighs before and after VACUUM; on PostgreSQL with AGON_TEST_DATABASE=postgres",
         command: &[

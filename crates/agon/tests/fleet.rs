@@ -193,3 +193,105 @@ fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once()
         run(place, &["gauntlet", "cultist-wars", "crasher", "builtin:greedy", "--on", "127.0.0.1:9"]);
     assert_eq!(nobody.status.code(), Some(2), "{}", err(&nobody));
 }
+
+/// A network namespace that ends with the test, joined to ours by a cable: our end is `10.231.N.1`, the other `10.231.N.2`.
+struct Space {
+    name: String,
+    ours: String,
+}
+
+impl Space {
+    fn new(n: usize) -> Self {
+        let (name, cable) = (format!("agon-fleet-{n}-{}", std::process::id()), format!("agf{n}"));
+        let space = Self { ours: format!("10.231.{n}.1"), name };
+        let (name, far) = (space.name.as_str(), format!("agf{n}far"));
+        ip(&["netns", "add", name]);
+        ip(&["link", "add", &cable, "type", "veth", "peer", "name", &far, "netns", name]);
+        ip(&["addr", "add", &format!("{}/24", space.ours), "dev", &cable]);
+        ip(&["link", "set", &cable, "up"]);
+        ip(&["-n", name, "addr", "add", &format!("10.231.{n}.2/24"), "dev", &far]);
+        ip(&["-n", name, "link", "set", &far, "up"]);
+        ip(&["-n", name, "link", "set", "lo", "up"]);
+        space
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
+    }
+}
+
+fn ip(arguments: &[&str]) {
+    assert!(Command::new("ip").args(arguments).status().expect("iproute2").success(), "{arguments:?}");
+}
+
+/// One machine and two, each in a network namespace of its own with one CPU: how long the same series takes. It needs root.
+#[test]
+#[ignore = "a measurement: cargo xtask long fleet"]
+fn two_machines_are_nearly_twice_as_fast() {
+    let place = folder();
+    let place = place.path();
+    let bot = place.join("thinker");
+    std::fs::create_dir(&bot).expect("a folder");
+    std::fs::write(bot.join("agon.toml"), "run = \"python3 -u bot.py\"\n").expect("a file");
+    // The same work for each answer, 5 ms or so.
+    let thinker = "import sys
+for _ in range(9):
+    input()
+while True:
+    for _ in range(int(input())):
+        input()
+    n = 0
+    for i in range(60000):
+        n += i * i % 7
+    print('WAIT')
+";
+    std::fs::write(bot.join("bot.py"), thinker).expect("a file");
+    let mut serve = command(place, &["serve", "fleet", "--fleet", "--tolerance", "90", "--port", "0", "--lan"]);
+    let mut server =
+        Running(serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts"));
+    let url = address_after("Its address: ", &mut server.0, Duration::from_secs(60));
+    let port = url.rsplit(':').next().expect("a port");
+    let home = format!("http://127.0.0.1:{port}");
+    log_in(place, &home);
+    let spaces = [Space::new(1), Space::new(2)];
+    let join = |n: usize| {
+        let at = format!("http://{}:{port}", spaces[n].ours);
+        let mut work = Command::new("ip");
+        work.args(["netns", "exec", &spaces[n].name, "taskset", "-c", &n.to_string()])
+            .args([env!("CARGO_BIN_EXE_agon"), "work", &at, "--token-file", "fleet/machines.token", "-j", "1"])
+            .current_dir(place)
+            .env("XDG_CACHE_HOME", place.join(format!("cache-{n}")))
+            .env_remove("AGON_CACHE")
+            .stdin(Stdio::null());
+        Running(work.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
+    };
+    let machines = || {
+        let seen = run(place, &["login", &home, "--token-file", "fleet/author.token", "--json"]);
+        let seen: Value = serde_json::from_slice(&seen.stdout).expect("JSON");
+        seen["machines"].as_u64().expect("a number")
+    };
+    let games = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "40".to_owned());
+    let series = || {
+        let began = Instant::now();
+        let played = run(
+            place,
+            &["gauntlet", "cultist-wars", "thinker", "builtin:greedy", "-n", &games, "--seed", "1", "--on", &home],
+        );
+        assert!(played.status.success(), "{}", err(&played));
+        began.elapsed().as_secs_f64()
+    };
+    let _one = join(0);
+    until("one machine", || machines() == 1);
+    series();
+    let alone = series();
+    let _two = join(1);
+    until("two machines", || machines() == 2);
+    let warm = series();
+    let together = series();
+    println!(
+        "{games} matches: one machine {alone:.1} s; two {together:.1} s (the first time, with what they fetch, {warm:.1} s): {:.2} times as fast",
+        alone / together
+    );
+}
