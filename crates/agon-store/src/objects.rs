@@ -284,23 +284,19 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_from_other_faults() {
-        let error = |number| object_store::Error::Generic {
+        let error = |kind: io::ErrorKind| object_store::Error::Generic {
             store: "folder",
-            source: Box::new(io::Error::from_raw_os_error(number)),
+            source: Box::new(io::Error::from(kind)),
         };
-        for (number, full) in
-            [(libc_numbers::ENOSPC, true), (libc_numbers::EDQUOT, true), (libc_numbers::EIO, false)]
-        {
-            let told = StoreError::File("objects".to_owned(), told(error(number)));
+        let kinds = [
+            (io::ErrorKind::StorageFull, true),
+            (io::ErrorKind::QuotaExceeded, true),
+            (io::ErrorKind::PermissionDenied, false),
+        ];
+        for (kind, full) in kinds {
+            let told = StoreError::File("objects".to_owned(), told(error(kind)));
             assert_eq!(told.is_full(), full, "{told}");
         }
-    }
-
-    /// Numbers of errors on Linux.
-    mod libc_numbers {
-        pub const EIO: i32 = 5;
-        pub const ENOSPC: i32 = 28;
-        pub const EDQUOT: i32 = 122;
     }
 
     fn file(objects: &Objects, sha: &Sha) -> PathBuf {
