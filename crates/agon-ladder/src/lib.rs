@@ -1,4 +1,4 @@
-//! What a contest decides: who plays next, who may go live, and the table.
+//! What a contest decides: who plays next, who may go live, the table, and which worker stands out.
 //!
 //! Plain data in, plain data out: no SQL, no clock, no chance. **The table is a function of the sealed log**
 //! ([`Ladder::table`]): nothing is updated in place, and the same rows make the same table on every machine.
@@ -11,6 +11,7 @@
 // In reading order.
 pub mod admission;
 pub mod choice;
+pub mod outliers;
 pub mod shares;
 pub mod shown;
 pub mod verdict;
@@ -21,6 +22,7 @@ pub use agon_stats::Head;
 
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
+pub use outliers::{Outlier, outlier};
 pub use shares::{Lane, Shares};
 pub use shown::{Line, Standing, head, shown};
 pub use table::{Place, Table};

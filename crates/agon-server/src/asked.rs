@@ -53,7 +53,8 @@ impl Server {
         let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
         let mut seen = self.plans.tried();
         let mut granted = self.store.act(lease.clone()).await?;
-        if granted.matches.is_empty() {
+        // For who is paused nothing is planned.
+        if granted.matches.is_empty() && !self.store.is_paused(worker).await? {
             let wants = self.wanted.wait(most);
             for _ in 0..MOST_PLANS {
                 if !self.plan_for_all(seen, &wants, now).await? {

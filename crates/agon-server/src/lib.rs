@@ -19,6 +19,7 @@ pub mod sight;
 pub mod status;
 pub mod trials;
 pub mod uploads;
+pub mod watched;
 
 pub mod backup;
 pub mod export;
@@ -89,6 +90,9 @@ pub struct Server {
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
+    /// One rated match in so many is played again; which those are follows from the secret.
+    share: u64,
+    secret: String,
     /// Told when a worker has brought something.
     brought: watch::Sender<()>,
     /// Told when something was done with that, so that there may be more to play.
@@ -155,6 +159,8 @@ impl Server {
                 swept: Time(0),
             }),
             rated: Mutex::new(Facts::new()),
+            share: watched::SHARE,
+            secret: contest.secret,
             wanted: Wanted::default(),
             plans: Plans::default(),
             brought: watch::Sender::new(()),

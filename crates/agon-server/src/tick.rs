@@ -76,7 +76,7 @@ impl Server {
         }
         self.store.act(Expire { now }).await?;
         self.recompute(now, &mut ticked).await?;
-        self.seal(&mut ticked).await?;
+        self.seal(now, &mut ticked).await?;
         self.admit(now, &mut ticked).await?;
         if ticked != Ticked::default() {
             self.done.send_replace(());
@@ -120,9 +120,10 @@ impl Server {
         Ok(())
     }
 
-    async fn seal(&self, ticked: &mut Ticked) -> Result<(), ServerError> {
+    async fn seal(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
         loop {
             let sealed = self.store.act(Seal { contest: self.contest }).await?;
+            self.draw_again(&sealed, now).await?;
             let mut learnt = self.learnt.lock().await;
             ticked.sealed += sealed.len() as u64;
             sealed.iter().for_each(|row| learnt.facts.feed(row));
@@ -147,6 +148,7 @@ impl Server {
         drop(learnt);
         self.forget_drafts(now).await?;
         self.store.act(Suspend { contest: self.contest, now }).await?;
+        self.watch(now).await?;
         if sweeps { self.sweep(now).await } else { Ok(()) }
     }
 

@@ -73,7 +73,7 @@ pub struct Wish {
 }
 
 /// That objects cannot be kept or read.
-fn unkept(error: io::Error) -> ServerError {
+pub(crate) fn unkept(error: io::Error) -> ServerError {
     StoreError::File("objects".to_owned(), error).into()
 }
 

@@ -79,8 +79,11 @@ impl World {
     /// A contest with two servers.
     async fn shared(folder: tempfile::TempDir, setting: agon_server::Setting) -> (Self, Server) {
         let now = Time(1_000_000);
-        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
-        let second = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let mut second = Server::open(folder.path(), &setting, now).await.expect("opens");
+        // Each match that is played is to stand in the log.
+        server.play_again_one_in(0);
+        second.play_again_one_in(0);
         let table = agon_worker::Table::new(&setting.terms).expect("known");
         (Self { folder, setting, server, table, now }, second)
     }

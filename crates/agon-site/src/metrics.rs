@@ -207,10 +207,14 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
         ended.of([("how", how)], count);
     }
     text.named("agon_leases", Is::Gauge, "Leases of which matches are not posted yet.").is(hands.leases);
-    let mut workers =
-        text.named("agon_workers", Is::Gauge, "Machines that may play, by whether they are heard of.");
+    let mut workers = text.named(
+        "agon_workers",
+        Is::Gauge,
+        "Machines with a good token, by whether they are heard of, and those that are paused.",
+    );
     workers.of([("state", "heard")], hands.heard);
     workers.of([("state", "silent")], hands.silent);
+    workers.of([("state", "paused")], hands.paused);
     let help = "Rows of the log that the table has not seen yet.";
     text.named("agon_table_behind_rows", Is::Gauge, help).is((counts.sealed - board.upto).max(0));
     let help = "How long ago the table was made.";

@@ -98,7 +98,7 @@ mod tests {
 
     fn worker(revoked: bool) -> Actor {
         let (id, name, seen) = (agon_store::WorkerId(1), "hall 3".to_owned(), agon_store::Time(0));
-        Actor::Worker(AtWork { id, name, run: None, seen, revoked })
+        Actor::Worker(AtWork { id, name, run: None, seen, revoked, paused: false })
     }
 
     /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, worker that was

@@ -23,7 +23,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use crate::api::read::{self, Of, Sent as Told};
 use crate::gate::Ask;
@@ -169,17 +169,29 @@ fn check_name(name: &str) -> Result<(), Problem> {
     if good { Ok(()) } else { Err(Problem::wrong(format!("A name has 1 to {LONGEST_NAME} signs of ASCII."))) }
 }
 
+/// A worker that is paused asks again after so long.
+const PAUSED: Duration = Duration::from_secs(1);
+
 /// Matches are wanted.
 pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     check_name(&wanted.request)?;
+    let is_paused = self::worker(&ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
+    // Who is paused keeps nobody from asking: it hears what it has already, and else nothing after a while.
+    let (until, rests) = match is_paused {
+        true => (Instant::now(), until.min(Instant::now() + PAUSED)),
+        false => (until, Instant::now()),
+    };
     let most = wanted.most.min(MOST_LEASED);
     let asks = || async {
         let granted = ask.site.server.lease(worker, &wanted.request, most, ask.site.now()).await?;
         Ok::<_, Problem>(granted.lease.is_some().then_some(granted))
     };
     let granted = ask.site.bench.wait(until, ask.site.server.done(), asks).await?;
+    if granted.is_none() {
+        sleep_until(rests).await;
+    }
     Ok(Json(granted.unwrap_or_default()))
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use agon_server::status;
 use agon_store::LoginKind;
-use agon_store::acts::Revoke;
+use agon_store::acts::{PauseWorker, Revoke};
 use agon_worker::wire::{Back, Beat, Hello, Machine, Voided, Wanted, Welcome, Yours};
 use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
 use common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
@@ -213,7 +213,7 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     said(
         worker.hello(Machine { speed: 80.0, ..machine() }).await,
         403,
-        "100 ± 10 % (contest.toml): from 90 to 110",
+        "100 ± 10 % is wanted (contest.toml): from 90 to 110",
     );
     said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
     said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "no number above 0");
@@ -314,4 +314,31 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     assert_eq!(worker.hello(machine()).await.status, 403);
     // It may come back under its name, with a new token.
     assert_eq!(boss.post("/organise/workers", &[("name", "hall 1")]).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_machine_that_is_paused_gets_nothing_until_the_organiser_lets_it() {
+    let world = world().await;
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    let mut worker = Worker::new(&world, "hall 1").await;
+    let (_, job) = worker.one().await;
+    let (contest, why, now) = (world.server.contest(), "3 of 20 ended <otherwise>".to_owned(), world.now());
+    let pause = PauseWorker { contest, worker: worker.id, why, now };
+    assert!(world.server.store().act(pause).await.expect("done"));
+    assert_eq!(worker.lease(1).await.jobs.len(), 0);
+    assert_eq!(worker.result(job.attempt, &play(&world, &job)).await, Posted::Kept, "what it has in hand");
+    let page = boss.get("/organise/workers").await;
+    assert_eq!(page.heading(), "hall 1 is paused");
+    let text = page.text();
+    assert!(text.contains("is paused: 3 of 20 ended &lt;otherwise&gt;.") && text.contains("Let it play on"));
+    assert!(text.contains("Revoke"), "that as well");
+    let figures = world.browser().get("/metrics").await.text();
+    assert!(figures.contains("agon_workers{state=\"paused\"} 1\n"), "{figures}");
+    assert!(figures.contains("agon_workers{state=\"heard\"} 0\n"), "{figures}");
+    let id = worker.id.to_string();
+    assert_eq!(boss.post("/organise/workers/on", &[("worker", &id)]).await.status, 303);
+    assert!(!boss.get("/organise/workers").await.text().contains("is paused"));
+    assert_eq!(worker.lease(1).await.jobs.len(), 1);
+    clean(&world).await;
 }

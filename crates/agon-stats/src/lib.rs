@@ -48,6 +48,9 @@ pub mod pairs;
 pub mod ratings;
 pub mod scale;
 
+// Of two counts:
+pub mod exact;
+
 // Within matches:
 pub mod causes;
 pub mod softmax;

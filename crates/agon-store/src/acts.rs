@@ -6,6 +6,7 @@ use std::future::Future;
 use crate::StoreError;
 use crate::backend::Conn;
 
+pub mod again;
 pub mod annul;
 pub mod asked;
 pub mod batch;
@@ -24,6 +25,7 @@ pub mod trial;
 pub mod version;
 pub mod worker;
 
+pub use again::{Compare, ForgetAgains, LetPlayOn, PauseWorker, PlayAgain};
 pub use annul::{Annul, WhatAgain};
 pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
 pub use batch::{JudgeAll, PostAll};

@@ -73,10 +73,11 @@ const RULES: &[Rule] = &[
                  WHERE a.match_id = j.match_id AND a.how IN ('lost', 'void', 'mismatch')) OR j.tries >= 3 LIMIT 20",
     },
     Rule {
-        holds: "a dead match was tried three times, or its bot could not be made ready",
+        holds: "a dead match was tried three times, or its bot could not be made ready, or it was only played again",
         breaks: "SELECT 'match', m.id FROM matches m WHERE m.state = 'dead' AND (SELECT count(*) FROM attempts a \
                  WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch')) < 3 AND NOT EXISTS \
-                 (SELECT 1 FROM attempts a WHERE a.match_id = m.id AND a.how = 'unfit') LIMIT 20",
+                 (SELECT 1 FROM attempts a WHERE a.match_id = m.id AND a.how = 'unfit') AND NOT EXISTS \
+                 (SELECT 1 FROM blocks b WHERE b.id = m.block_id AND b.kind = 'again') LIMIT 20",
     },
     Rule {
         holds: "a match of the ladder has all its rotations beside it",
@@ -108,14 +109,26 @@ const RULES: &[Rule] = &[
                  WHERE m.log_seq > 0 AND l.seq IS NULL LIMIT 20",
     },
     Rule {
-        holds: "drafts have no place in the log, and only they",
+        holds: "drafts and what is only played again have no place in the log, and nothing else",
         breaks: "SELECT 'match', m.id FROM matches m JOIN blocks b ON b.id = m.block_id WHERE (m.log_seq IS NOT NULL \
-                 AND m.log_seq = 0) <> (b.kind = 'draft' AND m.state = 'valid') LIMIT 20",
+                 AND m.log_seq = 0) <> (b.kind IN ('draft', 'again') AND m.state = 'valid') LIMIT 20",
     },
     Rule {
-        holds: "challenges and drafts are asked for, with numbers below 0, and nothing else is",
+        holds: "challenges and drafts are asked for, with numbers below 0, and besides only what is played again has such",
         breaks: "SELECT 'block', id FROM blocks WHERE (asked_by IS NOT NULL) <> (kind IN ('challenge', 'draft')) \
-                 OR (asked_by IS NOT NULL) <> (n < 0) LIMIT 20",
+                 OR (asked_by IS NOT NULL OR kind = 'again') <> (n < 0) LIMIT 20",
+    },
+    Rule {
+        holds: "what is played again is what its twin is, and only of such a job somebody is left out",
+        breaks: "SELECT 'block', b.id FROM blocks b LEFT JOIN blocks o ON o.contest_id = b.contest_id AND o.n = b.twin_of \
+                 WHERE b.kind = 'again' AND (o.id IS NULL OR o.kind <> 'ladder' OR o.seed <> b.seed OR o.map <> b.map) UNION ALL \
+                 SELECT 'job of match', j.match_id FROM jobs j JOIN matches m ON m.id = j.match_id \
+                 JOIN blocks b ON b.id = m.block_id WHERE (j.but_id IS NOT NULL) <> (b.kind = 'again') LIMIT 20",
+    },
+    Rule {
+        holds: "a match is compared when another worker has played it again",
+        breaks: "SELECT 'match', of_id FROM agains WHERE (at_ms IS NULL) <> (second_id IS NULL) \
+                 OR (at_ms IS NULL) <> (differs IS NULL) OR second_id = first_id LIMIT 20",
     },
     Rule {
         holds: "promotion blocks are of a trial, and nothing else is",

@@ -20,7 +20,7 @@ pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, P
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
-pub use workers::{AtWork, Hands, Working};
+pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, Working};
 
 /// So many results that nobody has checked are looked at at once.
 pub const MOST_POSTED: usize = 256;
@@ -167,7 +167,8 @@ impl Store {
     pub async fn in_flight(&self, contest: ContestId) -> Result<BTreeMap<VersionId, u32>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
             "SELECT s.version_id, count(*) FROM seats s WHERE s.match_id IN \
-             (SELECT match_id FROM jobs WHERE contest_id = $1 UNION ALL SELECT id FROM matches WHERE state = 'posted') \
+             (SELECT match_id FROM jobs WHERE contest_id = $1 AND but_id IS NULL UNION ALL SELECT m.id FROM matches m \
+             JOIN blocks b ON b.id = m.block_id WHERE m.state = 'posted' AND b.kind <> 'again') \
              GROUP BY s.version_id",
         )
         .bind(contest.0)
@@ -193,8 +194,9 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn waiting(&self, contest: ContestId) -> Result<i64, StoreError> {
-        let count =
-            sqlx::query_scalar("SELECT count(*) FROM jobs WHERE contest_id = $1 AND lease_id IS NULL");
+        let count = sqlx::query_scalar(
+            "SELECT count(*) FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL",
+        );
         Ok(count.bind(contest.0).fetch_one(&self.reader).await?)
     }
 
@@ -378,7 +380,7 @@ impl Store {
     pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
         let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT m.state, count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 \
-             GROUP BY m.state",
+             AND b.kind <> 'again' GROUP BY m.state",
         )
         .bind(contest.0)
         .fetch_all(&self.reader)
@@ -404,7 +406,7 @@ impl Store {
         .await?;
         let oldest: Option<i64> = sqlx::query_scalar(
             "SELECT min(b.made_ms) FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1",
+             WHERE b.contest_id = $1 AND j.but_id IS NULL",
         )
         .bind(contest.0)
         .fetch_one(&self.reader)

@@ -86,6 +86,8 @@ words! {
         Promotion = "promotion",
         /// The ladder.
         Ladder = "ladder",
+        /// A match of the ladder that another worker plays once more, to be compared. Nobody is shown it, and it is forgotten.
+        Again = "again",
     }
 }
 
@@ -95,7 +97,8 @@ impl Kind {
         match self {
             Self::Check => 0,
             Self::Draft | Self::Challenge => 1,
-            Self::Promotion | Self::Ladder => 2,
+            // Behind the ladder it would never be played where matches are planned ahead.
+            Self::Promotion | Self::Ladder | Self::Again => 2,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Seeds of blocks: from a secret whose hash is public before the first match, so that nobody can choose them by
 //! their outcome. When the contest is over the secret is published, and everybody can compute them again.
 
-use crate::Sha;
+use crate::{MatchId, Sha};
 
 /// A new secret: 64 hexadecimal digits.
 ///
@@ -20,6 +20,13 @@ pub fn seed(secret: &str, block: i64) -> i64 {
     i64::from_be_bytes(first) & ((1 << 53) - 1)
 }
 
+/// Whether a match is one of those that are played again, one in `share`: nobody without the secret knows that before.
+pub fn is_drawn(secret: &str, game: MatchId, share: u64) -> bool {
+    let sha = Sha::of(format!("agon again\n{secret}\n{game}"));
+    let first: [u8; 8] = sha.bytes()[..8].try_into().expect("eight of thirty-two bytes");
+    share > 0 && u64::from_be_bytes(first).is_multiple_of(share)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +42,16 @@ mod tests {
         assert_ne!(seed(&one, 1), seed(&other, 1));
         // Published contests are recomputed with this: it never changes.
         assert_eq!(seed("0", 1), 3_558_834_341_973_398);
+    }
+
+    #[test]
+    fn one_match_in_a_hundred_is_drawn_and_which_they_are_depends_on_the_secret() {
+        let drawn = |secret: &str, share| -> Vec<i64> {
+            (0..100_000).filter(|game| is_drawn(secret, MatchId(*game), share)).collect()
+        };
+        let (one, other) = (drawn("0", 100), drawn("1", 100));
+        assert!((900..1_100).contains(&one.len()), "{}", one.len());
+        assert!(one.iter().filter(|game| other.contains(game)).count() < 50);
+        assert_eq!((drawn("0", 1).len(), drawn("0", 0).len()), (100_000, 0));
     }
 }

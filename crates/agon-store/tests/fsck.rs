@@ -59,7 +59,7 @@ async fn contest(folder: &std::path::Path) {
 
 #[tokio::test]
 async fn every_kind_of_damage_is_found_and_named() {
-    let damages: [(&str, &str); 22] = [
+    let damages: [(&str, &str); 24] = [
         ("DELETE FROM jobs", "a job is there exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
         (
@@ -83,6 +83,11 @@ async fn every_kind_of_damage_is_found_and_named() {
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
         ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
         ("UPDATE blocks SET asked_by = 1", "challenges and drafts are asked for"),
+        ("UPDATE jobs SET but_id = 1", "what is played again is what its twin is"),
+        (
+            "INSERT INTO agains (of_id, match_id, first_id, second_id) VALUES (1, 9, 1, 1)",
+            "a match is compared when another worker",
+        ),
         ("UPDATE blocks SET trial_id = 1", "promotion blocks are of a trial"),
         ("UPDATE versions SET state = 'trial' WHERE id = 1", "who is in its trial has one"),
         ("DELETE FROM steps", "a version has been received, and was once"),
@@ -131,7 +136,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 9)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 10)"), "{error}");
 }
 
 #[tokio::test]

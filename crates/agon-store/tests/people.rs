@@ -276,7 +276,7 @@ async fn of_who_is_deleted_a_number_is_left() {
 }
 
 /// The schemas, one on top of the other.
-const SCHEMAS: [&str; 7] = [
+const SCHEMAS: [&str; 9] = [
     include_str!("../src/migrations/0001.sql"),
     include_str!("../src/migrations/0002.sql"),
     include_str!("../src/migrations/0003.sql"),
@@ -284,6 +284,8 @@ const SCHEMAS: [&str; 7] = [
     include_str!("../src/migrations/0005.sql"),
     include_str!("../src/migrations/0006.sql"),
     include_str!("../src/migrations/0007.sql"),
+    include_str!("../src/migrations/0008.sql"),
+    include_str!("../src/migrations/0009.sql"),
 ];
 
 /// A contest as a program of then left it: three teams, of which two look alike, and with accounts from the second schema on.
@@ -315,6 +317,23 @@ async fn contest_of(schema: usize) -> TempDir {
         )
         .await
         .expect("accounts of then");
+    }
+    if schema > 7 {
+        // From then on likenesses are those of now, and the later one of two has its number behind it.
+        for (table, id, name, later) in [
+            ("entrants", 1, "Ann", ""),
+            ("entrants", 2, "Аnn", "~2"),
+            ("entrants", 3, "B0b", ""),
+            ("accounts", 1, "Ann", ""),
+            ("accounts", 2, "Аnn", "~2"),
+            ("accounts", 4, "Bob", ""),
+            ("accounts", 5, "B0b", "~5"),
+        ] {
+            let update = format!("UPDATE {table} SET likeness = $1 WHERE id = {id}");
+            let update = sqlx::query(sqlx::AssertSqlSafe(update));
+            let like = format!("{}{later}", agon_store::names::likeness(name));
+            update.bind(like).execute(&mut conn).await.expect("as then");
+        }
     }
     conn.close().await.expect("closed");
     folder

@@ -69,7 +69,9 @@ pub struct World {
 impl World {
     pub async fn new(matches: u32) -> Self {
         let (folder, setting, now) = (database::folder(), setting(matches), Time(1_000_000));
-        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        // Each match that is played is to stand in the log: none is drawn unless a test says so.
+        server.play_again_one_in(0);
         let table = Table::new(&setting.terms).expect("known");
         Self { folder, setting, server, table, now }
     }
@@ -88,7 +90,12 @@ impl World {
                 Program::Source(_) => panic!("built-in bots only"),
             })
             .collect();
-        let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
+        self.play_with(job, &bots)
+    }
+
+    /// Plays a match with these bots in its seats, whoever should sit there.
+    pub fn play_with(&self, job: &Job, bots: &[BotName]) -> (Report, Vec<u8>) {
+        let played = self.table.play(job, bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         match played.expect("begins") {
             Played::Whole(recorded) => {
                 let whole = recorded.shared_out(&self.table).expect("a replay");

@@ -98,7 +98,8 @@ pub fn game(played: Played) -> Match {
             Own::Draft => Kind::Draft,
             Own::Challenge => Kind::Challenge,
             Own::Promotion => Kind::Promotion,
-            Own::Ladder => Kind::Ladder,
+            // Nobody is shown what is only played again.
+            Own::Ladder | Own::Again => Kind::Ladder,
         },
         state: match played.state {
             Is::Planned => MatchState::Planned,

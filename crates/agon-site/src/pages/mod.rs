@@ -108,6 +108,7 @@ pub const ROUTES: &[Route] = &[
     get("/organise/workers", Verb::Organise, Of::Contest, || asked(workers::page)),
     post("/organise/workers", Verb::Organise, Of::Contest, || sent(workers::enrol)),
     post("/organise/workers/again", Verb::Organise, Of::Contest, || sent(workers::again)),
+    post("/organise/workers/on", Verb::Organise, Of::Contest, || sent(workers::on)),
     post("/organise/workers/revoke", Verb::Organise, Of::Contest, || sent(workers::revoke)),
     get("/organise/export", Verb::Organise, Of::Contest, || asked(export::page)),
     post("/organise/export", Verb::Organise, Of::Contest, || sent(export::begin)),

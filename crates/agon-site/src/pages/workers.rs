@@ -1,7 +1,7 @@
 //! The organiser's page of the machines that play: who they are, what each has in hand, and their tokens.
 
 use agon_server::ServerError;
-use agon_store::acts::{Annul, Enlist, Enlisted, Revoke, WhatAgain};
+use agon_store::acts::{Annul, Enlist, Enlisted, LetPlayOn, Revoke, WhatAgain};
 use agon_store::reads::Working;
 use agon_store::{Time, WorkerId};
 use agon_worker::wire::Machine;
@@ -45,6 +45,7 @@ fn state(ask: &Ask, worker: &Working) -> Markup {
     let ago = || words::ago(worker.seen, ask.now);
     match worker {
         Working { revoked: Some(_), .. } => chip("", "cross", "revoked"),
+        Working { paused: Some(_), .. } => chip("bad", "pause", "paused"),
         Working { seen: Time(0), .. } => chip("", "clock", "never came"),
         Working { playing: 1.., .. } if quiet => chip("bad", "warn", &format!("silent for {}", ago())),
         Working { playing: 1.., .. } => chip("good", "play", "playing"),
@@ -95,20 +96,28 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
     let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
     // Whose token has not come yet, or who is away, plays nothing.
     let plays = |worker: &&Working| {
-        worker.made.is_some() && worker.revoked.is_none() && ask.now.0 - worker.seen.0 <= SILENT
+        worker.made.is_some()
+            && worker.revoked.is_none()
+            && worker.paused.is_none()
+            && ask.now.0 - worker.seen.0 <= SILENT
     };
     let elsewhere = workers.iter().filter(plays).count();
     let lying = workers.iter().find(|worker| worker.lies > 0 && worker.revoked.is_none());
     let silent = workers
         .iter()
         .find(|worker| worker.revoked.is_none() && worker.playing > 0 && ask.now.0 - worker.seen.0 > SILENT);
-    let answer = match (lying, silent, elsewhere) {
+    let paused = workers.iter().find(|worker| worker.paused.is_some() && worker.revoked.is_none());
+    let answer = match (lying.or(paused), silent, elsewhere) {
+        (Some(worker), ..) if worker.paused.is_some() => format!("{} is paused", worker.name),
         (Some(worker), ..) => format!("{} posted what its replays do not bear out", worker.name),
         (_, Some(worker), _) => format!("{} is silent", worker.name),
         (_, _, 0) => "Only this machine plays".to_owned(),
         _ => format!("{} beside this one", words::many(elsewhere as i64, "machine plays", "machines play")),
     };
-    let lead = match lying {
+    let lead = match lying.or(paused) {
+        Some(worker) if worker.paused.is_some() => {
+            "It stands out from all others so far that it gets no matches. A machine that is busy, slow or broken does, and one that lies; its results still count."
+        }
         Some(_) => {
             "Nothing of that counted: those matches were played again. Whoever does so is broken or lies; revoke its token."
         }
@@ -135,6 +144,9 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
                     th.number.wide scope="col" { "Heard of" } th scope="col" { "" }
                 } }
                 tbody { @for worker in &workers { (line(ask, worker)) } }
+            }
+            @for worker in workers.iter().filter(|worker| worker.revoked.is_none()) {
+                @if let Some(why) = &worker.paused { div.in { p { b { (worker.name) } " is paused: " (why) "." } } }
             }
         }
         @if workers.iter().any(|worker| worker.revoked.is_some()) { (again_form(ask, &workers)) }
@@ -163,6 +175,9 @@ fn line(ask: &Ask, worker: &Working) -> Markup {
         td.number.wide { @if let Some(machine) = &machine { (format!("{:.0}", machine.speed)) } @else { "–" } }
         td.number.wide { @if worker.seen.0 > 0 { (words::ago(worker.seen, ask.now)) " ago" } @else { "–" } }
         td.number { @if worker.made.is_some() && worker.revoked.is_none() {
+            @if worker.paused.is_some() {
+                form method="post" action="/organise/workers/on" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Let it play on" } }
+            }
             form method="post" action="/organise/workers/revoke" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Revoke" } }
         } }
     } }
@@ -206,6 +221,13 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
+    Ok(Redirect::to(BACK))
+}
+
+/// A machine that was paused plays on.
+pub async fn on(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
+    ask.site.store().act(LetPlayOn { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(Redirect::to(BACK))
 }
 

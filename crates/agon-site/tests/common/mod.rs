@@ -75,7 +75,9 @@ impl World {
     /// In a folder whose database may be elsewhere.
     pub async fn in_folder(folder: TempDir, section: &str, way: Way) -> Self {
         write_file(folder.path(), section);
-        let server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
+        let mut server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
+        // Each match that is played is to stand in the log.
+        server.play_again_one_in(0);
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));
         let now = clock.clone();
         let site = Site::new(server.clone(), folder.path(), way, move || Time(now.load(Ordering::Relaxed)));

@@ -82,11 +82,7 @@ impl Act for Ask {
         };
         let mut lineup = vec![self.against; self.seats];
         lineup[self.seat] = own;
-        let n: i64 =
-            sqlx::query_scalar("SELECT coalesce(min(n), 0) - 1 FROM blocks WHERE contest_id = $1 AND n < 0")
-                .bind(self.contest.0)
-                .fetch_one(&mut *conn)
-                .await?;
+        let n = next_below(conn, self.contest).await?;
         let block = Block {
             contest: self.contest,
             n,
@@ -215,20 +211,7 @@ impl Act for ForgetDrafts {
         let mut gone: Vec<String> = Vec::new();
         for (block, game, replay) in old {
             gone.extend(replay);
-            let own: Vec<String> =
-                sqlx::query_scalar("SELECT own_sha FROM seats WHERE match_id = $1 AND own_sha IS NOT NULL")
-                    .bind(game)
-                    .fetch_all(&mut *conn)
-                    .await?;
-            gone.extend(own);
-            for statement in [
-                "DELETE FROM attempts WHERE match_id = $1",
-                "DELETE FROM seats WHERE match_id = $1",
-                "DELETE FROM matches WHERE id = $1",
-            ] {
-                sqlx::query(statement).bind(game).execute(&mut *conn).await?;
-            }
-            sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(&mut *conn).await?;
+            forget(conn, block, game, &mut gone).await?;
         }
         let drafts: Vec<(i64, String, Option<String>)> = sqlx::query_as(
             "SELECT v.id, v.source_sha, v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
@@ -246,6 +229,38 @@ impl Act for ForgetDrafts {
         }
         unnamed(conn, gone).await
     }
+}
+
+/// A block with its one match goes, as if it had never been. Objects that it named are added to `gone`.
+pub(crate) async fn forget(
+    conn: &mut Conn,
+    block: i64,
+    game: i64,
+    gone: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let own: Vec<String> =
+        sqlx::query_scalar("SELECT own_sha FROM seats WHERE match_id = $1 AND own_sha IS NOT NULL")
+            .bind(game)
+            .fetch_all(&mut *conn)
+            .await?;
+    gone.extend(own);
+    for statement in [
+        "DELETE FROM jobs WHERE match_id = $1",
+        "DELETE FROM attempts WHERE match_id = $1",
+        "DELETE FROM seats WHERE match_id = $1",
+        "DELETE FROM matches WHERE id = $1",
+    ] {
+        sqlx::query(statement).bind(game).execute(&mut *conn).await?;
+    }
+    sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(conn).await?;
+    Ok(())
+}
+
+/// The next number of a block below 0: its seed does not follow from the secret.
+pub(crate) async fn next_below(conn: &mut Conn, contest: ContestId) -> Result<i64, StoreError> {
+    let next =
+        sqlx::query_scalar("SELECT coalesce(min(n), 0) - 1 FROM blocks WHERE contest_id = $1 AND n < 0");
+    Ok(next.bind(contest.0).fetch_one(conn).await?)
 }
 
 /// Those of these objects that nothing names.

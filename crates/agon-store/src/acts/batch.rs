@@ -167,9 +167,9 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
 pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
     for settled in many::slices(settled) {
         let update = format!(
-            // A draft has no place in the log, which is 0.
+            // What is no result of the contest has no place in the log, which is 0.
             "UPDATE matches SET state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
-             log_seq = (SELECT 0 FROM blocks b WHERE b.id = matches.block_id AND b.kind = 'draft') \
+             log_seq = (SELECT 0 FROM blocks b WHERE b.id = matches.block_id AND b.kind IN ('draft', 'again')) \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
             many::rows(settled.len(), "(@, @)", 2)
         );

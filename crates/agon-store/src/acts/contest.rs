@@ -127,10 +127,10 @@ impl Act for Drained {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        // Challenges that wait for their turn were not released, and go on waiting.
+        // Challenges that wait for their turn were not released, and go on waiting; nobody waits for what is only played again.
         let changed = sqlx::query(
             "UPDATE contests SET paused = TRUE, draining = FALSE WHERE id = $1 AND draining AND NOT EXISTS \
-             (SELECT 1 FROM jobs WHERE contest_id = $1 AND not_before_ms < $2) AND NOT EXISTS \
+             (SELECT 1 FROM jobs WHERE contest_id = $1 AND not_before_ms < $2 AND but_id IS NULL) AND NOT EXISTS \
              (SELECT 1 FROM matches WHERE state = 'posted')",
         )
         .bind(self.contest.0)

@@ -37,7 +37,7 @@ impl Act for Meet {
 }
 
 /// A worker wants matches. The same request gets the same answer, so that one whose answer was lost is repeated. One whose
-/// token was revoked while it waited gets none.
+/// token was revoked while it waited gets none, and one that is paused neither.
 #[derive(Clone, Debug)]
 pub struct Lease {
     /// Of which contest.
@@ -64,14 +64,14 @@ pub struct Granted {
 }
 
 /// Takes free jobs. The limit is no parameter: with one, PostgreSQL plans for a tenth of the table. A match that went
-/// wrong on this worker goes to another one, where there is one.
+/// wrong on this worker goes to another one, where there is one that is not paused; one that it has played is played again by another one.
 macro_rules! take {
     ($limit:literal) => {
         concat!(
             "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
-             AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
+             AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.but_id IS NULL OR j.but_id <> $4) AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
              WHERE a.match_id = j.match_id AND a.worker_id = $4 AND a.how IN ('lost', 'void', 'mismatch')) \
-             OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5)) \
+             OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5 AND w.paused_ms IS NULL)) \
              ORDER BY j.lane, j.id LIMIT ",
             $limit,
             ")"
@@ -80,7 +80,7 @@ macro_rules! take {
 }
 
 /// A worker that was not heard of for so long, in milliseconds, is not waited for.
-const AWAY_MS: i64 = 60_000;
+pub(crate) const AWAY_MS: i64 = 60_000;
 
 impl Act for Lease {
     type Reply = Granted;
@@ -97,8 +97,8 @@ impl Act for Lease {
         }
         let open: Option<i64> = sqlx::query_scalar(
             "SELECT j.id FROM jobs j JOIN contests c ON c.id = j.contest_id \
-             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 \
-             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL) ORDER BY j.lane, j.id LIMIT 1",
+             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 AND (j.but_id IS NULL OR j.but_id <> $3) \
+             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL AND paused_ms IS NULL) ORDER BY j.lane, j.id LIMIT 1",
         )
         .bind(self.contest.0)
         .bind(self.now.0)
@@ -424,7 +424,7 @@ pub(crate) async fn end(
 }
 
 /// A match with a job waits again, or is dead after too many tries: whether it waits. With a time it waits for a while
-/// from then.
+/// from then. What is only played again is given up at once when that goes wrong, and nobody need hear of it.
 pub(crate) async fn wait_again(
     conn: &mut Conn,
     contest: ContestId,
@@ -432,6 +432,10 @@ pub(crate) async fn wait_again(
     tries: i64,
     failed: Option<Time>,
 ) -> Result<bool, StoreError> {
+    if tries > 0 && is_again(conn, id).await? {
+        give_up(conn, id).await?;
+        return Ok(false);
+    }
     if tries >= TRIES {
         give_up(conn, id).await?;
         let (at, detail) = (failed.unwrap_or_default(), format!("tried {tries} times"));
@@ -447,6 +451,13 @@ pub(crate) async fn wait_again(
         .execute(conn)
         .await?;
     Ok(true)
+}
+
+/// Whether a match that has a job is only played again.
+async fn is_again(conn: &mut Conn, id: MatchId) -> Result<bool, StoreError> {
+    let but = sqlx::query_scalar("SELECT but_id FROM jobs WHERE match_id = $1 AND but_id IS NOT NULL");
+    let but: Option<i64> = but.bind(id.0).fetch_optional(conn).await?;
+    Ok(but.is_some())
 }
 
 /// A match is dead: nobody plays it any more.

@@ -236,7 +236,7 @@ async fn mismatch(
     now: Time,
 ) -> Result<(), StoreError> {
     end(conn, attempt, "mismatch", Some(why), now).await?;
-    let (worker, lane): (String, String) = sqlx::query_as(
+    let (worker, kind): (String, String) = sqlx::query_as(
         "SELECT w.name, b.kind FROM attempts a JOIN workers w ON w.id = a.worker_id JOIN matches m ON m.id = a.match_id \
          JOIN blocks b ON b.id = m.block_id WHERE a.match_id = $1 AND a.n = $2",
     )
@@ -246,19 +246,22 @@ async fn mismatch(
     .await?;
     let object = format!("match {} try {}", attempt.game, attempt.n);
     note(conn, tried.contest, now, ["server", "alarm", &object, &format!("worker {worker}: {why}")]).await?;
+    let kind = crate::Kind::of(&kind)?;
+    if kind == crate::Kind::Again {
+        return give_up(conn, attempt.game).await;
+    }
     let tries: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM attempts WHERE match_id = $1 AND how IN ('lost', 'void', 'mismatch')",
     )
     .bind(attempt.game.0)
     .fetch_one(&mut *conn)
     .await?;
-    let lane = crate::Kind::of(&lane)?.lane();
     sqlx::query(
         "INSERT INTO jobs (match_id, contest_id, lane, not_before_ms, tries) VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(attempt.game.0)
     .bind(tried.contest.0)
-    .bind(lane)
+    .bind(kind.lane())
     .bind(now.0)
     .bind(tries)
     .execute(&mut *conn)

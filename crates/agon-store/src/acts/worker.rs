@@ -51,7 +51,8 @@ impl Act for Enlist {
         let id = match same {
             Some((id, _, Some(_))) => {
                 sqlx::query(
-                    "UPDATE workers SET token_sha = $2, made_ms = $3, revoked_ms = NULL, run = NULL, about = NULL WHERE id = $1",
+                    "UPDATE workers SET token_sha = $2, made_ms = $3, revoked_ms = NULL, run = NULL, about = NULL, \
+                     paused_ms = NULL, paused_why = NULL, counted_ms = $3 WHERE id = $1",
                 )
                 .bind(id)
                 .bind(self.sha.to_string())

@@ -159,8 +159,8 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
      WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch'))";
 
 /// What all may see are matches of the ladder; the others are for who sat in them, drafts for whose they are, and all for
-/// organisers.
-const SEEN: &str = "(b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
+/// organisers. What is only played again is for nobody.
+const SEEN: &str = "b.kind <> 'again' AND (b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
      JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
 
 /// What an outcome looks like, as it is kept, that has this reason.
@@ -369,7 +369,7 @@ impl Store {
         let mut all: Vec<Failure> = rows.into_iter().map(ours).collect();
         let said: Vec<(String, i64)> = sqlx::query_as(
             "SELECT s.fault, count(*) FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND m.settled_ms >= $2 AND s.fault IS NOT NULL GROUP BY s.fault",
+             WHERE b.contest_id = $1 AND m.settled_ms >= $2 AND s.fault IS NOT NULL AND b.kind <> 'again' GROUP BY s.fault",
         )
         .bind(contest.0)
         .bind(since.0)
@@ -398,7 +398,7 @@ impl Store {
             "SELECT m.id, m.kind, m.started_ms, m.settled_ms, s.version_id FROM (SELECT m.id, b.kind, \
              coalesce(a.started_ms, m.settled_ms) AS started_ms, m.settled_ms FROM matches m \
              JOIN blocks b ON b.id = m.block_id JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             WHERE b.contest_id = $1 AND m.state = 'valid' ORDER BY m.id DESC LIMIT $2) m \
+             WHERE b.contest_id = $1 AND m.state = 'valid' AND b.kind <> 'again' ORDER BY m.id DESC LIMIT $2) m \
              JOIN seats s ON s.match_id = m.id ORDER BY m.id DESC, s.seat",
         )
         .bind(contest.0)

@@ -1,5 +1,7 @@
 //! Who plays the matches.
 
+use sqlx::AssertSqlSafe;
+
 use crate::{ContestId, Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
 
 /// A worker, as its organiser sees it.
@@ -17,6 +19,8 @@ pub struct Working {
     pub made: Option<Time>,
     /// When its token was revoked.
     pub revoked: Option<Time>,
+    /// Why it is paused, where it is.
+    pub paused: Option<String>,
     /// When it was last heard of; 0 where it never was.
     pub seen: Time,
     /// How many matches it has now.
@@ -42,6 +46,8 @@ pub struct AtWork {
     pub seen: Time,
     /// Whether its token was revoked.
     pub revoked: bool,
+    /// Whether it is paused.
+    pub paused: bool,
 }
 
 /// Who plays, counted.
@@ -53,11 +59,54 @@ pub struct Hands {
     pub heard: i64,
     /// Those that were once, and may come back.
     pub silent: i64,
+    /// Those that are paused, whether they are heard of or not.
+    pub paused: i64,
 }
 
-type Row = (i64, String, String, Option<String>, Option<i64>, Option<i64>, i64, i64, i64, i64, i64);
+/// What workers that play have done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conduct {
+    /// Their tries.
+    pub tries: Vec<TriesOf>,
+    /// Results that two of them came to.
+    pub compared: Vec<ComparedOf>,
+}
 
-type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>);
+/// The last tries of a worker that ended with a result, or came to nothing while it was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriesOf {
+    /// Whose.
+    pub worker: WorkerId,
+    /// Whether it comes with a token: the one inside does not.
+    pub has_token: bool,
+    /// How many there were.
+    pub ended: i64,
+    /// How many of them came to nothing.
+    pub void: i64,
+    /// In how many different minutes those did.
+    pub minutes: i64,
+}
+
+/// Matches that these two have played, one of them after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComparedOf {
+    /// The two.
+    pub workers: [WorkerId; 2],
+    /// How many were compared.
+    pub compared: i64,
+    /// How many of them ended with other ranks.
+    pub differ: i64,
+}
+
+/// Only so many of the last matches say how a worker's tries end: looking costs the same in every contest.
+const MOST_TRIES: i64 = 50_000;
+/// And so many of the last comparisons how its results do.
+const MOST_COMPARED: i64 = 20_000;
+
+type Row =
+    (i64, String, String, Option<String>, Option<i64>, Option<i64>, Option<String>, i64, i64, i64, i64, i64);
+
+type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>, Option<i64>);
 
 impl Store {
     /// Who plays, the last heard of first; those whose token was revoked at the end. Counts of tries are since a moment.
@@ -66,7 +115,7 @@ impl Store {
     /// Those of the database.
     pub async fn working(&self, since: Time) -> Result<Vec<Working>, StoreError> {
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT w.id, w.name, w.level, w.about, w.made_ms, w.revoked_ms, w.seen_ms, \
+            "SELECT w.id, w.name, w.level, w.about, w.made_ms, w.revoked_ms, w.paused_why, w.seen_ms, \
              (SELECT count(*) FROM jobs j JOIN leases l ON l.id = j.lease_id WHERE l.worker_id = w.id), \
              (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 AND a.how = 'posted'), \
              (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 \
@@ -78,18 +127,21 @@ impl Store {
         .fetch_all(&self.reader)
         .await?;
         let working =
-            |(id, name, level, about, made, revoked, seen, playing, posted, wasted, lies): Row| Working {
-                id: WorkerId(id),
-                name,
-                level,
-                about,
-                made: made.map(Time),
-                revoked: revoked.map(Time),
-                seen: Time(seen),
-                playing,
-                posted,
-                wasted,
-                lies,
+            |(id, name, level, about, made, revoked, paused, seen, playing, posted, wasted, lies): Row| {
+                Working {
+                    id: WorkerId(id),
+                    name,
+                    level,
+                    about,
+                    made: made.map(Time),
+                    revoked: revoked.map(Time),
+                    paused,
+                    seen: Time(seen),
+                    playing,
+                    posted,
+                    wasted,
+                    lies,
+                }
             };
         Ok(rows.into_iter().map(working).collect())
     }
@@ -102,14 +154,14 @@ impl Store {
         let leases =
             sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
         let leases: i64 = leases.fetch_one(&self.reader).await?;
-        let (heard, all): (i64, i64) = sqlx::query_as(
-            "SELECT count(CASE WHEN seen_ms >= $1 THEN 1 END), count(*) FROM workers \
+        let (heard, paused, all): (i64, i64, i64) = sqlx::query_as(
+            "SELECT count(CASE WHEN seen_ms >= $1 AND paused_ms IS NULL THEN 1 END), count(paused_ms), count(*) FROM workers \
              WHERE revoked_ms IS NULL AND seen_ms > 0",
         )
         .bind(since.0)
         .fetch_one(&self.reader)
         .await?;
-        Ok(Hands { leases, heard, silent: all - heard })
+        Ok(Hands { leases, heard, silent: all - heard - paused, paused })
     }
 
     /// How often tries of a contest ended without a result, by how they ended.
@@ -131,18 +183,72 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn worker_known_by(&self, sha: &Sha) -> Result<Option<AtWork>, StoreError> {
-        let row: Option<AtWorkRow> =
-            sqlx::query_as("SELECT id, name, run, seen_ms, revoked_ms FROM workers WHERE token_sha = $1")
-                .bind(sha.to_string())
-                .fetch_optional(&self.reader)
-                .await?;
-        Ok(row.map(|(id, name, run, seen, revoked)| AtWork {
+        let row: Option<AtWorkRow> = sqlx::query_as(
+            "SELECT id, name, run, seen_ms, revoked_ms, paused_ms FROM workers WHERE token_sha = $1",
+        )
+        .bind(sha.to_string())
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(row.map(|(id, name, run, seen, revoked, paused)| AtWork {
             id: WorkerId(id),
             name,
             run,
             seen: Time(seen),
             revoked: revoked.is_some(),
+            paused: paused.is_some(),
         }))
+    }
+
+    /// Whether a worker is paused.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn is_paused(&self, worker: WorkerId) -> Result<bool, StoreError> {
+        let one = sqlx::query_scalar("SELECT id FROM workers WHERE id = $1 AND paused_ms IS NOT NULL");
+        let one: Option<i64> = one.bind(worker.0).fetch_optional(&self.reader).await?;
+        Ok(one.is_some())
+    }
+
+    /// What is known of the workers that play, by which one that stands out is found: their last tries since a moment, and
+    /// which of their results were compared.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn conduct(&self, since: Time) -> Result<Conduct, StoreError> {
+        let tries: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT w.id, count(w.token_sha), count(*), count(CASE WHEN a.how <> 'posted' THEN 1 END), \
+             count(DISTINCT CASE WHEN a.how <> 'posted' THEN a.ended_ms / 60000 END) \
+             FROM attempts a JOIN workers w ON w.id = a.worker_id \
+             WHERE a.match_id > (SELECT coalesce(max(id), 0) - {MOST_TRIES} FROM matches) \
+             AND a.how IN ('posted', 'void', 'mismatch') AND a.ended_ms >= $1 AND a.ended_ms > w.counted_ms \
+             AND w.revoked_ms IS NULL AND w.paused_ms IS NULL GROUP BY w.id ORDER BY w.id"
+        )))
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let compared: Vec<(i64, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT g.first_id, g.second_id, count(*), CAST(sum(g.differs) AS BIGINT) \
+             FROM (SELECT first_id, second_id, differs, at_ms FROM agains WHERE at_ms IS NOT NULL \
+             ORDER BY at_ms DESC LIMIT {MOST_COMPARED}) g \
+             JOIN workers f ON f.id = g.first_id JOIN workers s ON s.id = g.second_id \
+             WHERE g.at_ms > f.counted_ms AND g.at_ms > s.counted_ms AND f.revoked_ms IS NULL AND s.revoked_ms IS NULL \
+             AND f.paused_ms IS NULL AND s.paused_ms IS NULL GROUP BY g.first_id, g.second_id"
+        )))
+        .fetch_all(&self.reader)
+        .await?;
+        let tries = tries.into_iter().map(|(id, tokens, ended, void, minutes)| TriesOf {
+            worker: WorkerId(id),
+            has_token: tokens > 0,
+            ended,
+            void,
+            minutes,
+        });
+        let compared = compared.into_iter().map(|(first, second, compared, differ)| ComparedOf {
+            workers: [WorkerId(first), WorkerId(second)],
+            compared,
+            differ,
+        });
+        Ok(Conduct { tries: tries.collect(), compared: compared.collect() })
     }
 
     /// What the first worker with a token that introduced itself said of its machine, this one apart.

@@ -135,6 +135,8 @@ pub struct Worker<'a> {
     /// When its token was revoked.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub revoked: Option<i64>,
+    /// Why it is paused, and gets no matches; null where it is not.
+    pub paused: Option<&'a str>,
     /// Matches that it has now.
     #[cfg_attr(test, ts(type = "number"))]
     pub in_hand: i64,
@@ -159,6 +161,7 @@ impl<'a> Worker<'a> {
             jobs: machine.as_ref().map(|machine| machine.jobs),
             seen: Some(worker.seen.0).filter(|seen| *seen > 0),
             revoked: worker.revoked.map(|at| at.0),
+            paused: worker.paused.as_deref().filter(|_| worker.revoked.is_none()),
             in_hand: worker.playing,
             posted: worker.posted,
             void: worker.wasted,

@@ -103,7 +103,13 @@ pub fn list(dir: &Path, as_json: bool) -> Done {
     if workers.is_empty() {
         return Ok(writeln!(out, "Nobody has played here yet.")?);
     }
-    Ok(writeln!(out, "{}", table(&workers).text(screen::room()))?)
+    writeln!(out, "{}", table(&workers).text(screen::room()))?;
+    for worker in workers.iter().filter(|worker| worker.revoked.is_none()) {
+        if let Some(why) = &worker.paused {
+            writeln!(out, "{} is paused: {why}.", harmless(&worker.name))?;
+        }
+    }
+    Ok(())
 }
 
 fn table(workers: &[Working]) -> Table {
@@ -119,6 +125,7 @@ fn table(workers: &[Working]) -> Table {
         let told = json::Worker::new(worker);
         let state = match (worker.revoked, worker.seen) {
             (Some(_), _) => "revoked".to_owned(),
+            (None, _) if worker.paused.is_some() => "paused".to_owned(),
             (None, Time(0)) => "never came".to_owned(),
             (None, seen) => format!("{} s ago", (now().0 - seen.0).max(0) / 1000),
         };
