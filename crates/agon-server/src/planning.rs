@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use agon_ladder::{Contender, Lane};
 use agon_store::acts::{Plan, Release};
-use agon_store::{Contest, Kind, Time, VersionId, VersionState};
+use agon_store::{Contest, Kind, Time, Version, VersionId, VersionState};
 
 use tokio::sync::Mutex;
 
@@ -131,7 +131,11 @@ impl Server {
         if self.store.unchecked().await? > MOST_UNCHECKED {
             return Ok(0);
         }
-        let mut playing = self.store.playing(self.contest).await?;
+        // Whoever begins or ceases to play is an act, after which all are read anew: in a ladder of thousands that takes long.
+        let known = self.known(std::iter::empty()).await?;
+        let plays = |version: &&Version| matches!(version.state, VersionState::Live | VersionState::Trial);
+        let mut playing: Vec<_> =
+            known.values().filter(plays).map(|version| (version.id, version.state)).collect();
         // Who is out plays no more.
         let out = self.out(&learnt.facts).await?;
         learnt.facts.leave_out(&out);

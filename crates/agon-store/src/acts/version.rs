@@ -307,6 +307,7 @@ impl Act for Promote {
         }
         enter_state(conn, self.version, own, self.now).await?;
         if own == VersionState::Former {
+            note(conn, contest, self.now, ["ladder", "decline", &name, "a later version is live"]).await?;
             return Ok(false);
         }
         enter(conn, self.version, self.now).await?;

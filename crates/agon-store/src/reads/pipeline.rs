@@ -121,21 +121,6 @@ impl Quota {
 }
 
 impl Store {
-    /// The versions that play or may come to, and what each is. Of a contest with thousands this is asked often.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn playing(&self, contest: ContestId) -> Result<Vec<(VersionId, VersionState)>, StoreError> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT v.id, v.state FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE e.contest_id = $1 AND v.state IN ('live', 'trial') ORDER BY v.id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        rows.into_iter().map(|(id, state)| Ok((VersionId(id), VersionState::of(&state)?))).collect()
-    }
-
     /// Whether a version waits to be admitted, in any contest.
     ///
     /// # Errors
