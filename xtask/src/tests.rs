@@ -131,10 +131,12 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     }
     if !options.quick {
         let mut examples = crate::cargo();
-        crate::count(
-            counts,
-            examples.args(["test", "--quiet", "--workspace", "--doc"]).stdout(Stdio::null()),
-        )?;
+        examples.args(["test", "--quiet", "--doc"]);
+        // For all of them cargo would build nearly everything again, with other features.
+        for package in with_examples()? {
+            examples.args(["--package", &package]);
+        }
+        crate::count(counts, examples.stdout(Stdio::null()))?;
     }
     *took.entry(REST).or_default() += began.elapsed();
     Ok(took.into_iter().collect())
@@ -202,6 +204,63 @@ fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut 
 }
 
 const REST: &str = "tests in Rust";
+
+/// The packages in whose documentation stands Rust that is a test.
+fn with_examples() -> Result<Vec<String>> {
+    let mut packages = Vec::new();
+    for place in ["crates", "games", "docs/examples"] {
+        for folder in std::fs::read_dir(root().join(place))? {
+            let folder = folder?;
+            if has_example(&folder.path().join("src"))? {
+                packages.push(folder.file_name().to_string_lossy().into_owned());
+            }
+        }
+    }
+    packages.sort();
+    ensure!(!packages.is_empty(), "no package has an example in its documentation");
+    Ok(packages)
+}
+
+fn has_example(place: &Path) -> Result<bool> {
+    if place.is_file() {
+        let is_rust = place.extension().is_some_and(|extension| extension == "rs");
+        return Ok(is_rust && is_example(&std::fs::read_to_string(place)?));
+    }
+    if place.is_dir() {
+        for entry in std::fs::read_dir(place)? {
+            if has_example(&entry?.path())? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a fence in a comment of documentation opens Rust: it has no word, or one of rustdoc's own.
+fn is_example(text: &str) -> bool {
+    let mut open = 0;
+    for line in text.lines() {
+        let line = line.trim_start();
+        let Some(line) = line.strip_prefix("//!").or_else(|| line.strip_prefix("///")) else {
+            open = 0;
+            continue;
+        };
+        let line = line.trim();
+        let ticks = line.bytes().take_while(|sign| *sign == b'`').count();
+        let word = line[ticks..].split([',', ' ']).next().unwrap_or_default();
+        match ticks >= 3 {
+            true if open == 0 => {
+                if ["", "rust", "no_run", "should_panic", "compile_fail"].contains(&word) {
+                    return true;
+                }
+                open = ticks;
+            }
+            true if ticks >= open && line.len() == ticks => open = 0,
+            _ => {}
+        }
+    }
+    false
+}
 
 /// The part of the ledger in CONTRIBUTING.md that a test program belongs to.
 fn part(program: &str) -> &'static str {
@@ -337,4 +396,33 @@ pub fn ledger() -> Result<BTreeMap<String, f64>> {
     let ledger: BTreeMap<String, f64> = rows.map_while(row).collect();
     ensure!(!ledger.is_empty(), "CONTRIBUTING.md has no table of parts and minutes");
     Ok(ledger)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_found_and_other_fences_are_not_taken_for_one() {
+        for one in [
+            "//! ```\n//! let a = 1;\n//! ```",
+            "    /// ```no_run\n",
+            "/// ```text\n/// ```\n/// ```rust,no_run",
+        ] {
+            assert!(is_example(one), "{one}");
+        }
+        for none in [
+            "// ```",
+            "/// ```text\n/// ```\nfn a() {}",
+            "//! ````spec\n//! ```\n//! ```board\n//! ````",
+            "\"```\"",
+        ] {
+            assert!(!is_example(none), "{none}");
+        }
+        let found = with_examples().expect("read");
+        assert!(
+            found.contains(&"agon-stats".to_owned()) && !found.contains(&"agon-site".to_owned()),
+            "{found:?}"
+        );
+    }
 }

@@ -450,9 +450,10 @@ pub(crate) fn gather(
     stop: &AtomicBool,
     greetings: &mut Vec<(Seat, Vec<u8>)>,
 ) -> Result<(), Void> {
+    // First, so that nothing that bots are charged for goes unseen.
+    let mut pulse = Pulse::new();
     let began = Instant::now();
     let mut beat = began;
-    let mut pulse = Pulse::new();
     loop {
         let mut missing = Vec::new();
         for (seat, player) in Seat::first(players.len() as u8).zip(players.iter_mut()) {

@@ -1,7 +1,10 @@
 //! Bots of another machine that join a match; here both sides are this one.
 
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -39,6 +42,18 @@ fn place() -> TempDir {
     place
 }
 
+/// An address at a port that is free, and that no other test of this program was given: two may find the same one.
+fn free_address() -> SocketAddr {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = free.local_addr().expect("an address");
+        if GIVEN.lock().expect("no panic").insert(address.port()) {
+            return address;
+        }
+    }
+}
+
 /// A match that waits at a port which was free a moment ago.
 struct Waits {
     play: Child,
@@ -47,9 +62,7 @@ struct Waits {
 
 impl Waits {
     fn play(place: &TempDir, more: &[&str], opponent: &str) -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("an address");
-        drop(free);
+        let address = free_address();
         let seat = format!("join:{}", address.port());
         let words =
             [&["play", more[0], &seat, opponent, "--join-token", "token", "--json"], &more[1..]].concat();

@@ -89,6 +89,8 @@ fn who_did_not_come_while_the_machine_stood_still_has_not_lost() {
     let words = ["play", "deerhunt", "bot", "builtin:miner", "--no-replay", "--time-scale", "0.3"];
     let running = start(folder.path(), &[], &words);
     wait_until("the bot was started", || bot.join("started").exists());
+    // By then it is waited for: what is taken before that is not its time.
+    std::thread::sleep(Duration::from_millis(250));
     stand_still(&running, Duration::from_millis(1_500));
     // Such a match is void and played again, this time on a machine that goes on.
     let output = ended(running, folder.path());
