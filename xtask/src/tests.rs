@@ -399,7 +399,7 @@ pub fn ledger() -> Result<BTreeMap<String, f64>> {
 }
 
 #[cfg(test)]
-mod tests {
+mod examples {
     use super::*;
 
     #[test]
