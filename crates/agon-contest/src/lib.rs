@@ -36,5 +36,5 @@ pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
 pub use scheduler::{End, Faulty, Progress, Scheduler};
 pub use standing::{Pairing, Standing};
-pub use told::{Aftermath, Shelf, Told};
+pub use told::{Aftermath, Recomputed, Shelf, Told};
 pub use work::{Entrant, Keep, Series, Trouble, attend, run};

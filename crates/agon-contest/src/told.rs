@@ -18,16 +18,16 @@ use crate::work::{Keep, Output, Series, Trouble};
 /// A series keeps no more than this of replays, in bytes.
 const MOST_REPLAYS: u64 = 1 << 30;
 
-/// What is known of a match that was played to its end.
+/// What the replay of a match proves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct Recomputed {
     /// The map that was played.
     pub map: String,
-    /// The score of each seat.
-    pub scores: Vec<f64>,
-    /// The rank of each seat; the least is the best.
+    /// For each seat its rank; the least is the best.
     pub ranks: Vec<u8>,
-    /// Why it ended, in the game's words.
+    /// For each seat its score.
+    pub scores: Vec<f64>,
+    /// Why the match ended, in the game's words.
     pub reason: String,
     /// How many steps were played.
     pub steps: u32,
@@ -35,6 +35,13 @@ pub struct Told {
     pub start: String,
     /// A hash of all answers, in hexadecimal.
     pub answers: String,
+}
+
+/// What is known of a match that was played to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// What its replay proves, too.
+    pub proven: Recomputed,
     /// The longest answer of each seat in milliseconds.
     pub max_ms: Vec<f64>,
     /// Wall time of the match in microseconds.
@@ -162,7 +169,7 @@ impl Series {
             return Err(Trouble::CannotStart(format!("{label}: {}", fault.message)));
         }
         let mut kept = None;
-        if self.wants(kind, job.bots(), &told.ranks, faults) && self.replays.has_room() {
+        if self.wants(kind, job.bots(), &told.proven.ranks, faults) && self.replays.has_room() {
             let bytes = replay()
                 .map_err(|error| Trouble::Own(format!("a replay cannot be kept in memory: {error}")))?;
             kept = bytes.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
@@ -171,14 +178,14 @@ impl Series {
             block: job.block.number,
             game: job.game as u32 + 1,
             seed: job.block.seed,
-            map: told.map,
+            map: told.proven.map,
             bots: job.bots().to_vec(),
-            scores: told.scores,
-            ranks: told.ranks,
-            reason: told.reason,
-            steps: told.steps,
-            start: told.start,
-            answers: told.answers,
+            scores: told.proven.scores,
+            ranks: told.proven.ranks,
+            reason: told.proven.reason,
+            steps: told.proven.steps,
+            start: told.proven.start,
+            answers: told.proven.answers,
             max_ms: told.max_ms,
             wall_us: told.wall_us,
             tries: job.tries,

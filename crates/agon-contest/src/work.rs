@@ -23,7 +23,7 @@ use crate::journal::{Entry, Header};
 use crate::plan::Kind;
 use crate::same::{Answers, start};
 use crate::scheduler::{End, Job, Scheduler};
-use crate::told::{Aftermath, Shelf, Told};
+use crate::told::{Aftermath, Recomputed, Shelf, Told};
 
 /// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
 /// kept the machine busy is often over soon.
@@ -332,18 +332,17 @@ impl<'a> Table<'a> {
         };
         // The same answers may end differently where time is part of play.
         self.watch.answers.ended(&outcome.ranks);
-        let told = Told {
+        let proven = Recomputed {
             map: self.session.recipe().map_name.clone(),
-            scores: outcome.scores,
             ranks: outcome.ranks,
+            scores: outcome.scores,
             reason: outcome.reason,
             steps: record.steps,
             start: format!("{:016x}", self.start),
             answers: format!("{:016x}", self.watch.answers.digest()),
-            max_ms: record.max_ms(),
-            wall_us: record.wall_us,
-            aftermath: Aftermath::of(record),
         };
+        let aftermath = Aftermath::of(record);
+        let told = Told { proven, max_ms: record.max_ms(), wall_us: record.wall_us, aftermath };
         let (recorder, session) = (self.watch.recorder.take(), self.session.as_mut());
         self.series.entry(self.kind, job, told, || {
             recorder.map(|recorder| recorder.finish(session, record)).transpose()

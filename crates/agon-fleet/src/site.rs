@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use agon_api::Problem;
 use agon_worker::wire::{
-    self as work, Admitted, Back, Beat, Hello, LARGEST_RESULT, LARGEST_SOURCE, LONGEST_NAME, LONGEST_WAIT_MS,
-    Playing, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, framed,
+    self as work, Admitted, Back, Beat, Hello, LARGEST_RESULT, LARGEST_SOURCE, LONGEST_WAIT_MS, Playing,
+    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name, framed,
 };
 use agon_worker::{Granted, Try};
 use axum::body::{Body, to_bytes};
@@ -269,16 +269,11 @@ async fn welcome(State(site): State<Arc<Site>>, Query(theirs): Query<Program>) -
 async fn hello(State(site): State<Arc<Site>>, body: Body) -> Result<Json<Admitted>, No> {
     let hello: Hello = told(body).await?;
     same_program(&hello.program)?;
-    check_name(&hello.run)?;
+    check_name(&hello.run).map_err(wrong)?;
     match site.act(|fleet, now| fleet.hello(&hello.run, hello.machine, now)) {
         Ok(worker) => Ok(Json(Admitted { worker })),
         Err(why) => Err(refused(StatusCode::FORBIDDEN, "This machine does not fit the fleet", why)),
     }
-}
-
-fn check_name(name: &str) -> Result<(), No> {
-    let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if good { Ok(()) } else { Err(wrong(format!("A name has 1 to {LONGEST_NAME} signs of ASCII."))) }
 }
 
 #[derive(Deserialize)]
@@ -306,7 +301,7 @@ async fn lease(
     body: Body,
 ) -> Result<Json<Granted>, No> {
     let wanted: Wanted = told(body).await?;
-    check_name(&wanted.request)?;
+    check_name(&wanted.request).map_err(wrong)?;
     let asked = site.wait(wanted.wait_ms, |fleet, now| {
         match fleet.lease(&own.run, &wanted.request, wanted.most, now) {
             Ok(Leased::Granted(Granted { lease: None, .. })) => None,

@@ -12,8 +12,8 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_NAME, LONGEST_WAIT_MS, MOST_LEASED, Machine,
-    Received, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
+    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
@@ -127,7 +127,7 @@ pub async fn welcome(ask: Ask, Of(theirs): Of<Program>) -> Result<Json<Welcome>,
 pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
     same_program(&ask, &hello.program)?;
     let worker = worker(&ask)?;
-    check_name(&hello.run)?;
+    check_name(&hello.run).map_err(Problem::wrong)?;
     let machine = hello.machine;
     if let Some(why) = needs(&ask, worker.id).await?.unmet_by(&machine) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
@@ -164,18 +164,13 @@ async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
     })
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
-    let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if good { Ok(()) } else { Err(Problem::wrong(format!("A name has 1 to {LONGEST_NAME} signs of ASCII."))) }
-}
-
 /// A worker that is paused asks again after so long.
 const PAUSED: Duration = Duration::from_secs(1);
 
 /// Matches are wanted.
 pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
     let worker = admitted(&ask, &own.run)?;
-    check_name(&wanted.request)?;
+    check_name(&wanted.request).map_err(Problem::wrong)?;
     let is_paused = self::worker(&ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
     // Who is paused keeps nobody from asking: it hears what it has already, and else nothing after a while.

@@ -32,5 +32,5 @@ pub use protocol::{
     Try, Unfit, Whole,
 };
 pub use run::{Pauses, Settings, run};
-pub use verify::{Recomputed, verify};
+pub use verify::verify;
 pub use versions::Versions;

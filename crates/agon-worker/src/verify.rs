@@ -1,5 +1,6 @@
 //! Is a replay the match that was asked for, and how did that end? All of it is computed again.
 
+use agon_contest::Recomputed;
 use agon_contest::same::{Answers, start};
 use agon_replay::Replay;
 
@@ -8,25 +9,6 @@ use crate::protocol::Job;
 
 /// A larger replay is refused, in bytes.
 pub const LARGEST: usize = 16 << 20;
-
-/// What a replay proves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recomputed {
-    /// The map that was played.
-    pub map: String,
-    /// For each seat its rank; the least is the best.
-    pub ranks: Vec<u8>,
-    /// For each seat its score.
-    pub scores: Vec<f64>,
-    /// Why the match ended, in the game's words.
-    pub reason: String,
-    /// How many steps were played.
-    pub steps: u32,
-    /// A hash of where it began.
-    pub start: String,
-    /// A hash of all answers.
-    pub answers: String,
-}
 
 /// Computes a match again from its replay.
 ///

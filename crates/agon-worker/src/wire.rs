@@ -270,6 +270,15 @@ impl Result {
     }
 }
 
+/// Whether this can be the name of a process or of a request.
+///
+/// # Errors
+/// What a name is.
+pub fn check_name(name: &str) -> std::result::Result<(), String> {
+    let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if good { Ok(()) } else { Err(format!("A name has 1 to {LONGEST_NAME} signs of ASCII.")) }
+}
+
 /// Whether a server may ask for this match: what it names is an object or a built-in bot, and nothing that a machine would run
 /// as its owner's.
 ///

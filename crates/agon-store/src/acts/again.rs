@@ -143,11 +143,7 @@ impl Act for ForgetAgains {
         .bind(self.before.0)
         .fetch_all(&mut *conn)
         .await?;
-        let mut gone: Vec<String> = Vec::new();
-        for (block, game, replay) in old {
-            gone.extend(replay);
-            forget(conn, block, game, &mut gone).await?;
-        }
+        let gone = forget(conn, old).await?;
         sqlx::query(
             "DELETE FROM agains WHERE at_ms IS NULL AND NOT EXISTS \
              (SELECT 1 FROM matches m WHERE m.id = agains.match_id AND m.state <> 'dead')",

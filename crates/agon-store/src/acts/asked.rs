@@ -208,11 +208,7 @@ impl Act for ForgetDrafts {
         .bind(self.before.0)
         .fetch_all(&mut *conn)
         .await?;
-        let mut gone: Vec<String> = Vec::new();
-        for (block, game, replay) in old {
-            gone.extend(replay);
-            forget(conn, block, game, &mut gone).await?;
-        }
+        let mut gone = forget(conn, old).await?;
         let drafts: Vec<(i64, String, Option<String>)> = sqlx::query_as(
             "SELECT v.id, v.source_sha, v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
              JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 AND v.state = 'draft' AND v.received_ms < $2 \
@@ -231,29 +227,32 @@ impl Act for ForgetDrafts {
     }
 }
 
-/// A block with its one match goes, as if it had never been. Objects that it named are added to `gone`.
+/// Blocks with their one match each go, as if they had never been: their numbers, those of the matches, and the replays. Gives all objects
+/// that they named.
 pub(crate) async fn forget(
     conn: &mut Conn,
-    block: i64,
-    game: i64,
-    gone: &mut Vec<String>,
-) -> Result<(), StoreError> {
-    let own: Vec<String> =
-        sqlx::query_scalar("SELECT own_sha FROM seats WHERE match_id = $1 AND own_sha IS NOT NULL")
-            .bind(game)
-            .fetch_all(&mut *conn)
-            .await?;
-    gone.extend(own);
-    for statement in [
-        "DELETE FROM jobs WHERE match_id = $1",
-        "DELETE FROM attempts WHERE match_id = $1",
-        "DELETE FROM seats WHERE match_id = $1",
-        "DELETE FROM matches WHERE id = $1",
-    ] {
-        sqlx::query(statement).bind(game).execute(&mut *conn).await?;
+    all: Vec<(i64, i64, Option<String>)>,
+) -> Result<Vec<String>, StoreError> {
+    let mut gone: Vec<String> = Vec::new();
+    for (block, game, replay) in all {
+        gone.extend(replay);
+        let own: Vec<String> =
+            sqlx::query_scalar("SELECT own_sha FROM seats WHERE match_id = $1 AND own_sha IS NOT NULL")
+                .bind(game)
+                .fetch_all(&mut *conn)
+                .await?;
+        gone.extend(own);
+        for statement in [
+            "DELETE FROM jobs WHERE match_id = $1",
+            "DELETE FROM attempts WHERE match_id = $1",
+            "DELETE FROM seats WHERE match_id = $1",
+            "DELETE FROM matches WHERE id = $1",
+        ] {
+            sqlx::query(statement).bind(game).execute(&mut *conn).await?;
+        }
+        sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(&mut *conn).await?;
     }
-    sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(conn).await?;
-    Ok(())
+    Ok(gone)
 }
 
 /// The next number of a block below 0: its seed does not follow from the secret.

@@ -226,16 +226,8 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let mut session = prepared[0].1.open(first.seed)?;
     check_builtins(session.as_mut(), &entrants)?;
     let recipe = session.recipe();
-    let grounds = prepared
-        .iter()
-        .map(|(setup, ready)| Ok::<_, Failure>(Ground::new(setup, ready.open(first.seed)?.recipe())));
-    let terms = Terms {
-        game: info.name.to_owned(),
-        rules_version: info.rules_version,
-        grounds: grounds.collect::<Result<_, _>>()?,
-        clock: options.clock.clock()?.into(),
-        ponder: options.clock.ponder(),
-    };
+    // Only machines elsewhere need it whole.
+    let terms = reached.as_ref().map(|_| terms(info, options, &prepared)).transpose()?;
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
         agon_journal: FORMAT,
@@ -301,7 +293,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         Some((_, at_once)) => *at_once,
         None => options.run.jobs.unwrap_or_else(|| series.usual_jobs(seats)),
     };
-    let fleet = reached.map(|(online, _)| {
+    let fleet = reached.zip(terms).map(|((online, _), terms)| {
         let sent = series.bots.iter().map(|bot| on::Sent::new(&bot.name)).collect::<Result<_, _>>()?;
         let labels: Vec<&str> = series.bots.iter().map(|bot| bot.label.as_str()).collect();
         on::Fleet::new(online, terms, sent, format!("{} {}", header.kind.word(), labels.join(", ")))
@@ -426,6 +418,21 @@ fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Ve
         Ok((setup, ready))
     });
     each.collect()
+}
+
+/// What decides the results of a series.
+fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Result<Terms, Failure> {
+    let grounds = prepared
+        .iter()
+        .map(|(setup, ready)| Ok::<_, Failure>(Ground::new(setup, ready.open(setup.seed)?.recipe())))
+        .collect::<Result<_, _>>()?;
+    Ok(Terms {
+        game: info.name.to_owned(),
+        rules_version: info.rules_version,
+        grounds,
+        clock: options.clock.clock()?.into(),
+        ponder: options.clock.ponder(),
+    })
 }
 
 /// A bot, and what the journal keeps of it.

@@ -306,18 +306,7 @@ impl Fleet {
         if !good {
             return Err("what is said of it has other seats".to_owned());
         }
-        Ok(Told {
-            map: proven.map,
-            scores: proven.scores,
-            ranks: proven.ranks,
-            reason: proven.reason,
-            steps: proven.steps,
-            start: proven.start,
-            answers: proven.answers,
-            max_ms: report.max_ms,
-            wall_us: report.wall_us,
-            aftermath,
-        })
+        Ok(Told { proven, max_ms: report.max_ms, wall_us: report.wall_us, aftermath })
     }
 }
 
