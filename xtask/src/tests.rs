@@ -129,15 +129,6 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
             counts.failed += 1;
         }
     }
-    if !options.quick {
-        let mut examples = crate::cargo();
-        examples.args(["test", "--quiet", "--doc"]);
-        // For all of them cargo would build nearly everything again, with other features.
-        for package in with_examples()? {
-            examples.args(["--package", &package]);
-        }
-        crate::count(counts, examples.stdout(Stdio::null()))?;
-    }
     *took.entry(REST).or_default() += began.elapsed();
     Ok(took.into_iter().collect())
 }
@@ -204,63 +195,6 @@ fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut 
 }
 
 const REST: &str = "tests in Rust";
-
-/// The packages in whose documentation stands Rust that is a test.
-fn with_examples() -> Result<Vec<String>> {
-    let mut packages = Vec::new();
-    for place in ["crates", "games", "docs/examples"] {
-        for folder in std::fs::read_dir(root().join(place))? {
-            let folder = folder?;
-            if has_example(&folder.path().join("src"))? {
-                packages.push(folder.file_name().to_string_lossy().into_owned());
-            }
-        }
-    }
-    packages.sort();
-    ensure!(!packages.is_empty(), "no package has an example in its documentation");
-    Ok(packages)
-}
-
-fn has_example(place: &Path) -> Result<bool> {
-    if place.is_file() {
-        let is_rust = place.extension().is_some_and(|extension| extension == "rs");
-        return Ok(is_rust && is_example(&std::fs::read_to_string(place)?));
-    }
-    if place.is_dir() {
-        for entry in std::fs::read_dir(place)? {
-            if has_example(&entry?.path())? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
-}
-
-/// Whether a fence in a comment of documentation opens Rust: it has no word, or one of rustdoc's own.
-fn is_example(text: &str) -> bool {
-    let mut open = 0;
-    for line in text.lines() {
-        let line = line.trim_start();
-        let Some(line) = line.strip_prefix("//!").or_else(|| line.strip_prefix("///")) else {
-            open = 0;
-            continue;
-        };
-        let line = line.trim();
-        let ticks = line.bytes().take_while(|sign| *sign == b'`').count();
-        let word = line[ticks..].split([',', ' ']).next().unwrap_or_default();
-        match ticks >= 3 {
-            true if open == 0 => {
-                if ["", "rust", "no_run", "should_panic", "compile_fail"].contains(&word) {
-                    return true;
-                }
-                open = ticks;
-            }
-            true if ticks >= open && line.len() == ticks => open = 0,
-            _ => {}
-        }
-    }
-    false
-}
 
 /// The part of the ledger in CONTRIBUTING.md that a test program belongs to.
 fn part(program: &str) -> &'static str {
@@ -402,6 +336,56 @@ pub fn ledger() -> Result<BTreeMap<String, f64>> {
 mod examples {
     use super::*;
 
+    /// Cargo would build nearly everything once more to run them.
+    #[test]
+    fn examples_of_the_documentation_are_files_that_tests_run() {
+        for place in ["crates", "games", "docs/examples", "xtask"] {
+            look(&root().join(place));
+        }
+    }
+
+    fn look(place: &Path) {
+        if place.extension().is_some_and(|extension| extension == "rs") && place.is_file() {
+            let text = std::fs::read_to_string(place).expect("a file that can be read");
+            assert!(
+                !is_example(&text),
+                "{}: an example that no test runs; write it into examples/, include it from there, and run it in a test as \
+                 crates/agon-pairing does",
+                place.display()
+            );
+        } else if place.is_dir() {
+            std::fs::read_dir(place)
+                .expect("a folder")
+                .for_each(|entry| look(&entry.expect("an entry").path()));
+        }
+    }
+
+    /// Whether a fence in a comment of documentation opens Rust: it has no word, or one of rustdoc's own.
+    fn is_example(text: &str) -> bool {
+        let mut open = 0;
+        for line in text.lines() {
+            let line = line.trim_start();
+            let Some(line) = line.strip_prefix("//!").or_else(|| line.strip_prefix("///")) else {
+                open = 0;
+                continue;
+            };
+            let line = line.trim();
+            let ticks = line.bytes().take_while(|sign| *sign == b'`').count();
+            let word = line[ticks..].split([',', ' ']).next().unwrap_or_default();
+            match ticks >= 3 {
+                true if open == 0 => {
+                    if ["", "rust", "no_run", "should_panic", "compile_fail"].contains(&word) {
+                        return true;
+                    }
+                    open = ticks;
+                }
+                true if ticks >= open && line.len() == ticks => open = 0,
+                _ => {}
+            }
+        }
+        false
+    }
+
     #[test]
     fn examples_are_found_and_other_fences_are_not_taken_for_one() {
         for one in [
@@ -419,10 +403,5 @@ mod examples {
         ] {
             assert!(!is_example(none), "{none}");
         }
-        let found = with_examples().expect("read");
-        assert!(
-            found.contains(&"agon-stats".to_owned()) && !found.contains(&"agon-site".to_owned()),
-            "{found:?}"
-        );
     }
 }

@@ -9,27 +9,9 @@
 //! the better seat more often. Its result are the points of each of its bots, added up over the games of the
 //! block: 2 for each opponent left behind in a game, 1 for each that is level.
 //!
-//! ```
-//! use agon_pairing::{Format, Knockout, Played, Results};
-//!
-//! let cup = Knockout::new(4, 1)?;
-//! let mut results = Results::new();
-//! loop {
-//!     let now = cup.next(&results);
-//!     if now.is_empty() {
-//!         break;
-//!     }
-//!     for fixture in now {
-//!         // Two seats: a block is two games. The bot with the lower number wins both.
-//!         let best = *fixture.bots.iter().min().unwrap();
-//!         let points = fixture.bots.iter().map(|bot| if *bot == best { 4 } else { 0 }).collect();
-//!         results.insert(fixture.id, Played { bots: fixture.bots, points });
-//!     }
-//! }
-//! assert_eq!(cup.standing(&results)[0].bot, 0);
-//! # Ok::<(), agon_pairing::FormatError>(())
-//! ```
-
+#![doc = "```"]
+#![doc = include_str!("../examples/knockout.rs")]
+#![doc = "```"]
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -197,6 +179,13 @@ fn places<K: PartialEq>(order: Vec<(usize, K)>, points: &[u64], opponents: &[u64
     standing
 }
 
+/// What the documentation shows, as a test.
+#[cfg(test)]
+#[path = "../examples/knockout.rs"]
+mod example;
+#[cfg(test)]
+extern crate self as agon_pairing;
+
 #[cfg(test)]
 pub(crate) mod tests {
     use agon_game::Seeded;
@@ -233,6 +222,11 @@ pub(crate) mod tests {
             assert!(results.insert(fixture.id, block).is_none(), "{fixture:?} a second time");
             played.push(fixture);
         }
+    }
+
+    #[test]
+    fn the_example_of_the_documentation_holds() {
+        example::main().unwrap();
     }
 
     #[test]

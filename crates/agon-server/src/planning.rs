@@ -15,6 +15,8 @@ use crate::{Learnt, Server, ServerError, number};
 const MOST_UNCHECKED: i64 = 512;
 /// No more matches are planned at once, however many wait for some.
 const MOST_AT_ONCE: usize = 256;
+/// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
+const TOGETHER: usize = 16;
 /// Who plans looks at all versions. In a long ladder matches for so many of them are planned at once, one for each, so that not
 /// each machine that asks waits for such a look.
 const PART: usize = 50;
@@ -113,7 +115,7 @@ impl Server {
     /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
         let ahead = self.learnt.lock().await.ahead;
-        if ahead < SHORT || self.store.waiting(self.contest).await? >= ahead as i64 {
+        if ahead < SHORT || self.store.waiting(self.contest, ahead as i64).await? >= ahead as i64 {
             return Ok(());
         }
         let mut learnt = self.learnt.lock().await;
@@ -177,9 +179,9 @@ impl Server {
             }
             planned += matches;
         }
-        if !blocks.is_empty() {
+        for blocks in blocks.chunks(TOGETHER) {
             let (contest, kind, rotations) = (self.contest, Kind::Ladder, self.policy.seats);
-            self.store.act(Plan { contest, kind, blocks, rotations, now }).await?;
+            self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
         }
         Ok(planned)
     }

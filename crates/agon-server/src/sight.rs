@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_ladder::{Line, Policy, Table};
-use agon_store::{ContestId, Objects, Store, Time, Version};
+use agon_store::{ContestId, Objects, Store, Time, Version, VersionState};
 
 use crate::status::lines;
 use crate::{Server, ServerError};
@@ -58,7 +58,9 @@ impl Server {
             let learnt = self.learnt.lock().await;
             (learnt.table.clone(), learnt.board, self.out(&learnt.facts).await?)
         };
-        let versions = self.store.versions(self.contest).await?;
+        let known = self.known(std::iter::empty()).await?;
+        let is_shown = |version: &&Version| version.state != VersionState::Draft;
+        let versions: Vec<Version> = known.values().filter(is_shown).cloned().collect();
         let lines = lines(&table, &versions, &out);
         Ok(Board { lines, table, versions, upto, made })
     }

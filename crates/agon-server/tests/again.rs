@@ -68,9 +68,12 @@ fn of_three_workers_the_one_that_lies_is_paused_and_shown_and_the_honest_are_not
         let why = told.iter().find_map(|worker| worker.paused.clone()).expect("the liar");
         assert!(why.starts_with("of its matches that another machine played as well "), "{why}");
         // It gets nothing, and nothing is planned for it.
-        let waiting = world.server.store().waiting(world.server.contest()).await.expect("read");
+        let waiting = world.server.store().waiting(world.server.contest(), i64::MAX).await.expect("read");
         assert!(world.one(liar, "more").await.is_none());
-        assert_eq!(world.server.store().waiting(world.server.contest()).await.expect("read"), waiting);
+        assert_eq!(
+            world.server.store().waiting(world.server.contest(), i64::MAX).await.expect("read"),
+            waiting
+        );
         assert!(world.one(workers[1], "more").await.is_some(), "others do");
         // The ladder knows nothing of what was played twice.
         let log = world.server.store().log(world.server.contest(), 0, 10_000).await.expect("read");

@@ -335,7 +335,7 @@ fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_fiftieth_of_it() {
             let Added::New(version, _) = added.expect("kept") else { panic!("it is new") };
             store.act(Promote { version, now }).await.expect("live");
         }
-        let waiting = async || store.waiting(contest).await.expect("counted");
+        let waiting = async || store.waiting(contest, i64::MAX).await.expect("counted");
         world.tick().await;
         assert_eq!(waiting().await, 0, "nobody plays yet");
         let worker = world.worker("a").await;

@@ -29,6 +29,9 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpSocket, TcpStream};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The tokens, one a line.
 const TOKENS: &str = "fleet.tokens";
@@ -51,7 +54,7 @@ fn main() {
     let number =
         |place: usize, usual: u64| words.get(place).map_or(usual, |word| word.parse().expect("a number"));
     let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     match words.first().map(String::as_str) {
         Some("prepare") => {
             let folder = Path::new(&words[1]);
@@ -151,6 +154,10 @@ fn setting() -> Setting {
 
 /// The server, as `agon serve -j 0` runs it.
 fn serve(folder: &Path, port: u16) {
+    // Transactions that others wait for are told on standard error.
+    let long = Targets::new().with_target("agon_store::writer", tracing::Level::DEBUG);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(long).init();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let server =

@@ -5,6 +5,14 @@ use agon_stats::{
     Block, Decision, Estimate, Model, Sequential, Shape, Sprt, Tally, elo_of_score, score_of_elo,
 };
 
+#[path = "../examples/sprt.rs"]
+mod example;
+
+#[test]
+fn the_example_of_the_documentation_holds() {
+    example::main().expect("it decides");
+}
+
 /// A published series of 86,720 games in pairs: normalised Elo 3.05 +- 2.31. The LLR is that of
 /// the exact likelihood, found as well by an independent program (the approximation says 2.94598).
 const PUBLISHED: [u64; 5] = [379, 10_170, 21_828, 10_640, 343];

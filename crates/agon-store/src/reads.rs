@@ -189,15 +189,15 @@ impl Store {
         Ok(count.fetch_one(&self.reader).await?)
     }
 
-    /// How many matches are planned that nobody has in hand.
+    /// How many matches are planned that nobody has in hand; with `most` no more are counted.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn waiting(&self, contest: ContestId) -> Result<i64, StoreError> {
+    pub async fn waiting(&self, contest: ContestId, most: i64) -> Result<i64, StoreError> {
         let count = sqlx::query_scalar(
-            "SELECT count(*) FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL",
+            "SELECT count(*) FROM (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL LIMIT $2) AS some",
         );
-        Ok(count.bind(contest.0).fetch_one(&self.reader).await?)
+        Ok(count.bind(contest.0).bind(most).fetch_one(&self.reader).await?)
     }
 
     /// Results that nobody has checked yet, the oldest first, [`MOST_POSTED`] at most.

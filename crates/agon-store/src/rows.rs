@@ -102,11 +102,6 @@ impl Kind {
         }
     }
 
-    /// Whether somebody chose the seed. Such blocks have numbers below 0.
-    pub fn is_chosen(self) -> bool {
-        matches!(self, Self::Draft | Self::Challenge)
-    }
-
     /// Whether its results count in the table.
     pub fn is_rated(self) -> bool {
         self == Self::Ladder

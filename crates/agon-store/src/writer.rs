@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,17 +15,23 @@ const MOST: usize = 128;
 /// So many acts wait for their turn; who comes then waits too.
 const WAITING: usize = 1024;
 
+/// A transaction that takes longer is written into the log of the program where that is asked for: everybody else waits for it.
+const LONG: Duration = Duration::from_millis(20);
+
 /// An act with the way back to who asked, whatever its type.
-trait Deed: Send {
-    /// Does it, within a transaction. May be called again when that transaction came to nothing.
+trait Deed: Any + Send {
+    /// Does it and others of its kind, within a transaction. May be called again when that transaction came to nothing.
     fn run<'a>(
         &'a mut self,
+        others: &'a mut [Box<dyn Deed>],
         conn: &'a mut Conn,
     ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
     /// Says what came of it: it is written.
     fn done(self: Box<Self>);
     /// Says that it could not be written.
     fn failed(self: Box<Self>, error: StoreError);
+    /// What its kind is called.
+    fn kind(&self) -> &'static str;
 }
 
 struct Asked<A: Act> {
@@ -36,10 +43,20 @@ struct Asked<A: Act> {
 impl<A: Act> Deed for Asked<A> {
     fn run<'a>(
         &'a mut self,
+        others: &'a mut [Box<dyn Deed>],
         conn: &'a mut Conn,
     ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
         Box::pin(async {
-            self.reply = Some(self.act.run(conn).await?);
+            let others = others.iter_mut().filter_map(|deed| {
+                let deed: &mut dyn Any = deed.as_mut();
+                deed.downcast_mut::<Self>()
+            });
+            let mut all: Vec<&mut Self> = std::iter::once(self).chain(others).collect();
+            let acts: Vec<&A> = all.iter().map(|asked| &asked.act).collect();
+            let replies = A::run_all(&acts, conn).await?;
+            for (asked, reply) in all.iter_mut().zip(replies) {
+                asked.reply = Some(reply);
+            }
             Ok(())
         })
     }
@@ -51,6 +68,10 @@ impl<A: Act> Deed for Asked<A> {
 
     fn failed(self: Box<Self>, error: StoreError) {
         let _ = self.to.send(Err(error));
+    }
+
+    fn kind(&self) -> &'static str {
+        std::any::type_name::<A>()
     }
 }
 
@@ -143,14 +164,19 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
     true
 }
 
+/// Those of one kind one behind the other. Who asked waits for an answer, so that nobody has asked for two of these in an order of its own.
 async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), StoreError> {
     if deeds.is_empty() {
         return Ok(());
     }
+    deeds.sort_by_key(|deed| deed.kind());
+    let began = Instant::now();
     backend::begin(conn).await?;
+    let waited = began.elapsed();
     let mut done = Ok(());
-    for deed in deeds {
-        done = deed.run(conn).await;
+    for kind in deeds.chunk_by_mut(|one, other| one.kind() == other.kind()) {
+        let Some((first, others)) = kind.split_first_mut() else { continue };
+        done = first.run(others, conn).await;
         if done.is_err() {
             break;
         }
@@ -162,7 +188,23 @@ async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), St
         // The database may have done so itself.
         let _ = backend::rollback(conn).await;
     }
+    let took = began.elapsed();
+    if took >= LONG {
+        tracing::debug!(
+            ms = took.as_millis() as u64,
+            begin_ms = waited.as_millis() as u64,
+            acts = kinds(deeds),
+            "a long transaction"
+        );
+    }
     done
+}
+
+/// How many of which kind: `Lease 3, Start 12`.
+fn kinds(deeds: &[Box<dyn Deed>]) -> String {
+    let kinds = deeds.chunk_by(|one, other| one.kind() == other.kind());
+    let name = |kind: &str| kind.rsplit("::").next().unwrap_or(kind).to_owned();
+    kinds.map(|kind| format!("{} {}", name(kind[0].kind()), kind.len())).collect::<Vec<_>>().join(", ")
 }
 
 fn copy(error: &StoreError) -> StoreError {

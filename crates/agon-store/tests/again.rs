@@ -122,7 +122,7 @@ impl World {
         let shown = store.matches(contest, Eyes::Organiser, &Filter::default()).await.expect("read").len();
         (
             store.counts(contest).await.expect("read"),
-            store.waiting(contest).await.expect("read"),
+            store.waiting(contest, i64::MAX).await.expect("read"),
             store.in_flight(contest).await.expect("read"),
             store.lately_played(contest, 50).await.expect("read"),
             shown,

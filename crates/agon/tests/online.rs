@@ -145,7 +145,7 @@ fn somebody_takes_part_from_the_terminal() {
     let token = token(&server, "Ann");
     // Logging in: the token is kept where only its owner reads it, and is shown nowhere.
     let wrong = ann.log_in(&url, &"x".repeat(43));
-    fails(&wrong, 2, "the contest does not know your token, or it has ended");
+    fails(&wrong, 2, "your token is not known there, or it has ended");
     let login = ann.log_in(&url, &token);
     assert!(login.status.success(), "{}", err(&login));
     assert!(out(&login).contains("Autumn Cup, a contest of cultist-wars: you are Ann"), "{}", out(&login));
@@ -452,15 +452,15 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
             answer("200 OK", "text/html", "<h1>It works</h1>"),
             false,
             3,
-            "not as a contest of agon does: it sends `text/html`",
+            "not as agon does: it sends `text/html`",
         ),
         (answer("200 OK", json, "{\"title\":7}"), false, 3, "It may run another version of agon"),
-        (answer("200 OK", json, &"[".repeat(100_000)), false, 3, "not as a contest of agon does"),
+        (answer("200 OK", json, &"[".repeat(100_000)), false, 3, "not as agon does"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n".to_vec(),
             true,
             3,
-            "larger than any of a contest",
+            "larger than any of agon's",
         ),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{".to_vec(),
@@ -468,11 +468,11 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
             3,
             "did not come whole",
         ),
-        (b"HTTP/1.1 200 OK\r\nX: ".to_vec(), true, 3, "larger than any of a contest"),
+        (b"HTTP/1.1 200 OK\r\nX: ".to_vec(), true, 3, "larger than any of agon's"),
         (b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(), false, 3, "127.0.0.1"),
         (Vec::new(), false, 3, "127.0.0.1"),
         (answer("502 Bad Gateway", "text/html", "<h1>nginx</h1>"), false, 3, "has trouble of its own: 502"),
-        (answer("404 Not Found", "text/plain", "no"), false, 3, "not as a contest of agon does: 404"),
+        (answer("404 Not Found", "text/plain", "no"), false, 3, "not as agon does: 404"),
         (
             answer(
                 "429 Too Many Requests",

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use agon_store::Time;
+use agon_store::acts::PauseWorker;
 use common::{Running, agon, command, err, folder, out, site_of};
 use serde_json::Value;
 
@@ -153,6 +155,17 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     token(place, "two");
     let two = work(place, &url, "two", &[]);
     until("both play", || worker(place, "two")["posted"].as_i64() > Some(1));
+
+    // One that stood out waits, until it is let play on.
+    let none = agon(place, &["serve", "play-on", "cup", "two"]);
+    assert!(err(&none).contains("no machine `two` is paused"), "{}", err(&none));
+    pause(place, "two");
+    assert_eq!(worker(place, "two")["paused"], "it stood out");
+    until("it brings what it had", || worker(place, "two")["in_hand"] == 0);
+    let before = worker(place, "two")["posted"].as_i64();
+    let told = agon(place, &["serve", "play-on", "cup", "two"]);
+    assert!(out(&told).starts_with("two plays on"), "{}{}", out(&told), err(&told));
+    until("it plays again", || worker(place, "two")["posted"].as_i64() > before);
     assert!(agon(place, &["serve", "revoke", "cup", "two"]).status.success());
     let ended = two.ends();
     assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
@@ -172,6 +185,19 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert_eq!(alarms, Vec::<&Value>::new());
     let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
     assert!(checked.status.success(), "{}", out(&checked));
+}
+
+/// As a server does with a machine whose results stand out.
+fn pause(place: &Path, name: &str) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("threads").block_on(async {
+        let (store, contest) = agon_server::status::look(&place.join("cup")).await.expect("a contest");
+        let all = store.working(Time(0)).await.expect("read");
+        let worker = all.iter().find(|worker| worker.name == name).expect("it plays").id;
+        let pause = PauseWorker { contest: contest.id, worker, why: "it stood out".into(), now: Time(1) };
+        assert!(store.act(pause).await.expect("written"));
+        store.close().await;
+    });
 }
 
 /// Answers one request as a server does whose database is away.

@@ -22,7 +22,12 @@ impl Act for PostAll {
     type Reply = Vec<PostReply>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<PostReply>, StoreError> {
-        let attempts: Vec<Attempt> = self.posts.iter().map(|post| post.attempt).collect();
+        Ok(Self::run_all(&[self], conn).await?.into_iter().flatten().collect())
+    }
+
+    async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Vec<PostReply>>, StoreError> {
+        let all: Vec<&Post> = acts.iter().flat_map(|act| &act.posts).collect();
+        let attempts: Vec<Attempt> = all.iter().map(|post| post.attempt).collect();
         let usual = usual(conn, &attempts, MatchState::Leased).await?;
         // Of several results of one try the first counts.
         let mut seen = BTreeSet::new();
@@ -30,15 +35,16 @@ impl Act for PostAll {
             let whose = (own.attempt.game.0, own.attempt.n, own.worker.0);
             usual.contains(&whose) && seen.insert(own.attempt.game.0)
         };
-        let together: Vec<bool> = self.posts.iter().map(is_usual).collect();
+        let together: Vec<bool> = all.iter().copied().map(is_usual).collect();
         let posts: Vec<&Post> =
-            self.posts.iter().zip(&together).filter_map(|(post, is_one)| is_one.then_some(post)).collect();
+            all.iter().zip(&together).filter_map(|(post, is_one)| is_one.then_some(*post)).collect();
         post(conn, &posts).await?;
-        let mut replies = Vec::with_capacity(self.posts.len());
-        for (post, is_one) in self.posts.iter().zip(together) {
+        let mut replies = Vec::with_capacity(all.len());
+        for (post, is_one) in all.iter().zip(together) {
             replies.push(if is_one { PostReply::Kept } else { post.run(conn).await? });
         }
-        Ok(replies)
+        let mut replies = replies.into_iter();
+        Ok(acts.iter().map(|act| replies.by_ref().take(act.posts.len()).collect()).collect())
     }
 }
 

@@ -1,8 +1,10 @@
 //! Workers on other machines: each has a token, which an organiser makes and revokes.
 
+use sqlx::AssertSqlSafe;
+
 use crate::acts::lease::Reclaim;
 use crate::acts::{Act, note};
-use crate::backend::Conn;
+use crate::backend::{Conn, many};
 use crate::names::likeness;
 use crate::{ContestId, Sha, StoreError, Time, WorkerId};
 
@@ -136,12 +138,22 @@ impl Act for Heard {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        sqlx::query("UPDATE workers SET seen_ms = $2 WHERE id = $1")
-            .bind(self.worker.0)
-            .bind(self.now.0)
-            .execute(conn)
-            .await?;
-        Ok(())
+        Self::run_all(&[self], conn).await.map(drop)
+    }
+
+    async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<()>, StoreError> {
+        for acts in many::slices(acts) {
+            let update = format!(
+                "UPDATE workers SET seen_ms = heard.column2 FROM (VALUES {}) AS heard WHERE id = heard.column1",
+                many::rows(acts.len(), "(@, @)", 1)
+            );
+            let mut update = sqlx::query(AssertSqlSafe(update));
+            for act in acts {
+                update = update.bind(act.worker.0).bind(act.now.0);
+            }
+            update.execute(&mut *conn).await?;
+        }
+        Ok(vec![(); acts.len()])
     }
 }
 

@@ -124,7 +124,7 @@ impl Address {
     /// When it is none.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let shown: String = screen::harmless(text).chars().take(200).collect();
-        let wrong = |why: &str| Failure::usage(format!("`{shown}` is no address of a contest: {why}"));
+        let wrong = |why: &str| Failure::usage(format!("`{shown}` is no address of a server: {why}"));
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let uri: Uri = whole.trim().parse().map_err(|_| wrong("write it as https://cup.example"))?;
         let authority = uri.authority().ok_or_else(|| wrong("write it as https://cup.example"))?;
@@ -163,14 +163,14 @@ fn is_near(uri: &Uri) -> bool {
     !found.is_empty() && found.into_iter().all(is_private)
 }
 
-/// Why a contest did not do what it was asked for.
+/// Why a server did not do what it was asked for.
 #[derive(Debug)]
 pub enum Trouble {
     /// It cannot be reached, or not now.
     Away(String),
     /// It says no.
     Refused(Problem),
-    /// What answers there is no contest, or one that we do not understand.
+    /// What answers there is not agon, or one that we do not understand.
     Strange(String),
 }
 
@@ -234,7 +234,7 @@ impl Online {
         let is_encrypted = address.is_encrypted();
         if token.is_some() && !is_encrypted && !line.plain_http && !address.is_near() {
             return Err(Failure::usage(format!(
-                "{address}: your token would travel readable over the open net. Use the contest's https:// address; \
+                "{address}: your token would travel readable over the open net. Use its https:// address; \
                  where it has none and you accept that, add --plain-http"
             )));
         }
@@ -396,20 +396,20 @@ impl Online {
                 Trouble::Away(format!("{address} took longer than {} s for an answer", patience.as_secs()))
             }
             Error::HostNotFound => Trouble::Away(format!("{address}: no machine has this name")),
-            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Trouble::Away(
-                format!("{address} cannot be reached: nothing listens there. Is the contest running?"),
-            ),
+            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Trouble::Away(format!("{address} cannot be reached: nothing listens there. Is it running?"))
+            }
             Error::Io(_) | Error::ConnectionFailed => {
                 Trouble::Away(format!("{address} cannot be reached, or broke off: {error}"))
             }
-            Error::BodyExceedsLimit(_) => self.strange("its answer is larger than any of a contest"),
-            Error::LargeResponseHeader(..) => self.strange("its answer is larger than any of a contest"),
+            Error::BodyExceedsLimit(_) => self.strange("its answer is larger than any of agon's"),
+            Error::LargeResponseHeader(..) => self.strange("its answer is larger than any of agon's"),
             error => Trouble::Away(format!("{address}: {error}")),
         }
     }
 
     fn strange(&self, why: &str) -> Trouble {
-        Trouble::Strange(format!("{} answers, but not as a contest of agon does: {why}", self.address))
+        Trouble::Strange(format!("{} answers, but not as agon does: {why}", self.address))
     }
 
     /// An answer that says yes, or its refusal.
@@ -423,7 +423,7 @@ impl Online {
                 answer.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
             let to: String = to.chars().take(200).collect();
             return Err(Trouble::Strange(format!(
-                "{} leads on to {to}, and your token goes nowhere but where you logged in: `agon login` with that address, if it is the contest's",
+                "{} leads on to {to}, and your token goes nowhere but where you logged in: `agon login` with that address, if it is the same server's",
                 self.address
             )));
         }
@@ -433,7 +433,7 @@ impl Online {
         match problem {
             Some(problem) if status == 401 => {
                 let again = format!("`agon login {}` keeps a new one", self.address);
-                let detail = format!("the contest does not know your token, or it has ended; {again}");
+                let detail = format!("your token is not known there, or it has ended; {again}");
                 Err(Trouble::Refused(Problem { title: String::new(), detail, ..problem }))
             }
             Some(problem) => Err(Trouble::Refused(Problem { status: status.as_u16(), ..problem })),
@@ -466,7 +466,7 @@ impl Online {
             Trouble::Away(format!("{}: its answer did not come whole: {error}", self.address))
         })?;
         if bytes.len() as u64 > most {
-            return Err(self.strange("its answer is larger than any of a contest"));
+            return Err(self.strange("its answer is larger than any of agon's"));
         }
         Ok(bytes)
     }
@@ -515,7 +515,7 @@ mod tests {
             assert_eq!(parse(text).as_deref(), Ok(wanted), "{text}");
         }
         for wrong in ["", "ftp://cup", "http://", "https://ann@cup.example", "a b"] {
-            assert!(parse(wrong).is_err_and(|why| why.contains("is no address of a contest")), "{wrong}");
+            assert!(parse(wrong).is_err_and(|why| why.contains("is no address of a server")), "{wrong}");
         }
     }
 

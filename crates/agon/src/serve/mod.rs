@@ -191,6 +191,13 @@ pub enum ServeCommand {
         /// The machine's name
         name: String,
     },
+    /// Let a paused machine play on; what it did before no longer counts against it
+    PlayOn {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The machine's name
+        name: String,
+    },
     /// Move the database or the objects of a contest that is not running: to a server, or back into its folder
     Move {
         /// The contest's folder.
@@ -237,6 +244,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Worker { dir, name }), _) => workers::enrol(dir, name),
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
         (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
+        (Some(ServeCommand::PlayOn { dir, name }), _) => workers::play_on(dir, name),
         (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
         (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),
         (Some(ServeCommand::Backup { dir, file }), _) => kept::backup(dir, file),

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use agon_server::status::look;
 use agon_site::secrets;
-use agon_store::Time;
-use agon_store::acts::{Enlist, Enlisted, Revoke};
+use agon_store::acts::{Enlist, Enlisted, LetPlayOn, Revoke};
 use agon_store::names::likeness;
 use agon_store::reads::Working;
+use agon_store::{ContestId, Store, StoreError, Time, WorkerId};
 
 use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
@@ -58,21 +58,10 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
 
 /// Ends a token.
 pub fn revoke(dir: &Path, name: &str) -> Done {
-    let revoked = runtime()?.block_on(async {
-        let (store, contest) = look(dir).await?;
-        let own = likeness(name);
-        let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
-        let revoked = match &found {
-            Some(worker) => {
-                let actor = "organiser".to_owned();
-                store.act(Revoke { contest: contest.id, worker: worker.id, actor, now: now() }).await?
-            }
-            None => false,
-        };
-        store.close().await;
-        Ok::<_, agon_server::ServerError>(revoked)
-    })?;
-    if !revoked {
+    let actor = "organiser".to_owned();
+    let revoke =
+        async |store: &Store, contest, worker| store.act(Revoke { contest, worker, actor, now: now() }).await;
+    if !with(dir, name, revoke)? {
         return Err(Failure::usage(format!(
             "no machine `{}` has a token that is good; `agon serve workers {}` lists them",
             harmless(name),
@@ -84,6 +73,45 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
         "The token of {} is good no more. What it has in hand is played by others.",
         harmless(name)
     )?)
+}
+
+/// Lets a machine that stood out play on.
+pub fn play_on(dir: &Path, name: &str) -> Done {
+    let actor = "organiser".to_owned();
+    let lets = async |store: &Store, contest, worker| {
+        store.act(LetPlayOn { contest, worker, actor, now: now() }).await
+    };
+    if !with(dir, name, lets)? {
+        return Err(Failure::usage(format!(
+            "no machine `{}` is paused; `agon serve workers {}` lists them",
+            harmless(name),
+            dir.display()
+        )));
+    }
+    Ok(writeln!(
+        io::stdout(),
+        "{} plays on, and what it did before is no longer held against it.",
+        harmless(name)
+    )?)
+}
+
+/// Does something with the machine of that name: whether there was one, and something to do.
+fn with(
+    dir: &Path,
+    name: &str,
+    act: impl AsyncFnOnce(&Store, ContestId, WorkerId) -> Result<bool, StoreError>,
+) -> Result<bool, Failure> {
+    Ok(runtime()?.block_on(async {
+        let (store, contest) = look(dir).await?;
+        let own = likeness(name);
+        let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
+        let done = match found {
+            Some(worker) => act(&store, contest.id, worker.id).await?,
+            None => false,
+        };
+        store.close().await;
+        Ok::<_, agon_server::ServerError>(done)
+    })?)
 }
 
 /// Lists the machines.
