@@ -1,5 +1,7 @@
 //! A fleet of simulated machines: how much work a server gives out and takes in.
 //!
+//! Longer than 500 lines: one program to measure with, that is built as one file.
+//!
 //! `cargo build --release -p agon-site --example fleet`, and with that program: `fleet prepare DIR VERSIONS MACHINES [postgres://... [OBJECTS]]` makes a
 //! contest of Cultist Wars on one map with so many live versions and machines, and records one match. `fleet serve DIR PORT` runs it as
 //! `agon serve -j 0` does. `fleet load DIR ADDRESS RATE BATCH SECONDS [PID...]` is the machines: each leases a batch over HTTP, marks each match

@@ -195,7 +195,7 @@ impl Store {
     /// Those of the database.
     pub async fn waiting(&self, contest: ContestId, most: i64) -> Result<i64, StoreError> {
         let count = sqlx::query_scalar(
-            "SELECT count(*) FROM (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL LIMIT $2) AS some",
+            "SELECT count(*) FROM (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL LIMIT $2) AS found",
         );
         Ok(count.bind(contest.0).bind(most).fetch_one(&self.reader).await?)
     }

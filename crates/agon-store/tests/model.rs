@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agon_store::acts::{
-    Abort, Add, Added, Beat, Expire, Found, Granted, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll,
-    PostReply, Promote, Reclaim, Seal, Start, Void, VoidReply,
+    Abort, Add, Added, Beat, Expire, Found, Granted, Heard, JudgeAll, Judgement, Lease, Meet, Plan, Post,
+    PostAll, PostReply, Promote, Reclaim, Seal, Start, Void, VoidReply,
 };
 use agon_store::{Attempt, ContestId, Kind, LeaseId, MatchId, Sealed, Sha, Store, Time, VersionId, WorkerId};
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
@@ -259,16 +259,17 @@ impl World {
             }
             Step::Start { pick } => {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
-                let started = self.store().act(Start { worker, attempt, now }).await.expect("marked");
+                // Twice, and by a worker that it is not given to: what waits together is done together.
+                let wrong = self.workers[(pick + 1) % 3];
+                let store = self.store();
+                let starts = [worker, wrong, worker].map(|worker| store.act(Start { worker, attempt, now }));
+                let (_, begun) = join(self.busy(), join_all(starts)).await;
+                let begun: Vec<bool> = begun.into_iter().map(|begun| begun.expect("looked at")).collect();
                 let tried = &mut self.model.tries.get_mut(&attempt).expect("known").1;
-                assert_eq!(started, matches!(tried, Tried::Open { .. }));
+                let started = matches!(tried, Tried::Open { .. });
+                assert_eq!(begun, [started, started && wrong == worker, started]);
                 if started {
                     *tried = Tried::Open { started: true };
-                }
-                let wrong = self.workers[(pick + 1) % 3];
-                if wrong != worker {
-                    let act = Start { worker: wrong, attempt, now };
-                    assert!(!self.store().act(act).await.expect("looked at"), "not its own");
                 }
             }
             Step::Beat { pick } => {
@@ -294,12 +295,15 @@ impl World {
                 let result = format!("{{\"try\":{},\"other\":{other}}}", attempt.n);
                 let replay = self.replay(attempt.game).await;
                 let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
-                // The same result comes twice in one request.
-                let posts = vec![post.clone(), post];
-                let [reply, again] = self.store().act(PostAll { posts }).await.expect("answered")[..] else {
-                    panic!("two answers")
-                };
-                assert_eq!(again, if reply == PostReply::Kept { PostReply::Same } else { reply });
+                // The same result comes twice in one request, and in two more.
+                let requests = [vec![post.clone(), post.clone()], vec![post.clone()], vec![], vec![post]];
+                let requests = requests.map(|posts| self.store().act(PostAll { posts }));
+                let (_, replies) = join(self.busy(), join_all(requests)).await;
+                let replies: Vec<Vec<PostReply>> =
+                    replies.into_iter().map(|reply| reply.expect("answered")).collect();
+                let reply = replies[0][0];
+                let again = if reply == PostReply::Kept { PostReply::Same } else { reply };
+                assert_eq!(replies, [vec![reply, again], vec![again], vec![], vec![again]]);
                 let game = self.model.games[&attempt.game];
                 let expected = match &self.model.tries[&attempt].1 {
                     Tried::Posted(before) | Tried::Mismatch(before) if *before == result => PostReply::Same,
@@ -425,6 +429,12 @@ impl World {
 
     async fn replay(&self, game: MatchId) -> Sha {
         common::objects(self.folder.path()).put(format!("replay of {game}").as_bytes()).await.expect("room")
+    }
+
+    /// Keeps the writer busy for a moment, so that what is asked for meanwhile waits together.
+    async fn busy(&self) {
+        let heard = |worker: &WorkerId| self.store().act(Heard { worker: *worker, now: self.now });
+        join_all(self.workers.iter().map(heard)).await.into_iter().for_each(|heard| heard.expect("written"));
     }
 
     async fn check(&mut self) {

@@ -535,7 +535,7 @@ fn a_token_is_kept_and_sent_with_care() {
         2,
         "no token is kept for it here: `agon login http://127.0.0.1:9`",
     );
-    fails(&status("ftp://cup", Some("t")), 2, "is no address of a contest");
+    fails(&status("ftp://cup", Some("t")), 2, "is no address of a server");
     fails(&ann.run(&["logout", "http://127.0.0.1:9"]), 2, "no token is kept for it here");
     // A file that others can read is not believed.
     let kept = ann.home.join("agon");
