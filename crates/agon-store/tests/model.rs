@@ -1,5 +1,7 @@
 //! The store under any interleaving of lease, start, beat, post, void, judge, seal, expiry and kill, against a model
 //! that is nothing but a few maps. After each run every invariant holds, and what was acknowledged is there.
+//!
+//! Longer than 500 lines: the steps, the model and what it expects of each step are one test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -263,7 +265,7 @@ impl World {
                 let wrong = self.workers[(pick + 1) % 3];
                 let store = self.store();
                 let starts = [worker, wrong, worker].map(|worker| store.act(Start { worker, attempt, now }));
-                let (_, begun) = join(self.busy(), join_all(starts)).await;
+                let (_, begun) = join(self.busy(store), join_all(starts)).await;
                 let begun: Vec<bool> = begun.into_iter().map(|begun| begun.expect("looked at")).collect();
                 let tried = &mut self.model.tries.get_mut(&attempt).expect("known").1;
                 let started = matches!(tried, Tried::Open { .. });
@@ -297,8 +299,9 @@ impl World {
                 let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
                 // The same result comes twice in one request, and in two more.
                 let requests = [vec![post.clone(), post.clone()], vec![post.clone()], vec![], vec![post]];
-                let requests = requests.map(|posts| self.store().act(PostAll { posts }));
-                let (_, replies) = join(self.busy(), join_all(requests)).await;
+                let store = self.store();
+                let requests = requests.map(|posts| store.act(PostAll { posts }));
+                let (_, replies) = join(self.busy(store), join_all(requests)).await;
                 let replies: Vec<Vec<PostReply>> =
                     replies.into_iter().map(|reply| reply.expect("answered")).collect();
                 let reply = replies[0][0];
@@ -432,8 +435,8 @@ impl World {
     }
 
     /// Keeps the writer busy for a moment, so that what is asked for meanwhile waits together.
-    async fn busy(&self) {
-        let heard = |worker: &WorkerId| self.store().act(Heard { worker: *worker, now: self.now });
+    async fn busy(&self, store: &Store) {
+        let heard = |worker: &WorkerId| store.act(Heard { worker: *worker, now: self.now });
         join_all(self.workers.iter().map(heard)).await.into_iter().for_each(|heard| heard.expect("written"));
     }
 
