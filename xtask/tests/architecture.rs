@@ -368,3 +368,64 @@ fn every_dependency_in_the_table_is_used() {
         table.keys().filter(|name| !manifests.iter().any(|manifest| depends(manifest, name))).collect();
     assert!(unused.is_empty(), "no crate uses {unused:?}");
 }
+
+/// Cargo would build nearly everything once more to run them where they stand.
+#[test]
+fn examples_of_the_documentation_are_files_that_tests_run() {
+    let places = ["crates", "games", "xtask", "docs/examples"];
+    let found: Vec<PathBuf> = places
+        .iter()
+        .flat_map(|place| sources(&root().join(place)))
+        .filter(|file| is_example(&text(file)))
+        .collect();
+    assert!(
+        found.is_empty(),
+        "examples that no test runs; write them into examples/, include them from there, and run them in a test as \
+         crates/agon-pairing does: {found:#?}"
+    );
+}
+
+/// Whether a fence in a comment of documentation opens Rust: it has no word, or one of rustdoc's own.
+fn is_example(text: &str) -> bool {
+    let mut open = 0;
+    for line in text.lines() {
+        let line = line.trim_start();
+        let Some(line) = line.strip_prefix("//!").or_else(|| line.strip_prefix("///")) else {
+            open = 0;
+            continue;
+        };
+        let line = line.trim();
+        let ticks = line.bytes().take_while(|sign| *sign == b'`').count();
+        let word = line[ticks..].split([',', ' ']).next().unwrap_or_default();
+        match ticks >= 3 {
+            true if open == 0 => {
+                if ["", "rust", "no_run", "should_panic", "compile_fail"].contains(&word) {
+                    return true;
+                }
+                open = ticks;
+            }
+            true if ticks >= open && line.len() == ticks => open = 0,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[test]
+fn examples_are_found_and_other_fences_are_not_taken_for_one() {
+    for one in [
+        "//! ```\n//! let a = 1;\n//! ```",
+        "    /// ```no_run\n",
+        "/// ```text\n/// ```\n/// ```rust,no_run",
+    ] {
+        assert!(is_example(one), "{one}");
+    }
+    for none in [
+        "// ```",
+        "/// ```text\n/// ```\nfn a() {}",
+        "//! ````spec\n//! ```\n//! ```board\n//! ````",
+        "\"```\"",
+    ] {
+        assert!(!is_example(none), "{none}");
+    }
+}

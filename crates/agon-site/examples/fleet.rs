@@ -56,7 +56,7 @@ fn main() {
     let number =
         |place: usize, usual: u64| words.get(place).map_or(usual, |word| word.parse().expect("a number"));
     let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
     match words.first().map(String::as_str) {
         Some("prepare") => {
             let folder = Path::new(&words[1]);
