@@ -61,13 +61,7 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
     let revoke =
         async |store: &Store, contest, worker| store.act(Revoke { contest, worker, actor, now: now() }).await;
-    if !with(dir, name, revoke)? {
-        return Err(Failure::usage(format!(
-            "no machine `{}` has a token that is good; `agon serve workers {}` lists them",
-            harmless(name),
-            dir.display()
-        )));
-    }
+    with(dir, name, "has a token that is good", revoke)?;
     Ok(writeln!(
         io::stdout(),
         "The token of {} is good no more. What it has in hand is played by others.",
@@ -81,13 +75,7 @@ pub fn play_on(dir: &Path, name: &str) -> Done {
     let lets = async |store: &Store, contest, worker| {
         store.act(LetPlayOn { contest, worker, actor, now: now() }).await
     };
-    if !with(dir, name, lets)? {
-        return Err(Failure::usage(format!(
-            "no machine `{}` is paused; `agon serve workers {}` lists them",
-            harmless(name),
-            dir.display()
-        )));
-    }
+    with(dir, name, "is paused", lets)?;
     Ok(writeln!(
         io::stdout(),
         "{} plays on, and what it did before is no longer held against it.",
@@ -95,13 +83,14 @@ pub fn play_on(dir: &Path, name: &str) -> Done {
     )?)
 }
 
-/// Does something with the machine of that name: whether there was one, and something to do.
+/// Does something with the machine of that name, of which `needed` has to be so.
 fn with(
     dir: &Path,
     name: &str,
+    needed: &str,
     act: impl AsyncFnOnce(&Store, ContestId, WorkerId) -> Result<bool, StoreError>,
-) -> Result<bool, Failure> {
-    Ok(runtime()?.block_on(async {
+) -> Done {
+    let done = runtime()?.block_on(async {
         let (store, contest) = look(dir).await?;
         let own = likeness(name);
         let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
@@ -111,7 +100,15 @@ fn with(
         };
         store.close().await;
         Ok::<_, agon_server::ServerError>(done)
-    })?)
+    })?;
+    if done {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "no machine `{}` {needed}; `agon serve workers {}` lists them",
+        harmless(name),
+        dir.display()
+    )))
 }
 
 /// Lists the machines.
