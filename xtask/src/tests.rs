@@ -34,8 +34,8 @@ const MOST_FLAKY: usize = 5;
 pub struct Plan {
     /// Test programs whose tests run one after the other.
     alone: Vec<String>,
-    /// Test programs that are run once more with their contests on PostgreSQL, where there is one.
-    postgres: Vec<String>,
+    /// What of which test programs is run once more with its contests on PostgreSQL, where there is one.
+    postgres: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     flaky: Vec<Flaky>,
 }
@@ -90,7 +90,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     if !options.quick {
         let known = |name: &String| programs.iter().any(|program| program.name == *name);
         let strange: Vec<&String> =
-            plan.alone.iter().chain(&plan.postgres).filter(|name| !known(name)).collect();
+            plan.alone.iter().chain(plan.postgres.keys()).filter(|name| !known(name)).collect();
         ensure!(strange.is_empty(), "xtask/tests.toml names test programs that there are not: {strange:?}");
         postgres(options, counts, &plan, &mut programs)?;
     }
@@ -119,7 +119,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     }
     let began = Instant::now();
     for (program, test, said) in failures {
-        let again = program.run(options, &["--test-threads=1", "--exact", &test])?;
+        let again = program.run(options, &["--test-threads=1", "--exact"], std::slice::from_ref(&test))?;
         let test = format!("{} {test}", program.name);
         if again.good && again.counts.passed == 1 {
             plan.flaky(counts, &test);
@@ -145,7 +145,7 @@ fn together<'a>(
         let mut runs = Vec::new();
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let began = Instant::now();
-            runs.push((*program, program.run(options, arguments)?));
+            runs.push((*program, program.run(options, arguments, &program.only)?));
             if began.elapsed() >= LONG {
                 println!("{}: {:.0} s", program.name, began.elapsed().as_secs_f64());
             }
@@ -179,17 +179,24 @@ fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut 
         *(if options.require_postgres { &mut counts.failed } else { &mut counts.skipped }) += 1;
         return Ok(());
     }
-    let again: Vec<Program> = programs
-        .iter()
-        .filter(|program| plan.postgres.contains(&program.name))
-        .map(|program| Program {
+    let mut again = Vec::new();
+    for program in programs.iter() {
+        let Some(files) = plan.postgres.get(&program.name) else { continue };
+        let only: Vec<String> = files.iter().map(|file| format!("{file}::")).collect();
+        let list = Command::new(&program.executable).arg("--list").output().context("listing tests")?;
+        let list = String::from_utf8_lossy(&list.stdout);
+        for file in &only {
+            let is_there = list.lines().any(|line| line.starts_with(file.as_str()));
+            ensure!(is_there, "xtask/tests.toml names {file}, but {} has none of that name", program.name);
+        }
+        again.push(Program {
             name: format!("{} on PostgreSQL", program.name),
             executable: program.executable.clone(),
             folder: program.folder.clone(),
+            only,
             on_postgres: true,
-        })
-        .collect();
-    ensure!(again.len() == plan.postgres.len(), "xtask/tests.toml names a test program twice");
+        });
+    }
     programs.extend(again);
     Ok(())
 }
@@ -213,6 +220,8 @@ struct Program {
     executable: PathBuf,
     /// Where its package lies: tests are run there.
     folder: PathBuf,
+    /// The beginnings of the names of the tests that are run; without any all are.
+    only: Vec<String>,
     /// Whether its contests have their databases on a server.
     on_postgres: bool,
 }
@@ -259,7 +268,7 @@ fn build(options: &Options) -> Result<Option<Vec<Program>>> {
             true => format!("{package}/{}", artifact.target.name),
             false => package,
         };
-        programs.push(Program { name, executable, folder, on_postgres: false });
+        programs.push(Program { name, executable, folder, only: Vec::new(), on_postgres: false });
     }
     ensure!(!programs.is_empty(), "cargo names no test program");
     programs.sort_by(|one, other| one.name.cmp(&other.name));
@@ -287,10 +296,11 @@ impl TestRun {
 }
 
 impl Program {
-    fn run(&self, options: &Options, arguments: &[&str]) -> Result<TestRun> {
+    /// Runs those of its tests whose names have one of these in them, or all of them where there are none.
+    fn run(&self, options: &Options, arguments: &[&str], names: &[String]) -> Result<TestRun> {
         let mut command = Command::new(&self.executable);
         // A test that passes because something is not installed says so, and is heard.
-        command.arg("--show-output").args(arguments).current_dir(&self.folder);
+        command.arg("--show-output").args(arguments).args(names).current_dir(&self.folder);
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         if self.on_postgres {
             command.env("AGON_TEST_DATABASE", "postgres");

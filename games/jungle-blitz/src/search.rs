@@ -11,7 +11,7 @@
 //!   from a tile to its right child if that costs the same, else to its left child if that does,
 //!   and so on. Every tile is in exactly one chain.
 //!
-//! `tests/search.rs` holds the original's procedure word for word and compares millions of tiles.
+//! `tests/all/search.rs` holds the original's procedure word for word and compares millions of tiles.
 
 use crate::arena::{Arena, Cell, Direction, Ground};
 use crate::state::{State, UnitIndex};

@@ -1,5 +1,4 @@
 //! A contest with a clock that the test turns, and a worker that plays honestly.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 

@@ -1,7 +1,5 @@
 //! A site in this process, a clock that the test turns, and browsers of a few lines.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;

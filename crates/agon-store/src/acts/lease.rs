@@ -1,11 +1,13 @@
-//! Who plays what: leases, beats, and what becomes of leases that nobody renews.
+//! Who plays what: workers take matches.
 
-use crate::acts::{Act, note};
-use crate::backend::Conn;
-use crate::{
-    Attempt, ContestId, Kind, LeaseId, Leased, MatchId, PAUSE_MS, StoreError, TRIES, Time, VersionId,
-    WorkerId,
-};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::AssertSqlSafe;
+
+use crate::acts::Act;
+use crate::backend::{Conn, many};
+use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, StoreError, Time, VersionId, WorkerId};
 
 /// A worker introduces itself.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ macro_rules! take {
              OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5 AND w.paused_ms IS NULL)) \
              ORDER BY j.lane, j.id LIMIT ",
             $limit,
-            ")"
+            ") RETURNING lane, id, match_id"
         )
     };
 }
@@ -85,361 +87,222 @@ impl Act for Lease {
     type Reply = Granted;
 
     async fn run(&self, conn: &mut Conn) -> Result<Granted, StoreError> {
-        let known: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM leases WHERE worker_id = $1 AND request = $2")
-                .bind(self.worker.0)
-                .bind(&self.request)
-                .fetch_optional(&mut *conn)
-                .await?;
-        if let Some(id) = known {
-            return granted(conn, LeaseId(id)).await;
-        }
-        let open: Option<i64> = sqlx::query_scalar(
-            "SELECT j.id FROM jobs j JOIN contests c ON c.id = j.contest_id \
-             WHERE j.lease_id IS NULL AND j.contest_id = $1 AND NOT c.paused AND j.not_before_ms <= $2 AND (j.but_id IS NULL OR j.but_id <> $3) \
-             AND EXISTS (SELECT 1 FROM workers WHERE id = $3 AND revoked_ms IS NULL AND paused_ms IS NULL) ORDER BY j.lane, j.id LIMIT 1",
-        )
-        .bind(self.contest.0)
-        .bind(self.now.0)
-        .bind(self.worker.0)
-        .fetch_optional(&mut *conn)
-        .await?;
-        if open.is_none() {
-            return Ok(Granted::default());
-        }
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO leases (worker_id, request, until_ms) VALUES ($1, $2, $3) RETURNING id",
-        )
-        .bind(self.worker.0)
-        .bind(&self.request)
-        .bind(self.until.0)
-        .fetch_one(&mut *conn)
-        .await?;
-        let statement = match self.most {
-            0..=7 => take!("1"),
-            8..=31 => take!("8"),
-            _ => take!("32"),
+        Ok(Self::run_all(&[self], conn).await?.pop().unwrap_or_default())
+    }
+
+    async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Granted>, StoreError> {
+        let looks = look(conn, acts).await?;
+        let mut asked = BTreeSet::new();
+        let is_new = |(act, look): &(&&Self, &Look)| {
+            matches!(look, Look::Open) && asked.insert((act.worker.0, &act.request))
         };
-        let taken = sqlx::query(statement)
-            .bind(id)
-            .bind(self.contest.0)
-            .bind(self.now.0)
-            .bind(self.worker.0)
-            .bind(self.now.0 - AWAY_MS)
-            .execute(&mut *conn)
-            .await?
-            .rows_affected();
-        if taken == 0 {
-            // Only such as wait for another worker.
-            sqlx::query("DELETE FROM leases WHERE id = $1").bind(id).execute(&mut *conn).await?;
-            return Ok(Granted::default());
+        let new: Vec<&Self> = acts.iter().zip(&looks).filter(is_new).map(|(act, _)| *act).collect();
+        let (mut leases, mut taken) = (begin(conn, &new).await?, Vec::new());
+        for act in new {
+            let key = (act.worker.0, act.request.clone());
+            let Some(lease) = leases.get(&key).copied() else { continue };
+            let jobs = take(conn, act, lease).await?;
+            if jobs.is_empty() {
+                // There are only such as wait for another worker.
+                sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(&mut *conn).await?;
+                leases.remove(&key);
+            }
+            taken.extend(jobs.into_iter().map(|job| (lease, act, job)));
         }
-        sqlx::query(
+        let mut held: BTreeMap<i64, Vec<Leased>> = BTreeMap::new();
+        let tries = try_on(conn, &taken).await?;
+        for ((lease, ..), leased) in taken.iter().zip(described(conn, &tries).await?) {
+            held.entry(*lease).or_default().push(leased);
+        }
+        let mut granted = Vec::with_capacity(acts.len());
+        for (act, look) in acts.iter().zip(looks) {
+            let lease = match look {
+                Look::Known(lease) => Some(lease),
+                Look::Open => leases.get(&(act.worker.0, act.request.clone())).copied(),
+                Look::Nothing => None,
+            };
+            granted.push(match lease {
+                Some(lease) => {
+                    if let (Look::Known(_), Entry::Vacant(unread)) = (look, held.entry(lease)) {
+                        unread.insert(still(conn, lease).await?);
+                    }
+                    let matches = held.get(&lease).cloned().unwrap_or_default();
+                    Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches }
+                }
+                None => Granted::default(),
+            });
+        }
+        Ok(granted)
+    }
+}
+
+/// What a request finds.
+#[derive(Clone, Copy)]
+enum Look {
+    /// It was granted before.
+    Known(i64),
+    /// There is something that may be taken.
+    Open,
+    /// There is nothing, or this worker gets nothing.
+    Nothing,
+}
+
+/// What each finds. Every row is looked up by itself, without a join: which way to go is nothing for a database to think about.
+async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Look>, StoreError> {
+    let mut looks = vec![Look::Nothing; acts.len()];
+    let numbered: Vec<(usize, &Lease)> = acts.iter().copied().enumerate().collect();
+    for numbered in many::slices(&numbered) {
+        let select = format!(
+            "SELECT asked.column1, \
+             (SELECT l.id FROM leases l WHERE l.worker_id = asked.column2 AND l.request = asked.column3), \
+             (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL AND j.contest_id = asked.column4 \
+             AND j.not_before_ms <= asked.column5 AND (j.but_id IS NULL OR j.but_id <> asked.column2) \
+             AND NOT (SELECT c.paused FROM contests c WHERE c.id = asked.column4) \
+             AND (SELECT w.id FROM workers w WHERE w.id = asked.column2 AND w.revoked_ms IS NULL \
+             AND w.paused_ms IS NULL) IS NOT NULL ORDER BY j.lane, j.id LIMIT 1) FROM (VALUES {}) AS asked",
+            many::rows(numbered.len(), "(@, @, @, @, @)", 1)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (number, act) in numbered {
+            select = select.bind(*number as i64).bind(act.worker.0).bind(&act.request);
+            select = select.bind(act.contest.0).bind(act.now.0);
+        }
+        let found: Vec<(i64, Option<i64>, Option<i64>)> = select.fetch_all(&mut *conn).await?;
+        for (number, known, open) in found {
+            looks[number as usize] = match (known, open) {
+                (Some(lease), _) => Look::Known(lease),
+                (None, Some(_)) => Look::Open,
+                (None, None) => Look::Nothing,
+            };
+        }
+    }
+    Ok(looks)
+}
+
+/// Makes their leases, by worker and request.
+async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<BTreeMap<(i64, String), i64>, StoreError> {
+    let mut leases = BTreeMap::new();
+    for acts in many::slices(acts) {
+        let insert = format!(
+            "INSERT INTO leases (worker_id, request, until_ms) VALUES {} RETURNING id, worker_id, request",
+            many::rows(acts.len(), "(@, @, @)", 1)
+        );
+        let mut insert = sqlx::query_as(AssertSqlSafe(insert));
+        for act in acts {
+            insert = insert.bind(act.worker.0).bind(&act.request).bind(act.until.0);
+        }
+        let made: Vec<(i64, i64, String)> = insert.fetch_all(&mut *conn).await?;
+        leases.extend(made.into_iter().map(|(id, worker, request)| ((worker, request), id)));
+    }
+    Ok(leases)
+}
+
+/// Takes free jobs for a lease: their matches, in the order of the queue.
+async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, StoreError> {
+    let statement = match act.most {
+        0..=7 => take!("1"),
+        8..=31 => take!("8"),
+        _ => take!("32"),
+    };
+    let mut jobs: Vec<(i64, i64, i64)> = sqlx::query_as(statement)
+        .bind(lease)
+        .bind(act.contest.0)
+        .bind(act.now.0)
+        .bind(act.worker.0)
+        .bind(act.now.0 - AWAY_MS)
+        .fetch_all(conn)
+        .await?;
+    jobs.sort_unstable();
+    Ok(jobs.into_iter().map(|(_, _, game)| game).collect())
+}
+
+/// A match that is leased: its number, its try, and its block.
+type Try = (i64, i64, i64);
+
+/// Begins a try of each, in their order.
+async fn try_on(conn: &mut Conn, taken: &[(i64, &Lease, i64)]) -> Result<Vec<Try>, StoreError> {
+    let mut tries = BTreeMap::new();
+    for taken in many::slices(taken) {
+        let update = format!(
             "UPDATE matches SET state = 'leased', \
              attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
-             WHERE id IN (SELECT match_id FROM jobs WHERE lease_id = $1)",
-        )
-        .bind(id)
-        .execute(&mut *conn)
-        .await?;
-        sqlx::query(
-            "INSERT INTO attempts (match_id, n, worker_id, leased_ms) \
-             SELECT m.id, m.attempt, $2, $3 FROM jobs j JOIN matches m ON m.id = j.match_id WHERE j.lease_id = $1",
-        )
-        .bind(id)
-        .bind(self.worker.0)
-        .bind(self.now.0)
-        .execute(&mut *conn)
-        .await?;
-        granted(conn, LeaseId(id)).await
-    }
-}
-
-/// What a lease still holds.
-async fn granted(conn: &mut Conn, lease: LeaseId) -> Result<Granted, StoreError> {
-    let rows: Vec<(i64, i64, String, i64, i64, i64)> = sqlx::query_as(
-        "SELECT m.id, m.attempt, b.kind, b.map, b.seed, s.version_id FROM jobs j \
-         JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
-         WHERE j.lease_id = $1 ORDER BY j.lane, j.id, s.seat",
-    )
-    .bind(lease.0)
-    .fetch_all(conn)
-    .await?;
-    let mut matches: Vec<Leased> = Vec::new();
-    for (id, n, kind, map, seed, version) in rows {
-        let attempt = Attempt { game: MatchId(id), n };
-        match matches.last_mut().filter(|last| last.attempt == attempt) {
-            Some(last) => last.seats.push(VersionId(version)),
-            None => {
-                matches.push(Leased {
-                    attempt,
-                    kind: Kind::of(&kind)?,
-                    map,
-                    seed,
-                    seats: vec![VersionId(version)],
-                });
-            }
+             WHERE id IN ({}) RETURNING id, attempt, block_id",
+            many::rows(taken.len(), "@", 1)
+        );
+        let mut update = sqlx::query_as(AssertSqlSafe(update));
+        for (_, _, game) in taken {
+            update = update.bind(*game);
         }
-    }
-    Ok(Granted { lease: Some(lease).filter(|_| !matches.is_empty()), matches })
-}
-
-/// A worker is alive: its lease is renewed.
-#[derive(Clone, Debug)]
-pub struct Beat {
-    /// Who.
-    pub worker: WorkerId,
-    /// Which lease.
-    pub lease: LeaseId,
-    /// Now.
-    pub now: Time,
-    /// Until when it holds from now on.
-    pub until: Time,
-}
-
-impl Act for Beat {
-    /// Whether the worker still has it. Otherwise its matches have been given away.
-    type Reply = bool;
-
-    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let renewed = sqlx::query(
-            "UPDATE leases SET until_ms = $3 WHERE id = $1 AND worker_id = $2 \
-             AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = $1)",
-        )
-        .bind(self.lease.0)
-        .bind(self.worker.0)
-        .bind(self.until.0)
-        .execute(&mut *conn)
-        .await?
-        .rows_affected();
-        sqlx::query("UPDATE workers SET seen_ms = $2 WHERE id = $1")
-            .bind(self.worker.0)
-            .bind(self.now.0)
-            .execute(conn)
-            .await?;
-        Ok(renewed > 0)
-    }
-}
-
-/// A worker gives back what it has not finished: nobody is charged a try.
-#[derive(Clone, Debug)]
-pub struct Abort {
-    /// Who.
-    pub worker: WorkerId,
-    /// Which lease.
-    pub lease: LeaseId,
-    /// Now.
-    pub now: Time,
-}
-
-impl Act for Abort {
-    /// How many matches wait again.
-    type Reply = u64;
-
-    async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
-        let own: Option<i64> = sqlx::query_scalar("SELECT id FROM leases WHERE id = $1 AND worker_id = $2")
-            .bind(self.lease.0)
-            .bind(self.worker.0)
-            .fetch_optional(&mut *conn)
-            .await?;
-        match own {
-            Some(_) => release(conn, self.lease, self.now, Release::Aborted).await.map(|freed| freed.waiting),
-            None => Ok(0),
+        let begun: Vec<Try> = update.fetch_all(&mut *conn).await?;
+        tries.extend(begun.into_iter().map(|begun| (begun.0, begun)));
+        let insert = format!(
+            "INSERT INTO attempts (match_id, n, worker_id, leased_ms) VALUES {}",
+            many::rows(taken.len(), "(@, @, @, @)", 1)
+        );
+        let mut insert = sqlx::query(AssertSqlSafe(insert));
+        for (_, act, game) in taken {
+            let n = tries.get(game).map(|(_, n, _)| *n);
+            insert = insert.bind(*game).bind(n).bind(act.worker.0).bind(act.now.0);
         }
+        insert.execute(&mut *conn).await?;
     }
+    let of = |(_, _, game): &(i64, &Lease, i64)| tries.get(game).copied();
+    taken.iter().map(|taken| of(taken).ok_or_else(|| unknown("a match", taken.2))).collect()
 }
 
-/// Leases that nobody renewed end. Only matches that had begun are charged a try.
-#[derive(Clone, Debug)]
-pub struct Expire {
-    /// Now.
-    pub now: Time,
-}
-
-/// What came of leases that ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Freed {
-    /// Matches that wait again.
-    pub waiting: u64,
-    /// Matches that were tried too often.
-    pub dead: u64,
-}
-
-impl std::ops::AddAssign for Freed {
-    fn add_assign(&mut self, other: Self) {
-        self.waiting += other.waiting;
-        self.dead += other.dead;
-    }
-}
-
-/// A lease is forgotten so long after its end, in milliseconds: until then its request can be repeated.
-const REMEMBERED_MS: i64 = 600_000;
-
-impl Act for Expire {
-    type Reply = Freed;
-
-    async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
-        let late: Vec<i64> = sqlx::query_scalar(
-            "SELECT DISTINCT l.id FROM jobs j JOIN leases l ON l.id = j.lease_id \
-             WHERE j.lease_id IS NOT NULL AND l.until_ms <= $1 ORDER BY l.id",
-        )
-        .bind(self.now.0)
-        .fetch_all(&mut *conn)
-        .await?;
-        let freed = release_all(conn, late, self.now).await?;
-        sqlx::query(
-            "DELETE FROM leases WHERE until_ms <= $1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id)",
-        )
-        .bind(self.now.0 - REMEMBERED_MS)
-        .execute(conn)
-        .await?;
-        Ok(freed)
-    }
-}
-
-/// A worker is known to be gone, as when its process was another one: its leases end now.
-#[derive(Clone, Debug)]
-pub struct Reclaim {
-    /// Who.
-    pub worker: WorkerId,
-    /// Now.
-    pub now: Time,
-}
-
-impl Act for Reclaim {
-    type Reply = Freed;
-
-    async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
-        let its: Vec<i64> = sqlx::query_scalar(
-            "SELECT id FROM leases WHERE worker_id = $1 AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = leases.id) \
-             ORDER BY id",
-        )
-        .bind(self.worker.0)
-        .fetch_all(&mut *conn)
-        .await?;
-        release_all(conn, its, self.now).await
-    }
-}
-
-async fn release_all(conn: &mut Conn, leases: Vec<i64>, now: Time) -> Result<Freed, StoreError> {
-    let mut all = Freed::default();
-    for lease in leases {
-        let freed = release(conn, LeaseId(lease), now, Release::Late).await?;
-        all.waiting += freed.waiting;
-        all.dead += freed.dead;
-    }
-    Ok(all)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Release {
-    Aborted,
-    Late,
-}
-
-/// Frees what a lease still holds.
-async fn release(conn: &mut Conn, lease: LeaseId, now: Time, how: Release) -> Result<Freed, StoreError> {
-    let held: Vec<(i64, i64, i64, i64, Option<i64>)> = sqlx::query_as(
-        "SELECT j.match_id, m.attempt, j.contest_id, j.tries, a.started_ms FROM jobs j JOIN matches m ON m.id = j.match_id \
-         JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt WHERE j.lease_id = $1 ORDER BY j.id",
+/// What a lease that was granted before still holds.
+async fn still(conn: &mut Conn, lease: i64) -> Result<Vec<Leased>, StoreError> {
+    let tries: Vec<Try> = sqlx::query_as(
+        "SELECT m.id, m.attempt, m.block_id FROM jobs j JOIN matches m ON m.id = j.match_id \
+         WHERE j.lease_id = $1 ORDER BY j.lane, j.id",
     )
-    .bind(lease.0)
+    .bind(lease)
     .fetch_all(&mut *conn)
     .await?;
-    let mut freed = Freed::default();
-    for (id, n, contest, tries, started) in held {
-        let lost = how == Release::Late && started.is_some();
-        let word = match how {
-            Release::Aborted => "aborted",
-            Release::Late if lost => "lost",
-            Release::Late => "expired",
-        };
-        let why = lost.then_some("its worker was not heard of any more");
-        end(conn, Attempt { game: MatchId(id), n }, word, why, now).await?;
-        let tries = tries + i64::from(lost);
-        match wait_again(conn, ContestId(contest), MatchId(id), tries, if lost { Some(now) } else { None })
-            .await?
-        {
-            true => freed.waiting += 1,
-            false => freed.dead += 1,
+    described(conn, &tries).await
+}
+
+/// These as a worker gets them, in their order.
+async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreError> {
+    let mut blocks: BTreeMap<i64, (String, i64, i64)> = BTreeMap::new();
+    let mut seats: BTreeMap<i64, Vec<VersionId>> = BTreeMap::new();
+    for tries in many::slices(tries) {
+        let select = format!(
+            "SELECT id, kind, map, seed FROM blocks WHERE id IN ({})",
+            many::rows(tries.len(), "@", 1)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (_, _, block) in tries {
+            select = select.bind(*block);
+        }
+        let found: Vec<(i64, String, i64, i64)> = select.fetch_all(&mut *conn).await?;
+        blocks.extend(found.into_iter().map(|(id, kind, map, seed)| (id, (kind, map, seed))));
+        let select = format!(
+            "SELECT match_id, version_id FROM seats WHERE match_id IN ({}) ORDER BY match_id, seat",
+            many::rows(tries.len(), "@", 1)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (game, _, _) in tries {
+            select = select.bind(*game);
+        }
+        let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
+        for (game, version) in found {
+            seats.entry(game).or_default().push(VersionId(version));
         }
     }
-    Ok(freed)
+    let leased = |(game, n, block): &Try| {
+        let (kind, map, seed) = blocks.get(block).ok_or_else(|| unknown("a block", *block))?;
+        Ok(Leased {
+            attempt: Attempt { game: MatchId(*game), n: *n },
+            kind: Kind::of(kind)?,
+            map: *map,
+            seed: *seed,
+            seats: seats.remove(game).unwrap_or_default(),
+        })
+    };
+    tries.iter().map(leased).collect()
 }
 
-/// Ends a try.
-pub(crate) async fn end(
-    conn: &mut Conn,
-    attempt: Attempt,
-    how: &str,
-    why: Option<&str>,
-    now: Time,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE attempts SET ended_ms = $3, how = $4, why = $5 WHERE match_id = $1 AND n = $2")
-        .bind(attempt.game.0)
-        .bind(attempt.n)
-        .bind(now.0)
-        .bind(how)
-        .bind(why)
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
-/// A match with a job waits again, or is dead after too many tries: whether it waits. With a time it waits for a while
-/// from then. What is only played again is given up at once when that goes wrong, and nobody need hear of it.
-pub(crate) async fn wait_again(
-    conn: &mut Conn,
-    contest: ContestId,
-    id: MatchId,
-    tries: i64,
-    failed: Option<Time>,
-) -> Result<bool, StoreError> {
-    if tries > 0 && is_again(conn, id).await? {
-        give_up(conn, id).await?;
-        return Ok(false);
-    }
-    if tries >= TRIES {
-        give_up(conn, id).await?;
-        let (at, detail) = (failed.unwrap_or_default(), format!("tried {tries} times"));
-        note(conn, contest, at, ["server", "bury", &format!("match {id}"), &detail]).await?;
-        return Ok(false);
-    }
-    forget(conn, id, "planned").await?;
-    let not_before = failed.map_or(0, |at| at.0 + PAUSE_MS * tries);
-    sqlx::query("UPDATE jobs SET lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
-        .bind(id.0)
-        .bind(tries)
-        .bind(not_before)
-        .execute(conn)
-        .await?;
-    Ok(true)
-}
-
-/// Whether a match that has a job is only played again.
-async fn is_again(conn: &mut Conn, id: MatchId) -> Result<bool, StoreError> {
-    let but = sqlx::query_scalar("SELECT but_id FROM jobs WHERE match_id = $1 AND but_id IS NOT NULL");
-    let but: Option<i64> = but.bind(id.0).fetch_optional(conn).await?;
-    Ok(but.is_some())
-}
-
-/// A match is dead: nobody plays it any more.
-pub(crate) async fn give_up(conn: &mut Conn, id: MatchId) -> Result<(), StoreError> {
-    forget(conn, id, "dead").await?;
-    sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(id.0).execute(conn).await?;
-    Ok(())
-}
-
-/// What a try left goes, also what it told its authors; the match stands as `state` says.
-async fn forget(conn: &mut Conn, id: MatchId, state: &str) -> Result<(), StoreError> {
-    sqlx::query("UPDATE seats SET own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL")
-        .bind(id.0)
-        .execute(&mut *conn)
-        .await?;
-    sqlx::query("UPDATE matches SET state = $2, result = NULL, replay_sha = NULL WHERE id = $1")
-        .bind(id.0)
-        .bind(state)
-        .execute(conn)
-        .await?;
-    Ok(())
+fn unknown(what: &str, id: i64) -> StoreError {
+    StoreError::Damaged(format!("{what} has gone: {id}"))
 }

@@ -1,7 +1,7 @@
 //! Results: posted once, checked, and then valid; or void, and tried again.
 
 use crate::acts::batch::settle;
-use crate::acts::lease::{end, give_up, wait_again};
+use crate::acts::expire::{end, give_up, wait_again};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};

@@ -2,7 +2,7 @@
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::lease::Reclaim;
+use crate::acts::expire::Reclaim;
 use crate::acts::{Act, note};
 use crate::backend::{Conn, many};
 use crate::names::likeness;

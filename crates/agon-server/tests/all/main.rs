@@ -1,0 +1,11 @@
+//! All tests of the server, in one program: what all of them need is compiled once, and one PostgreSQL is started for all.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod again;
+mod export;
+mod mistakes;
+mod pipeline;
+mod server;
+mod servers;

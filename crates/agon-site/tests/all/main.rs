@@ -1,0 +1,19 @@
+//! All tests of the site, in one program: what all of them need is compiled once, and one PostgreSQL is started for all.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod api;
+mod asked;
+mod batches;
+mod day;
+mod doors;
+mod encrypted;
+mod get;
+mod metrics;
+mod organising;
+mod private;
+mod rights;
+mod spectator;
+mod uploads;
+mod work;

@@ -1,0 +1,389 @@
+//! What an organiser does while a contest runs: lets it come to rest, has matches played again, lets a version that rests play on,
+//! and takes in a whole class.
+
+use crate::common;
+
+use std::collections::BTreeMap;
+
+use agon_server::status;
+use agon_site::pages::pace::{Owed, Pace, owed};
+use agon_store::reads::{Eyes, Played};
+use agon_store::{Kind, LoginKind, MatchId, MatchState, VersionId};
+use agon_worker::{Nothing, Stage, Unfit};
+use common::{Browser, World, between, play, play_some, sign_up};
+
+async fn rita(world: &World) -> Browser {
+    let rita = world.account("Rita", true).await;
+    world.signed_in(rita, LoginKind::Session).await.0
+}
+
+async fn clean(world: &World) {
+    let (_, found) = status::fsck(world.folder.path(), true).await.expect("looked through");
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// All that were ever planned, the first first.
+async fn matches(world: &World) -> Vec<Played> {
+    let (store, contest) = (world.server.store(), world.server.contest());
+    let mut all = Vec::new();
+    for id in 1.. {
+        match store.one_match(contest, Eyes::Organiser, MatchId(id)).await.expect("read") {
+            Some(game) => all.push(game),
+            None => break,
+        }
+    }
+    all
+}
+
+async fn version_of(world: &World, team: &str) -> VersionId {
+    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    versions.into_iter().find(|version| version.entrant == team).expect("it is there").id
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_contest_comes_to_rest_with_no_block_half_played() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    play_some(&world, 5).await;
+    let counts = async || world.server.store().counts(world.server.contest()).await.expect("read");
+    assert_eq!(counts().await.planned, 1, "half a block");
+    assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
+    assert_eq!(rita.get("/organise").await.heading(), "The contest comes to rest");
+    // What is handed in now waits.
+    let mut ann = sign_up(&world, "Ann", "").await;
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    play_some(&world, 4).await;
+    let rest = counts().await;
+    // The check match of what came meanwhile waits.
+    assert_eq!((rest.planned, rest.leased, rest.valid), (1, 0, 6));
+    assert_eq!(rita.get("/organise").await.heading(), "The contest is paused");
+    let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
+    assert_eq!((audit.actor.as_str(), audit.verb.as_str()), ("server", "pause"));
+    clean(&world).await;
+    assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
+    play_some(&world, 4).await;
+    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    assert!(versions.iter().any(|version| version.entrant == "Ann" && !version.state.is_waiting()));
+    // Changed one's mind: it goes on as before.
+    assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
+    assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
+    let before = counts().await.valid;
+    play_some(&world, 4).await;
+    assert_eq!(counts().await.valid, before + 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    play_some(&world, 41).await;
+    let all = matches(&world).await;
+    let (check, rated): (Vec<&Played>, Vec<&Played>) = all.iter().partition(|game| game.kind == Kind::Check);
+    let (check, rated) = (check[0].id.to_string(), rated[4]);
+    let before = world.server.board().await.expect("made");
+    let game = rated.id.to_string();
+    let page = rita.get(&format!("/match/{game}")).await.text();
+    assert!(page.contains("action=\"/organise/again\""), "{page}");
+    let page = ann.get(&format!("/match/{game}")).await.text();
+    assert!(!page.contains("/organise/again"), "only organisers see it");
+    // Only what counts, for a reason, and by an organiser.
+    for (game, reason) in
+        [("999999", "none"), (check.as_str(), "a check"), (&game, " "), (&game, "two\nlines")]
+    {
+        let answer = rita.post("/organise/again", &[("match", game), ("reason", reason)]).await;
+        assert_eq!(answer.status, 422, "{game} {reason}");
+    }
+    let again = [("match", game.as_str()), ("reason", "The fan had <stopped>.")];
+    assert_eq!(ann.post("/organise/again", &again).await.status, 403);
+    assert_eq!(rita.post("/organise/again", &again).await.header("location"), Some("/rulings"));
+    assert_eq!(rita.post("/organise/again", &again).await.status, 422, "once");
+    let after = world.server.board().await.expect("made");
+    assert_eq!(after.table.blocks + after.table.repeats + 1, before.table.blocks + before.table.repeats);
+    let told = world.browser().get("/rulings").await.text();
+    assert!(told.contains("The fan had &lt;stopped&gt;.") && told.contains("match"), "{told}");
+    let page = world.browser().get(&format!("/match/{game}")).await.text();
+    assert!(page.contains("no more, by") && page.contains("The fan had"), "{page}");
+    // The same lineup has a new block with another seed.
+    let planned: Vec<Played> = matches(&world).await.into_iter().skip(all.len()).collect();
+    let names = |game: &Played| {
+        let mut names: Vec<String> = game.seats.iter().map(|seat| seat.name.clone()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(planned.len(), rated.seats.len());
+    assert!(planned.iter().all(|game| names(game) == names(rated) && game.seed != rated.seed), "{planned:?}");
+    // All of a version: it is owed as many others.
+    let anns = version_of(&world, "Ann").await;
+    let team = world.server.store().owner_of(anns).await.expect("read").expect("somebody's");
+    let sat = |board: &agon_server::Board| {
+        board.table.places.iter().find(|place| place.version == anns.0).map_or(0, |place| place.matches)
+    };
+    assert!(sat(&after) > 10);
+    let about = format!("{team}/{anns}");
+    let rule = |about: &str| {
+        [("about", about.to_owned()), ("ruling", "again".into()), ("reason", "Old rules.".into())]
+    };
+    for (about, status) in [(team.to_string(), 422), (about.clone(), 303), (about, 422)] {
+        let fields = rule(&about);
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(rita.post("/organise/rulings", &fields).await.status, status, "{about}");
+    }
+    assert_eq!(sat(&world.server.board().await.expect("made")), 0);
+    play_some(&world, 20).await;
+    assert!(sat(&world.server.board().await.expect("made")) > 10, "it plays before all others");
+    clean(&world).await;
+    // Made again from the log alone, and from an export, it is the same table.
+    let again = status::status(world.folder.path()).await.expect("read");
+    let now = world.server.board().await.expect("made");
+    assert_eq!((again.board, again.upto), (now.lines, now.upto));
+    let file = world.folder.path().join("out.agon");
+    agon_server::export::export(world.folder.path(), &file, false, |_, _| {}).await.expect("written");
+    let report = agon_server::export::verify(&file, true, |_, _| {}).expect("an archive");
+    assert_eq!(report.wrong, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    let (mut ann, mut bob) = (sign_up(&world, "Ann", "").await, sign_up(&world, "Bob", "").await);
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
+    play_some(&world, 2).await;
+    let anns = version_of(&world, "Ann").await;
+    let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
+    let unfit = || Unfit { stage: Stage::Starting, what: "it is gone".into(), fix: None };
+    let (store, contest) = (world.server.store(), world.server.contest());
+    // Every match of Ann's comes to nothing, for a minute and more.
+    let run = async |tag: &str, count: usize| {
+        let mut hers = 0;
+        for number in 0..count {
+            world.server.tick(world.now()).await.expect("done");
+            let granted = world.server.lease(worker, &format!("{tag} {number}"), 1, world.now()).await;
+            for job in &granted.expect("answered").jobs {
+                if job.seats.iter().any(|seat| seat.label.starts_with("Ann")) {
+                    hers += 1;
+                    let nothing = Nothing { why: "it is gone".into(), unfit: Some(unfit()) };
+                    world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
+                } else {
+                    play(&world, worker, job).await;
+                }
+            }
+            world.wait(5_000);
+        }
+        hers
+    };
+    run("first", 40).await;
+    let suspended = store.suspended(contest).await.expect("read");
+    assert_eq!(suspended.keys().copied().collect::<Vec<_>>(), [anns], "and not those who met it");
+    run("what was planned", 6).await;
+    assert_eq!(run("then", 20).await, 0, "nothing is planned with it");
+    // Ladder matches that are given up leave their blocks without a word in the table.
+    assert!(matches(&world).await.iter().any(|game| game.state == MatchState::Dead));
+    let page = ann.get(&format!("/version/{anns}")).await;
+    assert_eq!(page.heading(), "v1 rests");
+    assert!(page.text().contains("3 matches in a row came to nothing"), "{}", page.text());
+    let cockpit = rita.get("/organise").await.text();
+    assert!(cockpit.contains("Who rests") && cockpit.contains("action=\"/organise/lift\""), "{cockpit}");
+    let lift = [("version", anns.to_string())];
+    let lift: Vec<(&str, &str)> = lift.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(bob.post("/organise/lift", &lift).await.status, 403);
+    assert_eq!(bob.post(&format!("/version/{anns}/live"), &[]).await.status, 404);
+    assert_eq!(rita.post("/organise/lift", &lift).await.status, 303);
+    assert_eq!(rita.post("/organise/lift", &lift).await.status, 422);
+    assert!(run("again", 40).await > 0, "it plays, and comes to nothing again");
+    assert_eq!(store.suspended(contest).await.expect("read").len(), 1);
+    assert_eq!(ann.post(&format!("/version/{anns}/live"), &[]).await.status, 303);
+    assert_eq!(ann.get(&format!("/version/{anns}")).await.status, 200);
+    assert!(store.suspended(contest).await.expect("read").is_empty());
+    let verbs: Vec<String> =
+        store.events(contest, 200).await.expect("read").into_iter().map(|event| event.verb).collect();
+    assert_eq!(verbs.iter().filter(|verb| *verb == "suspend").count(), 2);
+    assert_eq!(verbs.iter().filter(|verb| *verb == "lift suspension").count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
+    world.server.tick(world.now()).await.expect("done");
+    let granted = world.server.lease(worker, "one", 1, world.now()).await.expect("answered");
+    let job = granted.jobs.first().expect("its check match comes first");
+    let unfit = Unfit { stage: Stage::Building, what: "it is broken".into(), fix: None };
+    let nothing = Nothing { why: "it is broken".into(), unfit: Some(unfit) };
+    world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
+    world.server.tick(world.now()).await.expect("done");
+    let (store, contest) = (world.server.store(), world.server.contest());
+    let counts = store.counts(contest).await.expect("read");
+    assert_eq!((counts.dead, counts.unfit), (1, 1));
+    // Those who may see the match read why, and the organiser has nothing to mend.
+    let game =
+        matches(&world).await.into_iter().find(|game| game.state == MatchState::Dead).expect("given up");
+    for reader in [&mut ann, &mut rita] {
+        let page = reader.get(&format!("/match/{}", game.id)).await.text();
+        assert!(page.contains("could not be built or started") && page.contains("See why"), "{page}");
+        assert!(!page.contains("that is ours"), "{page}");
+    }
+    let cockpit = rita.get("/organise").await.text();
+    assert_eq!(between(&cockpit, "Given up</p><p class=\"big\">", "<"), "0");
+    let events = store.events(contest, 200).await.expect("read");
+    assert!(events.iter().all(|event| event.verb != "bury"), "it was not tried three times: {events:?}");
+    clean(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_class_comes_by_a_list_all_or_nobody() {
+    let world = World::with("sign_up = \"closed\"\nteam_size = 2", agon_site::Way::Loopback).await;
+    let mut rita = rita(&world).await;
+    let send = async |rita: &mut Browser, list: &str| rita.post("/organise/people", &[("list", list)]).await;
+    // Whatever is wrong with a line, nobody is taken in.
+    let boss = agon_games::ALL[0].info().builtins[0].name;
+    let list =
+        format!("name,team\nAnn,Ones\na-n-n,Ones\nBob,ones\nCid,{boss}\nDan,Ones\nEve,Ones\nR I T A\nd%");
+    let answer = send(&mut rita, &list).await;
+    assert!(
+        answer.status == 422 && answer.text().contains("Line 9: <code>d%</code> is no name for an account"),
+        "{}",
+        answer.text()
+    );
+    let answer = send(&mut rita, list.trim_end_matches("\nd%")).await;
+    let text = answer.text().replace("<code>", "`").replace("</code>", "`");
+    assert_eq!(answer.status, 422);
+    for line in [
+        "Line 3: the name looks like `Ann`",
+        "Line 4: the team&#39;s name looks like `Ones`",
+        &format!("Line 5: the team&#39;s name looks like `{boss}`"),
+        "Line 6: `Ones` would have more than 2",
+        "Line 8: the name looks like `Rita`",
+    ] {
+        assert!(text.replace('\'', "&#39;").contains(line), "{line}: {text}");
+    }
+    assert!(text.contains("Cid,"), "the list is there to be mended");
+    assert_eq!(world.server.store().accounts(9).await.expect("read").1, 1);
+    assert_eq!(send(&mut rita, "").await.status, 422);
+    // A good one: each has a link that sets a password, once.
+    let page = send(&mut rita, "Ann;Ones\r\nBob;Ones\r\nCid\r\n").await;
+    assert_eq!((page.status, page.text().contains("3 accounts are made")), (200, true), "{}", page.text());
+    assert!(page.text().contains("This address leads to this machine"), "nobody else can open these links");
+    let text = page.text();
+    let csv = between(&text, "readonly", "</textarea>");
+    let link =
+        |name: &str| between(csv, &format!("{name},"), "\n").rsplit("link=").next().unwrap_or("").to_owned();
+    let mut ann = world.browser();
+    let password = [("name", "Ann"), ("password", common::PASSWORD)];
+    assert_eq!(ann.post("/sign-in", &password).await.status, 422, "nobody can sign in yet");
+    world.wait(13 * 86_400_000);
+    let fresh = [("link", link("Ann")), ("fresh", common::PASSWORD.to_owned())];
+    let fresh: Vec<(&str, &str)> = fresh.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let set = ann.post("/password", &fresh).await;
+    let next = set.header("location").expect("somewhere").to_owned();
+    assert_eq!(
+        (set.status, ann.get(&next).await.text().contains("Your password is set.")),
+        (303, true),
+        "{next}"
+    );
+    assert_eq!(ann.post("/password", &fresh).await.status, 410, "once");
+    assert_eq!(ann.post("/sign-in", &password).await.status, 303);
+    assert!(ann.get("/team").await.text().contains("Ones"));
+    world.wait(2 * 86_400_000);
+    let late = [("link", link("Cid")), ("fresh", common::PASSWORD.to_owned())];
+    let late: Vec<(&str, &str)> = late.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(world.browser().post("/password", &late).await.status, 410);
+    assert_eq!(ann.post("/organise/people", &[("list", "Mallory")]).await.status, 403);
+    clean(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    play_some(&world, 6).await;
+    let page = rita.get("/organise/export").await;
+    assert_eq!((page.status, page.heading().as_str()), (200, "Nothing was exported yet"));
+    assert!(!page.text().contains("name=\"reveal\""), "the contest still plays");
+    let mut all = Vec::new();
+    for (number, reveal) in [(1, ""), (2, ""), (3, "yes"), (4, "yes")] {
+        let paused = if reveal.is_empty() { "/organise/resume" } else { "/organise/pause" };
+        assert_eq!(rita.post(paused, &[]).await.status, 303);
+        world.wait(1_000);
+        assert_eq!(rita.post("/organise/export", &[("reveal", reveal)]).await.status, 303);
+        all = exported(&mut rita, number.min(3)).await;
+    }
+    assert_eq!(all.len(), 3, "the last ones are kept");
+    for (place, secret) in [(0, true), (2, false)] {
+        let file = rita.get(&format!("/organise/export/{}", all[place])).await;
+        let name = file.header("content-disposition").expect("it is saved under a name");
+        assert!(name.contains("filename=\"autumn-cup-2026-11-23-"), "{name}");
+        let path = world.folder.path().join(format!("fetched-{place}.agon"));
+        std::fs::write(&path, &file.body).expect("written");
+        let report = agon_server::export::verify(&path, true, |_, _| {}).expect("an archive");
+        assert_eq!((report.rows, report.wrong.as_slice()), (6, &[][..]));
+        assert_eq!(report.seeds.is_some(), secret);
+    }
+    assert_eq!(rita.get("/organise/export/7").await.status, 404);
+    // Who asks for the secret while the contest plays gets a sentence, and no file.
+    assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
+    world.wait(1_000);
+    assert_eq!(rita.post("/organise/export", &[("reveal", "yes")]).await.status, 303);
+    let again = exported(&mut rita, 3).await;
+    assert_eq!(again, all);
+    let page = rita.get("/organise/export").await.text();
+    assert!(page.contains("The last one could not be made: the secret tells the seeds"), "{page}");
+    // What was done is written down, a moment after the page says so.
+    for left in (0..200).rev() {
+        let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
+        if (audit.actor.as_str(), audit.verb.as_str(), audit.object.as_str()) == ("Rita", "export", "failed")
+        {
+            break;
+        }
+        assert!(left > 0, "{audit:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// The numbers of the exports on the page, once none is being made: so many.
+async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
+    for _ in 0..600 {
+        let page = rita.get("/organise/export").await;
+        if page.heading() != "An export is being made" {
+            let text = page.text();
+            let links = text.split("href=\"/organise/export/").skip(1);
+            let all: Vec<String> =
+                links.filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect();
+            assert_eq!(all.len(), count, "{text}");
+            return all;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it never ends");
+}
+
+#[tokio::test]
+async fn the_pace_is_that_of_the_last_minutes_also_in_a_young_contest() {
+    let world = World::new().await;
+    let pace = async || {
+        let (store, contest) = (world.server.store(), world.server.contest());
+        let one = Owed { matches: 1, wants: BTreeMap::new() };
+        Pace::now(store, contest, &one, world.now()).await.expect("read")
+    };
+    assert_eq!((pace().await.needs(), pace().await.an_hour()), (None, 0));
+    // One every six seconds, and the last of them just now.
+    play_some(&world, 25).await;
+    let now = pace().await;
+    assert!((5_999..6_500).contains(&now.needs().expect("it is played")), "{now:?}");
+    assert!((550..=600).contains(&now.an_hour()), "{now:?}");
+    // What was before a long rest says nothing of how fast they are played after it.
+    world.wait(5 * 3_600_000);
+    assert_eq!(pace().await.needs(), None);
+    play_some(&world, 25).await;
+    let now = pace().await;
+    assert!((5_999..6_500).contains(&now.needs().expect("it is played")), "{now:?}");
+    let board = world.server.board().await.expect("made");
+    let owed = owed(world.server.policy(), &board);
+    assert!((1..60).contains(&owed.matches) && !owed.wants.is_empty(), "{owed:?}");
+}

@@ -1,0 +1,60 @@
+//! What somebody sees who only looks on: a bot's page, and matches by what one wants to know of them.
+
+use crate::common;
+
+use common::World;
+
+/// How often something stands in a page.
+fn count(page: &str, what: &str) -> usize {
+    page.matches(what).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bots_page_leads_to_the_matches_behind_each_number() {
+    let world = World::new().await;
+    // Enough that all bosses have met.
+    common::play_some(&world, 24).await;
+    world.server.keep_board(world.now(), true).await.expect("kept");
+    let mut browser = world.browser();
+    let shown = world.site.shown().await.unwrap_or_else(|_| panic!("the ladder"));
+    let (name, team) = shown.teams.iter().next().expect("a boss");
+    let page = browser.get(&format!("/team/{}", team.id)).await;
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains(name.as_str()) && text.contains("By map and by way of ending"), "{text}");
+    assert!(text.contains("Head to head") && text.contains("expected from the ratings"), "{text}");
+    // Against one opponent: no match of a third is there.
+    let (other, rival) = shown.teams.iter().nth(1).expect("another boss");
+    let third = shown.teams.keys().nth(2).expect("a third boss");
+    let to = format!("/matches?team={}&against={}", team.id, rival.id);
+    assert!(text.contains(&to.replace('&', "&amp;")), "{text}");
+    let page = browser.get(&to).await;
+    assert_eq!(page.heading(), format!("{name} against {other}"));
+    let body = page.text();
+    let table = body.split("<tbody>").nth(1).expect("a table");
+    assert!(count(table, "<tr>") > 0 && !table.contains(&format!("<b>{third}</b>")), "{table}");
+    // By a reason that the page itself names.
+    let after = text.split("&amp;reason=").nth(1).expect("a way of ending");
+    let reason = after.split('"').next().expect("its address").to_owned();
+    let all = browser.get(&format!("/matches?team={}", team.id)).await.text();
+    let some = browser.get(&format!("/matches?team={}&reason={reason}", team.id)).await.text();
+    let none = browser.get(&format!("/matches?team={}&reason=%25", team.id)).await.text();
+    let rows = |page: &str| page.split("<tbody>").nth(1).map_or(0, |table| count(table, "<tr>"));
+    assert!(rows(&some) > 0 && rows(&some) <= rows(&all), "{} of {}", rows(&some), rows(&all));
+    assert_eq!(rows(&none), 0, "a sign that means anything elsewhere means itself here");
+    // Programs find the same.
+    let mut found = async |query: String| -> Vec<agon_api::Match> {
+        let answer = browser.get(&format!("/api/v1/matches?team={}&{query}", team.id)).await;
+        serde_json::from_slice::<agon_api::Matches>(&answer.body).expect("matches").matches
+    };
+    let met = found(format!("against={}", rival.id)).await;
+    let has_both = |game: &agon_api::Match| game.seats.iter().all(|seat| [name, other].contains(&&seat.name));
+    assert!(!met.is_empty() && met.iter().all(has_both), "{met:?}");
+    let ended = found(format!("reason={reason}")).await;
+    let reasons: Vec<_> = ended.iter().map(|game| game.reason.as_deref()).collect();
+    assert!(!reasons.is_empty() && reasons.iter().all(|own| *own == reasons[0]), "{reasons:?}");
+    assert!(found("reason=%25".to_owned()).await.is_empty());
+    // A form in which nothing was filled in shows all.
+    let empty = browser.get("/matches?team=&against=&map=").await;
+    assert_eq!((empty.status, rows(&empty.text()) > 0), (200, true));
+}

@@ -1,0 +1,344 @@
+//! Machines that join over the wire: an honest one, and one that lies in every way there is.
+
+use crate::common;
+
+use agon_server::status;
+use agon_store::LoginKind;
+use agon_store::acts::{PauseWorker, Revoke};
+use agon_worker::wire::{Back, Beat, Hello, Machine, Voided, Wanted, Welcome, Yours};
+use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
+use common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
+use common::{Answer, World};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_joins_plays_and_gives_back() {
+    let world = world().await;
+    let mut worker = Worker::new(&world, "hall 1").await;
+    let program = agon_replay::data::PROGRAM.replace(' ', "%20");
+    let welcome: Welcome = read(&worker.http.get(&format!("/work/v1?program={program}")).await);
+    assert_eq!((welcome.worker.as_str(), welcome.terms.as_ref()), ("hall 1", Some(world.server.terms())));
+    let granted = worker.lease(8).await;
+    assert_eq!(granted.jobs.len(), 6, "no version has more than four matches in flight");
+    let lease = granted.lease.expect("a lease");
+    for job in &granted.jobs[..4] {
+        assert!(read::<Yours>(&worker.tell("/start", &job.attempt).await).yours);
+        let whole = play(&world, job);
+        assert_eq!(worker.result(job.attempt, &whole).await, Posted::Kept);
+    }
+    let playing = vec![(granted.jobs[4].attempt, 3)];
+    assert!(read::<Yours>(&worker.tell("/beat", &Beat { lease, playing }).await).yours);
+    // The same request gets the same answer: what of it is not over.
+    let again = Wanted { request: format!("{}-1", worker.run), most: 8, wait_ms: 0 };
+    assert_eq!(read::<Granted>(&worker.tell("/lease", &again).await).jobs, granted.jobs[4..]);
+    assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200);
+    assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200, "twice is as good as once");
+    world.server.tick(world.now()).await.expect("done");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert_eq!((now.counts.sealed, now.counts.leased, now.counts.wasted), (4, 0, 0));
+    assert_eq!(alarms(&world).await, Vec::<String>::new());
+    clean(&world).await;
+}
+
+/// Each way to lie, and what comes of it. Whatever it is, the log holds nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
+    let world = world().await;
+    let (mut honest, mut liar) = (Worker::new(&world, "honest").await, Worker::new(&world, "liar").await);
+    // 1: what somebody else has in hand.
+    let (lease, job) = honest.one().await;
+    let whole = play(&world, &job);
+    assert!(!read::<Yours>(&liar.tell("/start", &job.attempt).await).yours);
+    assert!(!read::<Yours>(&liar.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours);
+    assert_eq!(liar.result(job.attempt, &whole).await, Posted::Refused);
+    liar.tell("/abort", &Back { lease }).await;
+    let unfit = Unfit { stage: Stage::Building, what: "it is bad".into(), fix: None };
+    let nothing = Nothing { why: "x".into(), unfit: Some(unfit) };
+    liar.tell("/void", &Voided { attempt: job.attempt, nothing: nothing.clone() }).await;
+    assert!(
+        read::<Yours>(&honest.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours,
+        "it has it still"
+    );
+    assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
+    // 2: twice, and then something else.
+    assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
+    let mut other = play(&world, &job);
+    other.report.wall_us += 1;
+    assert_eq!(honest.result(job.attempt, &other).await, Posted::Refused);
+    let told = alarms(&world).await;
+    assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
+    world.server.tick(world.now()).await.expect("done");
+
+    // 3 to 9: a replay that is not the match. It is found when it is recomputed.
+    let shorter = |bytes: &[u8], from: usize, of: usize| bytes[..bytes.len() * from / of].to_vec();
+    for lie in 3..=9 {
+        let (_, job) = liar.one().await;
+        let honestly = play(&world, &job);
+        let whole = match lie {
+            3 => play(&world, &Job { seed: job.seed.wrapping_add(1), ..job.clone() }),
+            4 => play(&world, &Job { seats: job.seats.iter().rev().cloned().collect(), ..job.clone() }),
+            5 => {
+                // Another bot's hash over the same answers.
+                let mut other = job.clone();
+                other.seats[0].program = other.seats[1].program.clone();
+                play(&world, &other)
+            }
+            6 => Whole { replay: shorter(&honestly.replay, 2, 3), ..honestly },
+            7 => {
+                let mut replay = honestly.replay.clone();
+                let middle = replay.len() / 2;
+                replay[middle] ^= 1;
+                Whole { replay, ..honestly }
+            }
+            8 => Whole { replay: b"no replay at all".to_vec(), ..honestly },
+            _ => {
+                // Scores of one seat more than there are.
+                let mut report = honestly.report.clone();
+                report.max_ms.push(0.0);
+                report.faults.push(None);
+                Whole { report, ..honestly }
+            }
+        };
+        let before = alarms(&world).await.len();
+        assert_eq!(liar.result(job.attempt, &whole).await, Posted::Kept, "lie {lie}: it is looked at later");
+        let ticked = world.server.tick(world.now()).await.expect("done");
+        assert_eq!((ticked.mismatches, ticked.sealed), (1, 0), "lie {lie}");
+        let told = alarms(&world).await;
+        assert!(told.len() == before + 1 && told[0].contains("worker liar: "), "lie {lie}: {told:?}");
+        // It goes to somebody else.
+        world.wait(30_000);
+        let again = takes_over(&world, &mut honest, job.attempt).await;
+        assert_eq!(again, Try { n: job.attempt.n + 1, ..job.attempt }, "lie {lie}");
+    }
+
+    // 10: a lease that has ended. Somebody else plays it meanwhile; whoever is first is taken.
+    let (lease, job) = liar.one().await;
+    world.wait(61_000);
+    world.server.tick(world.now()).await.expect("done");
+    assert!(!read::<Yours>(&liar.tell("/beat", &Beat { lease, playing: Vec::new() }).await).yours);
+    assert!(!read::<Yours>(&liar.tell("/start", &job.attempt).await).yours);
+    world.wait(30_000);
+    takes_over(&world, &mut honest, job.attempt).await;
+    assert_eq!(liar.result(job.attempt, &play(&world, &job)).await, Posted::Settled);
+    world.server.tick(world.now()).await.expect("done");
+
+    // 11: that a match of the ladder can never be played. It is played again all the same.
+    let (_, job) = liar.one().await;
+    liar.tell("/void", &Voided { attempt: job.attempt, nothing }).await;
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert_eq!(now.counts.dead, 0);
+
+    // Nothing of all that is in the log.
+    let log = world.server.store().log(world.server.contest(), 0, 1000).await.expect("read");
+    assert!(log.len() >= 9 && log.iter().all(|row| row.body.contains(r#""worker":"honest""#)), "{log:?}");
+
+    // 12: out of order, about what is not there, huge, cut off, no JSON.
+    let nowhere = Try { game: 999_999, n: 1 };
+    assert!(!read::<Yours>(&liar.tell("/start", &nowhere).await).yours);
+    assert_eq!(liar.result(nowhere, &whole).await, Posted::Refused);
+    assert_eq!(liar.tell("/abort", &Back { lease: -1 }).await.status, 200);
+    let (_, job) = liar.one().await;
+    let good = play(&world, &job);
+    let huge = Whole {
+        replay: vec![7; agon_worker::verify::LARGEST + 1],
+        report: good.report.clone(),
+        own: Vec::new(),
+        all: None,
+    };
+    assert_eq!(liar.result(job.attempt, &huge).await, Posted::Refused);
+    let mut wordy = good.report.clone();
+    wordy.level = "A".repeat(100_000);
+    let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new(), all: None };
+    assert_eq!(liar.result(job.attempt, &wordy).await, Posted::Refused);
+    let larger = vec![b' '; (20 << 20) + 1];
+    assert_eq!(liar.post("/result", &larger).await.status, 413);
+    assert_eq!(liar.post("/built?game=1&n=1", &larger[..100_000]).await.status, 413);
+    assert_eq!(liar.post("/result", b"{}\nreplay").await.status, 422);
+    assert_eq!(liar.post("/lease", b"[[[[").await.status, 422);
+    assert_eq!(
+        liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status,
+        422
+    );
+    let all = sent(job.attempt, &good);
+    let head = format!(
+        "POST /work/v1/result?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        liar.run,
+        world.address,
+        liar.http.bearer.as_deref().unwrap_or_default(),
+        all.len()
+    );
+    cut_off(&world, &[head.as_bytes(), &all[..all.len() / 2]].concat()).await;
+    assert_eq!(liar.result(job.attempt, &good).await, Posted::Kept, "nothing of all that was done");
+    world.server.tick(world.now()).await.expect("done");
+    clean(&world).await;
+}
+
+/// Plays whatever there is until a match is among it, and says which try of it that was.
+async fn takes_over(world: &World, worker: &mut Worker, lost: Try) -> Try {
+    for _ in 0..20 {
+        let (_, job) = worker.one().await;
+        assert_eq!(worker.result(job.attempt, &play(world, &job)).await, Posted::Kept);
+        assert_eq!(world.server.tick(world.now()).await.expect("done").mismatches, 0);
+        if job.attempt.game == lost.game {
+            return job.attempt;
+        }
+    }
+    panic!("nobody plays match {} again", lost.game)
+}
+
+/// Sends bytes and goes away.
+async fn cut_off(world: &World, bytes: &[u8]) {
+    use tokio::io::AsyncWriteExt as _;
+    let mut stream = tokio::net::TcpStream::connect(world.address).await.expect("it listens");
+    stream.write_all(bytes).await.expect("taken");
+    stream.shutdown().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
+    let world = world().await;
+    let mut worker = Worker::stranger(&world, "hall 1").await;
+    let said = |answer: Answer, status: u16, words: &str| {
+        let text = answer.text();
+        assert!(answer.status == status && text.contains(words), "{} {text}", answer.status);
+    };
+    said(
+        worker.tell("/lease", &Wanted { request: "1".into(), most: 1, wait_ms: 0 }).await,
+        409,
+        "has not introduced itself",
+    );
+    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "wants agon");
+    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "/get");
+    let other = Hello { run: "r".into(), program: "agon 0.0.1".into(), machine: machine() };
+    said(worker.tell("/hello", &other).await, 409, "Another agon is wanted");
+    said(
+        worker.hello(Machine { speed: 80.0, ..machine() }).await,
+        403,
+        "100 ± 10 % is wanted (contest.toml): from 90 to 110",
+    );
+    said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
+    said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "no number above 0");
+    said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "more of itself");
+    // Without trust only a sandbox that holds.
+    let file = world.folder.path().join("contest.toml");
+    let text = std::fs::read_to_string(&file).expect("written");
+    std::fs::write(&file, text.replace("trust_bots = true", "packages = [\"/srv/numpy\"]")).expect("written");
+    world.site.read_settings().expect("good");
+    said(worker.hello(machine()).await, 403, "level A or B");
+    said(worker.hello(Machine { level: "B".into(), ..machine() }).await, 403, "numpy");
+    let good = Machine { level: "A".into(), packages: vec!["numpy".into()], ..machine() };
+    said(worker.hello(good.clone()).await, 200, "hall 1");
+    let leased = worker.lease(1).await;
+    assert_eq!(leased.jobs.len(), 1);
+    // Another process with the same token: the first one is told, and what it had goes back.
+    let mut second =
+        Worker { run: "second".into(), http: worker.http.clone(), ..Worker::stranger(&world, "other").await };
+    said(second.hello(good).await, 200, "hall 1");
+    said(worker.tell("/start", &leased.jobs[0].attempt).await, 409, "a token of its own");
+    assert_eq!(second.lease(1).await.jobs[0].attempt.game, leased.jobs[0].attempt.game);
+    // A source is for whoever has its match in hand.
+    let sha = "0".repeat(64);
+    said(second.http.get(&format!("/work/v1/source?run=second&sha={sha}")).await, 404, "");
+    said(second.http.get("/work/v1/source?run=second&sha=../../agon.db").await, 404, "");
+    // Revoked, it is told so, and what it had in hand goes to others.
+    let (contest, now) = (world.server.contest(), world.now());
+    let revoke = Revoke { contest, worker: worker.id, actor: "Boss".into(), now };
+    assert!(world.server.store().act(revoke.clone()).await.expect("answered"));
+    assert!(!world.server.store().act(revoke).await.expect("answered"));
+    said(second.tell("/lease", &Wanted { request: "9".into(), most: 1, wait_ms: 0 }).await, 403, "revoked");
+    // So is a request that waited for work since before that: it gets none.
+    let waited = world.server.lease(worker.id, "waited", 1, world.now()).await.expect("answered");
+    assert!(waited.jobs.is_empty(), "{waited:?}");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert!(now.counts.leased == 0 && now.counts.planned > 0, "{:?}", now.counts);
+    // A token of a person, and none, are no worker's.
+    let ann = world.account("Ann", true).await;
+    let (mut person, _) = world.signed_in(ann, LoginKind::Token).await;
+    said(person.get("/work/v1?program=x").await, 401, "worker's token is needed");
+    said(world.browser().get("/work/v1?program=x").await, 401, "worker's token is needed");
+    assert_eq!(second.http.get("/api/v1/me").await.status, 401, "and a worker is no person");
+    clean(&world).await;
+}
+
+#[tokio::test]
+async fn the_organiser_makes_tokens_and_sees_who_plays() {
+    let world = world().await;
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    assert_eq!(boss.get("/organise/workers").await.heading(), "Only this machine plays");
+    let answer = boss.post("/organise/workers", &[("name", "<b>")]).await;
+    assert_eq!(answer.status, 422);
+    let answer = boss.post("/organise/workers", &[("name", "hall 1")]).await;
+    let text = answer.text();
+    let (_, rest) = text.split_once("<code class=\"secret\">").expect("the token");
+    let secret = rest.split('<').next().expect("a token").to_owned();
+    assert!(text.contains(&format!("agon work http://{}", world.address)), "{text}");
+    assert_eq!(
+        boss.post("/organise/workers", &[("name", "Hall-1")]).await.status,
+        422,
+        "it looks like the other"
+    );
+    let page = boss.get("/organise/workers").await;
+    assert!(page.text().contains("never came") && !page.text().contains(&secret));
+    let mut http = world.browser();
+    http.bearer = Some(secret);
+    let mut worker = Worker { id: agon_store::WorkerId(0), http, run: "r".into(), requests: 0 };
+    assert_eq!(worker.hello(machine()).await.status, 200);
+    // A whole block of it goes into the log before it lies.
+    let first = worker.lease(1).await.jobs.remove(0);
+    assert_eq!(worker.result(first.attempt, &play(&world, &first)).await, Posted::Kept);
+    let second = worker.lease(1).await.jobs.remove(0);
+    assert_eq!(worker.result(second.attempt, &play(&world, &second)).await, Posted::Kept);
+    assert_eq!(world.server.tick(world.now()).await.expect("done").sealed, 2);
+    let (_, job) = worker.one().await;
+    let cockpit = boss.get("/organise").await.text();
+    assert!(cockpit.contains("hall 1") && cockpit.contains("playing"), "{cockpit}");
+    let whole = Whole { replay: b"nothing".to_vec(), ..play(&world, &job) };
+    worker.result(job.attempt, &whole).await;
+    world.server.tick(world.now()).await.expect("done");
+    let page = boss.get("/organise/workers").await;
+    assert_eq!(page.heading(), "hall 1 posted what its replays do not bear out");
+    let id = world.server.store().working(world.now()).await.expect("read");
+    let id = id.iter().find(|worker| worker.name == "hall 1").expect("there").id.to_string();
+    let again = [("worker", id.as_str()), ("reason", "its disk was failing")];
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 422, "it could post on");
+    assert_eq!(boss.post("/organise/workers/revoke", &[("worker", &id)]).await.status, 303);
+    assert_eq!(world.server.learnt().await.1, 1, "its block counts until somebody says otherwise");
+    assert_eq!(boss.post("/organise/workers/again", &[("worker", &id), ("reason", "")]).await.status, 422);
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 303);
+    assert!(boss.get("/rulings").await.text().contains("its disk was failing"));
+    assert_eq!(boss.post("/organise/workers/again", &again).await.status, 422, "once is enough");
+    let now = status::status(world.folder.path()).await.expect("looked at");
+    assert!(now.board.iter().all(|line| line.place.is_none()), "nothing of it counts: {:?}", now.board);
+    clean(&world).await;
+    assert!(boss.get("/organise/workers").await.text().contains("revoked"));
+    assert_eq!(worker.hello(machine()).await.status, 403);
+    // It may come back under its name, with a new token.
+    assert_eq!(boss.post("/organise/workers", &[("name", "hall 1")]).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_machine_that_is_paused_gets_nothing_until_the_organiser_lets_it() {
+    let world = world().await;
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    let mut worker = Worker::new(&world, "hall 1").await;
+    let (_, job) = worker.one().await;
+    let (contest, why, now) = (world.server.contest(), "3 of 20 ended <otherwise>".to_owned(), world.now());
+    let pause = PauseWorker { contest, worker: worker.id, why, now };
+    assert!(world.server.store().act(pause).await.expect("done"));
+    assert_eq!(worker.lease(1).await.jobs.len(), 0);
+    assert_eq!(worker.result(job.attempt, &play(&world, &job)).await, Posted::Kept, "what it has in hand");
+    let page = boss.get("/organise/workers").await;
+    assert_eq!(page.heading(), "hall 1 is paused");
+    let text = page.text();
+    assert!(text.contains("is paused: 3 of 20 ended &lt;otherwise&gt;.") && text.contains("Let it play on"));
+    assert!(text.contains("Revoke"), "that as well");
+    let figures = world.browser().get("/metrics").await.text();
+    assert!(figures.contains("agon_workers{state=\"paused\"} 1\n"), "{figures}");
+    assert!(figures.contains("agon_workers{state=\"heard\"} 0\n"), "{figures}");
+    let id = worker.id.to_string();
+    assert_eq!(boss.post("/organise/workers/on", &[("worker", &id)]).await.status, 303);
+    assert!(!boss.get("/organise/workers").await.text().contains("is paused"));
+    assert_eq!(worker.lease(1).await.jobs.len(), 1);
+    clean(&world).await;
+}

@@ -1,0 +1,13 @@
+//! All tests of the store, in one program: what all of them need is compiled once, and one PostgreSQL is started for all.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod again;
+mod bloat;
+mod fsck;
+mod model;
+mod moving;
+mod people;
+mod s3;
+mod servers;

@@ -1,0 +1,396 @@
+//! People and teams: who is known by what until when, who plays for whom, and what is left of who is deleted.
+
+use agon_store::acts::{
+    Add, Added, Begin, End, Found, Invite, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Offer,
+    Promote, Seen, SetPassword, SignUp, SignedUp, Take, Tell, Which, Withdraw,
+};
+use agon_store::{
+    AccountId, ContestId, EntrantId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
+};
+use sqlx::{Connection as _, Executor as _};
+use tempfile::TempDir;
+
+use crate::common;
+
+const DAY: i64 = 86_400_000;
+
+struct World {
+    folder: TempDir,
+    store: Store,
+    contest: ContestId,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = common::folder();
+        let store = Store::open(folder.path()).await.expect("a database");
+        let found = Found {
+            name: "t".into(),
+            game: "g".into(),
+            terms: "{}".into(),
+            secret: "s".into(),
+            now: Time(1),
+        };
+        let contest = store.act(found).await.expect("founded");
+        Self { folder, store, contest }
+    }
+
+    async fn try_sign_up(&self, name: &str, invite: Option<&str>) -> SignedUp {
+        let invite = invite.map(str::to_owned);
+        let act =
+            SignUp { contest: self.contest, name: name.into(), password: "$x".into(), invite, now: Time(2) };
+        self.store.act(act).await.expect("answered")
+    }
+
+    async fn sign_up(&self, name: &str) -> AccountId {
+        let SignedUp::New(id) = self.try_sign_up(name, None).await else { panic!("{name} is new") };
+        id
+    }
+
+    async fn begin(&self, account: AccountId, secret: &str, kind: LoginKind, now: i64) -> Option<LoginId> {
+        let (sha, ends) = (Sha::of(secret), Time(now + 30 * DAY));
+        let name = secret.to_owned();
+        let act = Begin { account, sha, kind, name, now: Time(now), ends, idle_ms: 7 * DAY };
+        self.store.act(act).await.expect("answered")
+    }
+
+    async fn known(&self, secret: &str, now: i64) -> Option<String> {
+        let found = self.store.known_by(&Sha::of(secret), LoginKind::Session, Time(now)).await.expect("read");
+        found.map(|(_, account)| account.name)
+    }
+
+    async fn team(&self, account: AccountId, name: &str) -> Made {
+        let code = format!("code of {name}");
+        let act = MakeTeam { contest: self.contest, account, name: name.into(), code, now: Time(3) };
+        self.store.act(act).await.expect("answered")
+    }
+
+    async fn join(&self, account: AccountId, code: &str) -> Joined {
+        let act = JoinTeam { contest: self.contest, account, code: code.into(), most: 2, now: Time(4) };
+        self.store.act(act).await.expect("answered")
+    }
+
+    async fn leave(&self, account: AccountId) -> Left {
+        self.store.act(LeaveTeam { contest: self.contest, account, now: Time(5) }).await.expect("answered")
+    }
+
+    async fn upload(&self, name: &str, bytes: &[u8]) -> agon_store::VersionId {
+        let source = Objects::open(self.folder.path()).expect("a place").put(bytes).await.expect("room");
+        let add = Add {
+            contest: self.contest,
+            entrant: name.into(),
+            boss: false,
+            builtin: None,
+            source,
+            received: Time(5),
+            only_if_better: false,
+            bytes: 1,
+            counts: false,
+            actor: name.into(),
+        };
+        let Added::New(version, _) = self.store.act(add).await.expect("added") else { panic!("new") };
+        self.store.act(Promote { version, now: Time(6) }).await.expect("live");
+        version
+    }
+
+    async fn clean(&self) {
+        let found = self
+            .store
+            .fsck(&Objects::open(self.folder.path()).expect("a place"))
+            .await
+            .expect("looked through");
+        assert_eq!(found, []);
+    }
+}
+
+#[tokio::test]
+async fn names_are_taken_once_and_codes_are_asked_for() {
+    let world = World::new().await;
+    world.sign_up("Ann").await;
+    assert_eq!(world.try_sign_up("a-n-n", None).await, SignedUp::Taken("Ann".into()));
+    assert_eq!(world.try_sign_up("Bob", Some("GUESS")).await, SignedUp::Uninvited, "there is no code yet");
+    let invite =
+        |code: &str| Invite { contest: world.contest, code: code.into(), actor: "o".into(), now: Time(2) };
+    world.store.act(invite("ROOM7")).await.expect("set");
+    assert_eq!(world.try_sign_up("Bob", Some("GUESS")).await, SignedUp::Uninvited);
+    assert!(matches!(world.try_sign_up("Bob", Some("ROOM7")).await, SignedUp::New(_)));
+    world.store.act(invite("ROOM8")).await.expect("set");
+    assert_eq!(
+        world.try_sign_up("Cid", Some("ROOM7")).await,
+        SignedUp::Uninvited,
+        "the old one is good no more"
+    );
+    assert_eq!(world.store.account_like("BOB").await.expect("read").map(|bob| bob.name), Some("Bob".into()));
+    world.clean().await;
+}
+
+#[tokio::test]
+async fn secrets_end_when_they_are_old_unused_or_ended() {
+    let world = World::new().await;
+    let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
+    let own = world.begin(ann, "one", LoginKind::Session, 0).await.expect("begun");
+    assert_eq!(world.known("one", 7 * DAY - 1).await, Some("Ann".into()));
+    assert_eq!(world.known("one", 7 * DAY).await, None, "not used for seven days");
+    assert_eq!(world.known("other", 1).await, None);
+    for day in 1..30 {
+        world.store.act(Seen { login: own, now: Time(day * DAY) }).await.expect("kept");
+    }
+    assert_eq!(world.known("one", 30 * DAY - 1).await, Some("Ann".into()));
+    assert_eq!(world.known("one", 30 * DAY).await, None, "thirty days are the end");
+    // A token is no session.
+    world.begin(ann, "token", LoginKind::Token, 29 * DAY).await.expect("begun");
+    assert_eq!(world.known("token", 29 * DAY).await, None);
+    // Nobody ends what is another's.
+    let end = |account, which| world.store.act(End { account, which });
+    assert_eq!(end(bob, Which::One(own)).await.expect("answered"), 0);
+    let two = world.begin(ann, "two", LoginKind::Session, 29 * DAY).await.expect("begun");
+    assert_eq!(end(ann, Which::OtherSessions(two)).await.expect("answered"), 1);
+    assert_eq!(world.known("one", 29 * DAY).await, None);
+    assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read").len(), 2);
+    // A new password ends all of them.
+    let set =
+        SetPassword { contest: world.contest, account: ann, password: "$y".into(), now: Time(29 * DAY) };
+    world.store.act(set).await.expect("set");
+    assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read"), []);
+    world.clean().await;
+}
+
+#[tokio::test]
+async fn an_account_has_thirty_sessions_and_thirty_tokens_at_most() {
+    let world = World::new().await;
+    let ann = world.sign_up("Ann").await;
+    for number in 0..31 {
+        assert!(world.begin(ann, &format!("session {number}"), LoginKind::Session, number).await.is_some());
+    }
+    assert_eq!(world.known("session 0", 31).await, None, "the one unused for longest made room");
+    assert_eq!(world.known("session 1", 31).await, Some("Ann".into()));
+    for number in 0..30 {
+        assert!(world.begin(ann, &format!("token {number}"), LoginKind::Token, number).await.is_some());
+    }
+    assert_eq!(
+        world.begin(ann, "token 30", LoginKind::Token, 30).await,
+        None,
+        "a program would not know why it ended"
+    );
+}
+
+#[tokio::test]
+async fn a_link_is_good_once_for_what_and_whom_it_was_made() {
+    let world = World::new().await;
+    let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
+    let offer = |secret: &str, kind, account| {
+        world.store.act(Offer { sha: Sha::of(secret), kind, account, now: Time(1), ends: Time(100) })
+    };
+    let take = |secret: &str, kind, account, now| {
+        world.store.act(Take { contest: world.contest, sha: Sha::of(secret), account, kind, now: Time(now) })
+    };
+    offer("first", LinkKind::Organiser, None).await.expect("made");
+    offer("second", LinkKind::Organiser, None).await.expect("made");
+    world.begin(ann, "before", LoginKind::Session, 1).await.expect("begun");
+    assert!(!take("first", LinkKind::Organiser, ann, 2).await.expect("answered"), "a newer one was made");
+    assert!(!take("second", LinkKind::Password, ann, 2).await.expect("answered"));
+    assert!(!take("second", LinkKind::Organiser, ann, 100).await.expect("answered"), "too late");
+    assert_eq!(world.store.organisers().await.expect("read"), 0);
+    assert!(take("second", LinkKind::Organiser, ann, 99).await.expect("answered"));
+    assert!(!take("second", LinkKind::Organiser, bob, 99).await.expect("answered"), "once");
+    assert!(world.store.account(ann).await.expect("read").expect("there").organiser);
+    assert_eq!(world.known("before", 99).await, None, "more rights need a new session");
+    offer("reset", LinkKind::Password, Some(bob)).await.expect("made");
+    assert!(!take("reset", LinkKind::Password, ann, 3).await.expect("answered"), "it is Bob's");
+    assert!(take("reset", LinkKind::Password, bob, 3).await.expect("answered"));
+}
+
+#[tokio::test]
+async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
+    let world = World::new().await;
+    let mut people = Vec::new();
+    for name in ["Ann", "Bob", "Cid"] {
+        people.push(world.sign_up(name).await);
+    }
+    let [ann, bob, cid] = people[..] else { panic!("three") };
+    let Made::New(team) = world.team(ann, "Red").await else { panic!("new") };
+    assert_eq!(world.team(ann, "Blue").await, Made::Member(team));
+    assert_eq!(world.team(bob, "r e d").await, Made::Taken("Red".into()));
+    assert_eq!(world.join(bob, "no such").await, Joined::Unknown);
+    assert_eq!(world.join(bob, "code of Red").await, Joined::In(team));
+    assert_eq!(world.join(bob, "code of Red").await, Joined::Member(team));
+    assert_eq!(world.join(cid, "code of Red").await, Joined::Full("Red".into()));
+    assert_eq!(world.leave(cid).await, Left::Nowhere);
+    assert_eq!(world.leave(bob).await, Left::Gone);
+    world.store.act(NewCode { team, code: "new".into() }).await.expect("set");
+    assert_eq!(world.join(cid, "code of Red").await, Joined::Unknown);
+    assert_eq!(world.join(cid, "new").await, Joined::In(team));
+    world.upload("Red", b"bot").await;
+    assert_eq!(world.leave(ann).await, Left::Gone);
+    assert_eq!(world.leave(cid).await, Left::Last, "the bot on the ladder belongs to somebody");
+    // A team that has handed in nothing vanishes, and its name is free again.
+    assert!(matches!(world.team(bob, "Blue").await, Made::New(_)));
+    assert_eq!(world.leave(bob).await, Left::Gone);
+    assert!(matches!(world.team(ann, "Blue").await, Made::New(_)));
+    let red = world.store.entrant(world.contest, team).await.expect("read").expect("there");
+    assert_eq!(red.members, [(cid, "Cid".into())]);
+    assert_eq!(world.store.team_of(world.contest, bob).await.expect("read"), None);
+    world.clean().await;
+}
+
+#[tokio::test]
+async fn of_who_is_deleted_a_number_is_left() {
+    let world = World::new().await;
+    let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
+    world.begin(ann, "one", LoginKind::Session, 1).await.expect("begun");
+    world.team(ann, "Red_1").await;
+    world.team(bob, "Blue").await;
+    let own = world.upload("Red_1", b"only mine").await;
+    let shared = world.upload("Red_1", b"a starter").await;
+    world.upload("Blue", b"a starter").await;
+    let tell = |actor: &str, object: &str| Tell {
+        contest: world.contest,
+        actor: actor.into(),
+        verb: "look".into(),
+        object: object.into(),
+        detail: String::new(),
+        now: Time(7),
+    };
+    world.store.act(tell("Redx1", "Redx1 v1")).await.expect("told");
+    let gone = world.store.act(Withdraw { contest: world.contest, account: ann, now: Time(9) }).await;
+    assert_eq!(gone.expect("done"), [Sha::of(b"only mine")], "what Blue has as well stays");
+    let events = format!("{:?}", world.store.events(world.contest, 100).await.expect("read"));
+    assert!(!events.contains("Ann") && !events.contains("Red_1"), "{events}");
+    assert!(events.contains("Redx1 v1") && events.contains("withdrawn 1 v1"), "{events}");
+    assert_eq!(world.known("one", 2).await, None);
+    let account = world.store.account(ann).await.expect("read").expect("there");
+    assert_eq!((account.name.as_str(), account.password), ("withdrawn 1", None));
+    assert_eq!(world.begin(ann, "again", LoginKind::Session, 10).await, None);
+    let versions = world.store.versions(world.contest).await.expect("read");
+    let state = |id| versions.iter().find(|version| version.id == id).map(|version| version.state);
+    assert_eq!((state(own), state(shared)), (Some(VersionState::Former), Some(VersionState::Former)));
+    // The names are free, and nothing is missing in the folder.
+    assert!(matches!(world.try_sign_up("Ann", None).await, SignedUp::New(_)));
+    std::fs::remove_dir_all(
+        world.folder.path().join("objects").join(&Sha::of(b"only mine").to_string()[..2]),
+    )
+    .expect("removed");
+    world.clean().await;
+    let twice = world.store.act(Withdraw { contest: world.contest, account: ann, now: Time(9) }).await;
+    assert_eq!(twice.expect("done"), []);
+}
+
+/// The schemas, one on top of the other.
+const SCHEMAS: [&str; 9] = [
+    include_str!("../../src/migrations/0001.sql"),
+    include_str!("../../src/migrations/0002.sql"),
+    include_str!("../../src/migrations/0003.sql"),
+    include_str!("../../src/migrations/0004.sql"),
+    include_str!("../../src/migrations/0005.sql"),
+    include_str!("../../src/migrations/0006.sql"),
+    include_str!("../../src/migrations/0007.sql"),
+    include_str!("../../src/migrations/0008.sql"),
+    include_str!("../../src/migrations/0009.sql"),
+];
+
+/// A contest as a program of then left it: three teams, of which two look alike, and with accounts from the second schema on.
+async fn contest_of(schema: usize) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(agon_store::DATABASE);
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).create_if_missing(true);
+    let mut conn = sqlx::SqliteConnection::connect_with(&options).await.expect("opens");
+    conn.execute("CREATE TABLE schema_version (version BIGINT NOT NULL)").await.expect("a table");
+    for (number, script) in (1..).zip(&SCHEMAS[..schema]) {
+        let script = script.replace("@id", "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL");
+        conn.execute(sqlx::AssertSqlSafe(script)).await.expect("a schema");
+        let write = sqlx::query("INSERT INTO schema_version VALUES ($1)").bind(number as i64);
+        write.execute(&mut conn).await.expect("its number");
+    }
+    conn.execute(
+        "INSERT INTO contests (name, game, terms, secret, secret_sha, paused, blocks, made_ms) VALUES \
+         ('old', 'g', '{}', 's', '043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89', FALSE, 0, 1); \
+         INSERT INTO entrants (contest_id, name, likeness, boss, made_ms) VALUES (1, 'Ann', 'ann', FALSE, 1), \
+         (1, 'Аnn', 'аnn', FALSE, 1), (1, 'B0b', 'b0b', FALSE, 1)",
+    )
+    .await
+    .expect("a contest of then");
+    if schema > 1 {
+        conn.execute(
+            "INSERT INTO accounts (name, likeness, password, organiser, made_ms, withdrawn_ms) VALUES \
+             ('Ann', 'ann', '$a', FALSE, 1, NULL), ('Аnn', 'аnn', '$b', FALSE, 1, NULL), \
+             ('withdrawn 3', '-3', NULL, FALSE, 1, 2), ('Bob', 'bob', '$d', FALSE, 1, NULL), ('B0b', 'b0b', '$e', FALSE, 1, NULL)",
+        )
+        .await
+        .expect("accounts of then");
+    }
+    if schema > 7 {
+        // From then on likenesses are those of now, and the later one of two has its number behind it.
+        for (table, id, name, later) in [
+            ("entrants", 1, "Ann", ""),
+            ("entrants", 2, "Аnn", "~2"),
+            ("entrants", 3, "B0b", ""),
+            ("accounts", 1, "Ann", ""),
+            ("accounts", 2, "Аnn", "~2"),
+            ("accounts", 4, "Bob", ""),
+            ("accounts", 5, "B0b", "~5"),
+        ] {
+            let update = format!("UPDATE {table} SET likeness = $1 WHERE id = {id}");
+            let update = sqlx::query(sqlx::AssertSqlSafe(update));
+            let like = format!("{}{later}", agon_store::names::likeness(name));
+            update.bind(like).execute(&mut conn).await.expect("as then");
+        }
+    }
+    conn.close().await.expect("closed");
+    folder
+}
+
+#[tokio::test]
+async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_both_stay() {
+    for schema in 1..=SCHEMAS.len() {
+        let folder = contest_of(schema).await;
+        let store = Store::open(folder.path()).await.expect("brought up to date");
+        let contest = store.contests().await.expect("read").remove(0).id;
+        let teams = store.entrants(contest).await.expect("read");
+        let names: Vec<&str> = teams.iter().map(|team| team.name.as_str()).collect();
+        assert_eq!((names, teams[0].id, teams[0].withdrawn), (vec!["Ann", "Аnn", "B0b"], EntrantId(1), None));
+        // Each hands in under its own name, and nobody else under one that looks like it.
+        for (name, id) in [("Ann", Some(1)), ("Аnn", Some(2)), ("B0b", Some(3)), ("Bob", None), ("ANN", None)]
+        {
+            let add = Add {
+                contest,
+                entrant: name.into(),
+                boss: false,
+                builtin: None,
+                source: Sha::of(name),
+                received: Time(5),
+                only_if_better: false,
+                bytes: 1,
+                counts: false,
+                actor: name.into(),
+            };
+            let added = store.act(add).await.expect("answered");
+            match (added, id) {
+                (Added::New(version, _), Some(id)) => {
+                    assert_eq!(store.owner_of(version).await.expect("read"), Some(EntrantId(id)), "{name}");
+                }
+                (Added::Taken(_), None) => {}
+                (other, _) => panic!("schema {schema}: {name}: {other:?}"),
+            }
+        }
+        if schema > 1 {
+            for (name, password) in
+                [("Ann", "$a"), ("Аnn", "$b"), ("Bob", "$d"), ("B0b", "$e"), ("a-n-n", "$a")]
+            {
+                let account = store.account_like(name).await.expect("read").expect("there");
+                assert_eq!(account.password.as_deref(), Some(password), "schema {schema}: {name}");
+            }
+            let act =
+                SignUp { contest, name: "АNN".into(), password: "$".into(), invite: None, now: Time(6) };
+            assert!(matches!(store.act(act).await.expect("answered"), SignedUp::Taken(_)));
+        }
+        let mut found =
+            store.fsck(&Objects::open(folder.path()).expect("a place")).await.expect("looked through");
+        // What was handed in here has no bytes.
+        found.retain(|finding| finding.rule != "every object is there and unchanged");
+        assert_eq!(found, [], "schema {schema}");
+        // Opened again it stays as it is.
+        store.close().await;
+        let store = Store::open(folder.path()).await.expect("opens");
+        assert_eq!(store.entrants(contest).await.expect("read").len(), 3);
+    }
+}
