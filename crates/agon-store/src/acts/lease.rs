@@ -93,10 +93,12 @@ impl Act for Lease {
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Granted>, StoreError> {
         let looks = look(conn, acts).await?;
         let mut asked = BTreeSet::new();
-        let is_new = |(act, look): &(&&Self, &Look)| {
-            matches!(look, Look::Open) && asked.insert((act.worker.0, &act.request))
-        };
-        let new: Vec<&Self> = acts.iter().zip(&looks).filter(is_new).map(|(act, _)| *act).collect();
+        let mut new: Vec<&Self> = Vec::new();
+        for (act, look) in acts.iter().zip(&looks) {
+            if matches!(look, Look::Open) && asked.insert((act.worker.0, &act.request)) {
+                new.push(act);
+            }
+        }
         let (mut leases, mut taken) = (begin(conn, &new).await?, Vec::new());
         for act in new {
             let key = (act.worker.0, act.request.clone());
