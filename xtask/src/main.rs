@@ -245,7 +245,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     count(counts, build.envs(engines.map(|value| ("AGON_WASM", value))))?;
     if let Some(engines) = engines {
         let mut agree = cargo();
-        agree.args(["test", "--quiet", "--workspace", "--test", "agree"]);
+        agree.args(["test", "--quiet", "--workspace", "--test", "all", "agree::"]);
         count(counts, agree.env("AGON_WASM", engines))?;
     }
     if !folder.join("node_modules").is_dir() {

@@ -1,7 +1,5 @@
 //! Matches to open, and all that can be asked of them.
 
-#![allow(dead_code, reason = "each test program uses its part")]
-
 use agon_game::{Answer, PackedAnswer, Seat, Setup};
 use agon_replay::{End, Header, SeatInfo, Writer};
 use agon_view::Privacy;

@@ -1,6 +1,6 @@
 //! The engines gives what a view gives, refuses in sentences what it cannot open, and keeps no more open than it says.
 
-mod common;
+use crate::common;
 
 use agon_replay::Replay;
 use agon_view::{Privacy, View};

@@ -1,7 +1,7 @@
 //! The module computes what this machine computes, to the byte: recorded matches of the originals, and ten matches of
 //! each game. The module is there when it was asked for: `AGON_WASM=1 cargo test -p agon-wasm`.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

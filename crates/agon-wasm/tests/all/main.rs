@@ -1,0 +1,7 @@
+//! The engines for pages, as they are in this program and as a module: in one program, for all engines are compiled into it.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod agree;
+mod engines;
