@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agon_ladder::{Ladder, LeftOut, Row, Table};
 use agon_stats::TableKey;
+use agon_store::reads::Ended;
 use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
 
 use crate::read;
@@ -14,10 +15,15 @@ pub struct Facts {
     pub ladder: Ladder,
     /// The last row that it was fed.
     pub upto: i64,
+    /// The last rated results of each version, the newest first.
+    pub last: BTreeMap<VersionId, Vec<Ended>>,
     rulings: Vec<Ruled>,
     /// Blocks whose results do not count.
     annulled: BTreeSet<i64>,
 }
+
+/// So many of a version's last results are known.
+const LAST: usize = 20;
 
 /// So many rows are read at once.
 const PAGE: i64 = 2_000;
@@ -25,7 +31,8 @@ const PAGE: i64 = 2_000;
 impl Facts {
     /// Of nothing.
     pub fn new() -> Self {
-        Self { ladder: Ladder::new(), upto: 0, rulings: Vec::new(), annulled: BTreeSet::new() }
+        let (ladder, last) = (Ladder::new(), BTreeMap::new());
+        Self { ladder, upto: 0, last, rulings: Vec::new(), annulled: BTreeSet::new() }
     }
 
     /// Reads on in the log, to row `until` at most; where that is missing, to its end.
@@ -65,6 +72,12 @@ impl Facts {
 
     fn count(&mut self, row: &Sealed) {
         if row.kind.is_rated() {
+            let firsts = row.outcome.ranks.iter().filter(|rank| **rank == 1).count();
+            for (version, rank) in row.seats.iter().zip(&row.outcome.ranks) {
+                let last = self.last.entry(*version).or_default();
+                last.truncate(LAST - 1);
+                last.insert(0, Ended::of(i64::from(*rank), firsts));
+            }
             self.ladder.feed(Row {
                 block: row.block,
                 rotation: row.rotation,

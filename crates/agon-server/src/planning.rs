@@ -14,14 +14,14 @@ use crate::{Learnt, Server, ServerError, number};
 /// With more results that nobody has checked nothing is planned: who recomputes falls behind.
 const MOST_UNCHECKED: i64 = 512;
 /// No more matches are planned at once, however many wait for some.
-const MOST_AT_ONCE: usize = 256;
+const MOST_AT_ONCE: usize = 512;
 /// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
 const TOGETHER: usize = 16;
-/// Who plans looks at all versions. In a long ladder matches for so many of them are planned at once, one for each, so that not
-/// each machine that asks waits for such a look.
-const PART: usize = 50;
+/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
+/// ahead: so many that a thousand machines do not take them all while the next plan is made.
+const PART: usize = 20;
 /// A ladder in which that is less plans when somebody asks, and not ahead.
-const SHORT: usize = 8;
+const SHORT: usize = 20;
 
 /// How many matches are wanted by those who wait.
 #[derive(Default)]

@@ -1,9 +1,11 @@
 //! What pages see of a server that runs: what is remembered, and the board as it was made last.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_ladder::{Line, Policy, Table};
-use agon_store::{ContestId, Objects, Store, Time, Version, VersionState};
+use agon_store::reads::Ended;
+use agon_store::{ContestId, Objects, Store, Time, Version, VersionId, VersionState};
 
 use crate::status::lines;
 use crate::{Server, ServerError};
@@ -17,6 +19,8 @@ pub struct Board {
     pub table: Arc<Table>,
     /// All versions, the first first.
     pub versions: Vec<Version>,
+    /// The last rated results of each version, the newest first: up to 20, whether they count or not.
+    pub last: BTreeMap<VersionId, Vec<Ended>>,
     /// The last row of the log that it has seen.
     pub upto: i64,
     /// When it was made.
@@ -54,14 +58,14 @@ impl Server {
     /// # Errors
     /// Those of the store.
     pub async fn board(&self) -> Result<Board, ServerError> {
-        let (table, (upto, made), out) = {
+        let (table, (upto, made), last, out) = {
             let learnt = self.learnt.lock().await;
-            (learnt.table.clone(), learnt.board, self.out(&learnt.facts).await?)
+            (learnt.table.clone(), learnt.board, learnt.facts.last.clone(), self.out(&learnt.facts).await?)
         };
         let known = self.known(std::iter::empty()).await?;
         let is_shown = |version: &&Version| version.state != VersionState::Draft;
         let versions: Vec<Version> = known.values().filter(is_shown).cloned().collect();
         let lines = lines(&table, &versions, &out);
-        Ok(Board { lines, table, versions, upto, made })
+        Ok(Board { lines, table, versions, last, upto, made })
     }
 }

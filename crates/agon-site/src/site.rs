@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use agon_api::contest::Machine;
 use agon_ladder::{Head, Line, Table};
 use agon_server::{Board, Server};
-use agon_store::reads::{Ended, Pulse};
-use agon_store::{ContestId, Entrant, Store, Time, VersionId};
+use agon_store::reads::Pulse;
+use agon_store::{ContestId, Entrant, Store, Time};
 use tokio::sync::{Mutex, watch};
 
 use crate::bench::Bench;
@@ -87,16 +87,11 @@ pub struct Shown {
     pub board: Board,
     /// All teams by their names, which are unique.
     pub teams: BTreeMap<String, Entrant>,
-    /// The last results of each version on the board, the newest first.
-    pub last: BTreeMap<i64, Vec<Ended>>,
     /// For each line of the board between which places it stands; none before it is placed.
     pub places: Vec<Option<(usize, usize)>>,
     /// How sure it is who the best are.
     pub head: Option<Head>,
 }
-
-/// So many of the last results are shown.
-const LAST: i64 = 20;
 
 impl Site {
     /// The site of the contest in `folder`.
@@ -205,15 +200,10 @@ impl Site {
         }
         let board = self.server.board().await?;
         let teams = self.store().entrants(self.contest()).await?;
-        let mut last = BTreeMap::new();
-        for place in board.lines.iter().filter_map(|line| line.place.as_ref()) {
-            let results = self.store().last_results(VersionId(place.version), LAST).await?;
-            last.insert(place.version, results.into_iter().map(|seated| seated.result).collect());
-        }
         let places = places(&board);
         let head = agon_ladder::head(&board.table, &board.lines, self.settings().best);
         let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
-        let shown = Arc::new(Shown { board, teams, last, places, head });
+        let shown = Arc::new(Shown { board, teams, places, head });
         *kept = Some((number, shown.clone()));
         Ok(shown)
     }
@@ -341,7 +331,7 @@ mod tests {
         };
         let lines = places.iter().map(line).collect();
         let table = Arc::new(Table { places, sure, ..Table::default() });
-        Board { lines, table, versions: Vec::new(), upto: 0, made: Time(0) }
+        Board { lines, table, versions: Vec::new(), last: BTreeMap::new(), upto: 0, made: Time(0) }
     }
 
     #[test]

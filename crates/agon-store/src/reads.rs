@@ -1,5 +1,6 @@
 //! What only reads.
 
+mod counts;
 mod matches;
 mod people;
 mod pipeline;
@@ -16,7 +17,8 @@ use crate::{
     Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played, Seated};
+pub use counts::Counts;
+pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
@@ -24,29 +26,6 @@ pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, Working};
 
 /// So many results that nobody has checked are looked at at once.
 pub const MOST_POSTED: usize = 256;
-
-/// How the matches of a contest stand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Waiting.
-    pub planned: i64,
-    /// With a worker.
-    pub leased: i64,
-    /// Posted and not yet checked.
-    pub posted: i64,
-    /// Valid.
-    pub valid: i64,
-    /// Given up.
-    pub dead: i64,
-    /// Of them those with a bot that could not be made ready, which is nobody's fault but its author's.
-    pub unfit: i64,
-    /// In the log.
-    pub sealed: i64,
-    /// Tries that were void, lost, or did not match their replay.
-    pub wasted: i64,
-    /// When the oldest job was planned; none without jobs.
-    pub oldest: Option<Time>,
-}
 
 /// What was there at a moment, by which one knows that something changed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -371,57 +350,6 @@ impl Store {
         .fetch_all(&self.reader)
         .await?;
         Ok(rows.into_iter().collect())
-    }
-
-    /// How the matches stand.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
-        let rows: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT m.state, count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 \
-             AND b.kind <> 'again' GROUP BY m.state",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let of = |word: &str| rows.iter().find(|(state, _)| state == word).map_or(0, |(_, count)| *count);
-        let sealed: i64 = sqlx::query_scalar("SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1")
-            .bind(contest.0)
-            .fetch_one(&self.reader)
-            .await?;
-        let wasted: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.how IN ('lost', 'void', 'mismatch')",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?;
-        let unfit: i64 = sqlx::query_scalar(
-            "SELECT count(DISTINCT m.id) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.how = 'unfit' AND m.state = 'dead'",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?;
-        let oldest: Option<i64> = sqlx::query_scalar(
-            "SELECT min(b.made_ms) FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND j.but_id IS NULL",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?;
-        Ok(Counts {
-            planned: of("planned"),
-            leased: of("leased"),
-            posted: of("posted"),
-            valid: of("valid"),
-            dead: of("dead"),
-            unfit,
-            sealed,
-            wasted,
-            oldest: oldest.map(Time),
-        })
     }
 
     /// The last entries of the audit log, the newest first.

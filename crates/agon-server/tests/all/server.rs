@@ -6,6 +6,7 @@ use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, hand_in, status};
 use agon_store::acts::{Added, Promote};
+use agon_store::reads::{Ended, Eyes, Filter, Played};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
@@ -40,6 +41,19 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
             now.board
         );
         world.clean().await;
+        // The last results of each are those that stand in the list of its matches.
+        let board = world.server.board().await.expect("made");
+        assert!(board.last.values().any(|last| last.len() >= 8), "{:?}", board.last);
+        for (version, last) in &board.last {
+            let filter = Filter { version: Some(*version), ..Filter::default() };
+            let all = world.server.store().matches(world.server.contest(), Eyes::Organiser, &filter).await;
+            let result = |game: &Played| {
+                let seat = game.seats.iter().position(|seat| seat.version == *version)?;
+                game.result(seat).filter(|_| game.kind.is_rated())
+            };
+            let expected: Vec<Ended> = all.expect("read").iter().filter_map(result).take(20).collect();
+            assert_eq!(*last, expected, "{version}");
+        }
         // What was learnt is learnt again from the log alone, and nothing more is wanted.
         let World { folder, setting, server, now, .. } = world;
         server.close().await;
@@ -324,7 +338,7 @@ fn nobody_who_looks_after_the_contest_waits_for_a_table() {
 }
 
 #[test]
-fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_fiftieth_of_it() {
+fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_twentieth_of_it() {
     run(async {
         let world = World::new(40).await;
         let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
@@ -340,10 +354,10 @@ fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_fiftieth_of_it() {
         assert_eq!(waiting().await, 0, "nobody plays yet");
         let worker = world.worker("a").await;
         let granted = world.server.lease(worker, "1", 1, now).await.expect("answered");
-        assert_eq!((granted.jobs.len(), waiting().await), (1, 9), "ten were planned");
+        assert_eq!((granted.jobs.len(), waiting().await), (1, 24), "25 were planned");
         world.tick().await;
         let ahead = waiting().await;
-        assert!((10..=20).contains(&ahead), "{ahead}");
+        assert!((25..=50).contains(&ahead), "{ahead}");
         world.tick().await;
         assert_eq!(waiting().await, ahead, "that is enough");
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_ladder::{Head, Line};
-use agon_store::{EntrantId, Time};
+use agon_store::{EntrantId, Time, VersionId};
 use axum::extract::Query;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -181,7 +181,7 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
     } else {
         ""
     };
-    let last = place.and_then(|place| shown.last.get(&place.version)).map(Vec::as_slice).unwrap_or_default();
+    let last = place.and_then(|place| shown.board.last.get(&VersionId(place.version)));
     html! {
         tr.(class) {
             td.number { b { (shown.places[at].map_or_else(|| "–".to_owned(), words::short_place)) } }
@@ -198,7 +198,7 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
                 (axis.interval(elo, (place.low, place.high), class))
             } }
             td.number.wide { @if let Some(share) = line.above_next { (words::percent(share)) } }
-            td.wide { (draw::last(last)) }
+            td.wide { (draw::last(last.map(Vec::as_slice).unwrap_or_default())) }
             td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
             td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
             td.wide {

@@ -60,6 +60,17 @@ pub enum Ended {
     Lost,
 }
 
+impl Ended {
+    /// With this rank, where so many are first.
+    pub fn of(rank: i64, firsts: usize) -> Self {
+        match (rank, firsts) {
+            (1, 1) => Self::Won,
+            (1, _) => Self::Drawn,
+            _ => Self::Lost,
+        }
+    }
+}
+
 /// A match with who sat in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
@@ -119,21 +130,8 @@ impl Played {
     pub fn result(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
         let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(match (own, firsts) {
-            (1, 1) => Ended::Won,
-            (1, _) => Ended::Drawn,
-            _ => Ended::Lost,
-        })
+        Some(Ended::of(own, firsts))
     }
-}
-
-/// One seat, for lists of many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seated {
-    /// The match.
-    pub game: MatchId,
-    /// How it ended.
-    pub result: Ended,
 }
 
 /// What went wrong how often.
@@ -318,31 +316,6 @@ impl Store {
         })
     }
 
-    /// The last rated results of a version, the newest first.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn last_results(&self, version: VersionId, most: i64) -> Result<Vec<Seated>, StoreError> {
-        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT s.match_id, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1) \
-             FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE s.version_id = $1 AND s.rank IS NOT NULL AND b.kind = 'ladder' ORDER BY s.match_id DESC LIMIT $2",
-        )
-        .bind(version.0)
-        .bind(most)
-        .fetch_all(&self.reader)
-        .await?;
-        let seated = |(game, rank, firsts): (i64, i64, i64)| Seated {
-            game: MatchId(game),
-            result: match (rank, firsts) {
-                (1, 1) => Ended::Won,
-                (1, _) => Ended::Drawn,
-                _ => Ended::Lost,
-            },
-        };
-        Ok(rows.into_iter().map(seated).collect())
-    }
-
     /// What went wrong since `since`: tries that came to nothing, which are ours, and what programs did wrong.
     ///
     /// # Errors
@@ -350,7 +323,7 @@ impl Store {
     pub async fn failures(&self, contest: ContestId, since: Time) -> Result<Vec<Failure>, StoreError> {
         let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
+             WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how <> 'posted' AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
              GROUP BY a.how ORDER BY count(*) DESC",
         )
         .bind(contest.0)

@@ -276,7 +276,7 @@ async fn of_who_is_deleted_a_number_is_left() {
 }
 
 /// The schemas, one on top of the other.
-const SCHEMAS: [&str; 9] = [
+const SCHEMAS: [&str; 10] = [
     include_str!("../../src/migrations/0001.sql"),
     include_str!("../../src/migrations/0002.sql"),
     include_str!("../../src/migrations/0003.sql"),
@@ -286,6 +286,7 @@ const SCHEMAS: [&str; 9] = [
     include_str!("../../src/migrations/0007.sql"),
     include_str!("../../src/migrations/0008.sql"),
     include_str!("../../src/migrations/0009.sql"),
+    include_str!("../../src/migrations/0010.sql"),
 ];
 
 /// A contest as a program of then left it: three teams, of which two look alike, and with accounts from the second schema on.
