@@ -354,7 +354,7 @@ fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_twentieth_of_it() {
         assert_eq!(waiting().await, 0, "nobody plays yet");
         let worker = world.worker("a").await;
         let granted = world.server.lease(worker, "1", 1, now).await.expect("answered");
-        assert_eq!((granted.jobs.len(), waiting().await), (1, 24), "25 were planned");
+        assert_eq!((granted.jobs.len(), waiting().await), (1, 25), "twenty-six were planned");
         world.tick().await;
         let ahead = waiting().await;
         assert!((25..=50).contains(&ahead), "{ahead}");
