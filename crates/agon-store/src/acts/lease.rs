@@ -1,7 +1,7 @@
 //! Who plays what: workers take matches.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::AssertSqlSafe;
 
@@ -91,68 +91,69 @@ impl Act for Lease {
     }
 
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Granted>, StoreError> {
-        let looks = look(conn, acts).await?;
-        let mut asked = BTreeSet::new();
+        // By who asked in which words: a request that comes twice, even at once, gets the same answer.
+        let mut granted: BTreeMap<(i64, &str), Granted> = BTreeMap::new();
         let mut new: Vec<&Self> = Vec::new();
-        for (act, look) in acts.iter().zip(&looks) {
-            if matches!(look, Look::Open) && asked.insert((act.worker.0, &act.request)) {
-                new.push(act);
-            }
-        }
-        let (mut leases, mut taken) = (begin(conn, &new).await?, Vec::new());
-        for act in new {
-            let key = (act.worker.0, act.request.clone());
-            let Some(lease) = leases.get(&key).copied() else { continue };
-            let jobs = take(conn, act, lease).await?;
-            if jobs.is_empty() {
-                // There are only such as wait for another worker.
-                sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(&mut *conn).await?;
-                leases.remove(&key);
-            }
-            taken.extend(jobs.into_iter().map(|job| (lease, act, job)));
-        }
-        let mut held: BTreeMap<i64, Vec<Leased>> = BTreeMap::new();
-        let tries = try_on(conn, &taken).await?;
-        for ((lease, ..), leased) in taken.iter().zip(described(conn, &tries).await?) {
-            held.entry(*lease).or_default().push(leased);
-        }
-        let mut granted = Vec::with_capacity(acts.len());
-        for (act, look) in acts.iter().zip(looks) {
-            let lease = match look {
-                Look::Known(lease) => Some(lease),
-                Look::Open => leases.get(&(act.worker.0, act.request.clone())).copied(),
-                Look::Nothing => None,
-            };
-            granted.push(match lease {
-                Some(lease) => {
-                    if let (Look::Known(_), Entry::Vacant(unread)) = (look, held.entry(lease)) {
-                        unread.insert(still(conn, lease).await?);
-                    }
-                    let matches = held.get(&lease).cloned().unwrap_or_default();
-                    Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches }
+        for (act, found) in acts.iter().zip(look(conn, acts).await?) {
+            let Entry::Vacant(own) = granted.entry(act.asked()) else { continue };
+            match found {
+                Found::Lease(lease) => {
+                    own.insert(still(conn, lease).await?);
                 }
-                None => Granted::default(),
-            });
+                Found::Job => {
+                    own.insert(Granted::default());
+                    new.push(act);
+                }
+                Found::Nothing => {}
+            }
         }
-        Ok(granted)
+        let mut taken = Vec::new();
+        for (act, lease) in new.iter().zip(begin(conn, &new).await?) {
+            let games = take(conn, act, lease).await?;
+            if games.is_empty() {
+                // Others were quicker, or there are only such as wait for another worker.
+                sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(&mut *conn).await?;
+            }
+            taken.extend(games.into_iter().map(|game| Taken { act, lease, game }));
+        }
+        let tries = try_on(conn, &taken).await?;
+        for (taken, leased) in taken.iter().zip(described(conn, &tries).await?) {
+            let own = granted.entry(taken.act.asked()).or_default();
+            own.lease = Some(LeaseId(taken.lease));
+            own.matches.push(leased);
+        }
+        Ok(acts.iter().map(|act| granted.get(&act.asked()).cloned().unwrap_or_default()).collect())
     }
 }
 
+impl Lease {
+    /// Who asks, and in which words.
+    fn asked(&self) -> (i64, &str) {
+        (self.worker.0, &self.request)
+    }
+}
+
+/// A match that a lease takes.
+struct Taken<'a> {
+    act: &'a Lease,
+    lease: i64,
+    game: i64,
+}
+
 /// What a request finds.
-#[derive(Clone, Copy)]
-enum Look {
+enum Found {
     /// It was granted before.
-    Known(i64),
+    Lease(i64),
     /// There is something that may be taken.
-    Open,
+    Job,
     /// There is nothing, or this worker gets nothing.
     Nothing,
 }
 
-/// What each finds. Every row is looked up by itself, without a join: which way to go is nothing for a database to think about.
-async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Look>, StoreError> {
-    let mut looks = vec![Look::Nothing; acts.len()];
-    let numbered: Vec<(usize, &Lease)> = acts.iter().copied().enumerate().collect();
+/// What each finds. Every row is looked up by itself, without a join: there is only one way to it, and no plan to be chosen.
+async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Found>, StoreError> {
+    let mut all: BTreeMap<i64, Found> = BTreeMap::new();
+    let numbered: Vec<(i64, &Lease)> = (0..).zip(acts.iter().copied()).collect();
     for numbered in many::slices(&numbered) {
         let select = format!(
             "SELECT asked.column1, \
@@ -166,24 +167,23 @@ async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Look>, StoreError>
         );
         let mut select = sqlx::query_as(AssertSqlSafe(select));
         for (number, act) in numbered {
-            select = select.bind(*number as i64).bind(act.worker.0).bind(&act.request);
+            select = select.bind(*number).bind(act.worker.0).bind(&act.request);
             select = select.bind(act.contest.0).bind(act.now.0);
         }
-        let found: Vec<(i64, Option<i64>, Option<i64>)> = select.fetch_all(&mut *conn).await?;
-        for (number, known, open) in found {
-            looks[number as usize] = match (known, open) {
-                (Some(lease), _) => Look::Known(lease),
-                (None, Some(_)) => Look::Open,
-                (None, None) => Look::Nothing,
-            };
-        }
+        let rows: Vec<(i64, Option<i64>, Option<i64>)> = select.fetch_all(&mut *conn).await?;
+        let found = |(number, lease, job): (i64, Option<i64>, Option<i64>)| match (lease, job) {
+            (Some(lease), _) => (number, Found::Lease(lease)),
+            (None, Some(_)) => (number, Found::Job),
+            (None, None) => (number, Found::Nothing),
+        };
+        all.extend(rows.into_iter().map(found));
     }
-    Ok(looks)
+    Ok(all.into_values().collect())
 }
 
-/// Makes their leases, by worker and request.
-async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<BTreeMap<(i64, String), i64>, StoreError> {
-    let mut leases = BTreeMap::new();
+/// Makes their leases.
+async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<i64>, StoreError> {
+    let mut leases = Vec::with_capacity(acts.len());
     for acts in many::slices(acts) {
         let insert = format!(
             "INSERT INTO leases (worker_id, request, until_ms) VALUES {} RETURNING id, worker_id, request",
@@ -194,7 +194,10 @@ async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<BTreeMap<(i64, String
             insert = insert.bind(act.worker.0).bind(&act.request).bind(act.until.0);
         }
         let made: Vec<(i64, i64, String)> = insert.fetch_all(&mut *conn).await?;
-        leases.extend(made.into_iter().map(|(id, worker, request)| ((worker, request), id)));
+        for act in acts {
+            let own = made.iter().find(|(_, worker, request)| (*worker, request.as_str()) == act.asked());
+            leases.push(own.ok_or_else(|| unknown("the lease of worker", act.worker.0))?.0);
+        }
     }
     Ok(leases)
 }
@@ -222,7 +225,7 @@ async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, Stor
 type Try = (i64, i64, i64);
 
 /// Begins a try of each, in their order.
-async fn try_on(conn: &mut Conn, taken: &[(i64, &Lease, i64)]) -> Result<Vec<Try>, StoreError> {
+async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreError> {
     let mut tries = BTreeMap::new();
     for taken in many::slices(taken) {
         let update = format!(
@@ -232,8 +235,8 @@ async fn try_on(conn: &mut Conn, taken: &[(i64, &Lease, i64)]) -> Result<Vec<Try
             many::rows(taken.len(), "@", 1)
         );
         let mut update = sqlx::query_as(AssertSqlSafe(update));
-        for (_, _, game) in taken {
-            update = update.bind(*game);
+        for taken in taken {
+            update = update.bind(taken.game);
         }
         let begun: Vec<Try> = update.fetch_all(&mut *conn).await?;
         tries.extend(begun.into_iter().map(|begun| (begun.0, begun)));
@@ -242,18 +245,18 @@ async fn try_on(conn: &mut Conn, taken: &[(i64, &Lease, i64)]) -> Result<Vec<Try
             many::rows(taken.len(), "(@, @, @, @)", 1)
         );
         let mut insert = sqlx::query(AssertSqlSafe(insert));
-        for (_, act, game) in taken {
+        for Taken { act, game, .. } in taken {
             let n = tries.get(game).map(|(_, n, _)| *n);
             insert = insert.bind(*game).bind(n).bind(act.worker.0).bind(act.now.0);
         }
         insert.execute(&mut *conn).await?;
     }
-    let of = |(_, _, game): &(i64, &Lease, i64)| tries.get(game).copied();
-    taken.iter().map(|taken| of(taken).ok_or_else(|| unknown("a match", taken.2))).collect()
+    let of = |taken: &Taken<'_>| tries.get(&taken.game).copied().ok_or_else(|| unknown("match", taken.game));
+    taken.iter().map(of).collect()
 }
 
 /// What a lease that was granted before still holds.
-async fn still(conn: &mut Conn, lease: i64) -> Result<Vec<Leased>, StoreError> {
+async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
     let tries: Vec<Try> = sqlx::query_as(
         "SELECT m.id, m.attempt, m.block_id FROM jobs j JOIN matches m ON m.id = j.match_id \
          WHERE j.lease_id = $1 ORDER BY j.lane, j.id",
@@ -261,7 +264,8 @@ async fn still(conn: &mut Conn, lease: i64) -> Result<Vec<Leased>, StoreError> {
     .bind(lease)
     .fetch_all(&mut *conn)
     .await?;
-    described(conn, &tries).await
+    let matches = described(conn, &tries).await?;
+    Ok(Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
 }
 
 /// These as a worker gets them, in their order.
@@ -293,7 +297,7 @@ async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreE
         }
     }
     let leased = |(game, n, block): &Try| {
-        let (kind, map, seed) = blocks.get(block).ok_or_else(|| unknown("a block", *block))?;
+        let (kind, map, seed) = blocks.get(block).ok_or_else(|| unknown("block", *block))?;
         Ok(Leased {
             attempt: Attempt { game: MatchId(*game), n: *n },
             kind: Kind::of(kind)?,
