@@ -25,15 +25,54 @@ pub struct Counts {
     pub oldest: Option<Time>,
 }
 
-/// Counts matches of a contest of which something is so that an index knows.
+/// Matches of a contest of which something is so that an index knows.
 macro_rules! counted {
     ($what:literal) => {
         concat!(
-            "SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND ",
-            $what
+            "(SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND ",
+            $what,
+            ")"
         )
     };
 }
+
+/// Tries that came to nothing, of which something is so, with their matches.
+macro_rules! in_vain {
+    ($count:literal, $what:literal) => {
+        concat!(
+            "(SELECT ",
+            $count,
+            " FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.how <> 'posted' AND ",
+            $what,
+            ")"
+        )
+    };
+}
+
+/// All in one statement, which sees one moment: a match that is sealed meanwhile is counted once.
+const COUNTS: &str = concat!(
+    "SELECT (SELECT count(*) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), \
+     (SELECT count(lease_id) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), ",
+    counted!("m.state = 'posted' AND b.kind <> 'again'"),
+    ", (SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1), \
+     (SELECT count(*) FROM log WHERE contest_id = $1 AND match_id IS NULL), ",
+    counted!("m.state = 'valid' AND m.log_seq IS NULL AND b.kind <> 'again'"),
+    " + ",
+    counted!("m.log_seq = 0 AND b.kind = 'draft'"),
+    ", ",
+    counted!("m.state = 'dead' AND b.kind <> 'again'"),
+    ", ",
+    in_vain!("count(DISTINCT m.id)", "a.how = 'unfit' AND m.state = 'dead'"),
+    ", ",
+    in_vain!("count(*)", "a.how IN ('lost', 'void', 'mismatch')"),
+    // Jobs are numbered as they are planned.
+    ", (SELECT b.made_ms FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
+     WHERE j.contest_id = $1 AND j.but_id IS NULL ORDER BY j.id LIMIT 1)"
+);
+
+/// As that statement gives them.
+type Row = (i64, i64, i64, i64, i64, i64, i64, i64, i64, Option<i64>);
 
 impl Store {
     /// How the matches stand. It takes as long for a log of a million rows as for one of ten: indices hold all that is counted, and the
@@ -42,40 +81,17 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
-        let count = async |statement: &'static str| -> Result<i64, StoreError> {
-            Ok(sqlx::query_scalar(statement).bind(contest.0).fetch_one(&self.reader).await?)
-        };
-        let (waiting, leased): (i64, i64) = sqlx::query_as(
-            "SELECT count(*), count(lease_id) FROM jobs WHERE contest_id = $1 AND but_id IS NULL",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?;
-        let sealed = count("SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1").await?;
-        let rulings = count("SELECT count(*) FROM log WHERE contest_id = $1 AND match_id IS NULL").await?;
-        let unsealed =
-            count(counted!("m.state = 'valid' AND m.log_seq IS NULL AND b.kind <> 'again'")).await?;
-        let drafts = count(counted!("m.log_seq = 0 AND b.kind = 'draft'")).await?;
-        let oldest: Option<i64> = sqlx::query_scalar(
-            "SELECT min(b.made_ms) FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND j.but_id IS NULL",
-        )
-        .bind(contest.0)
-        .fetch_one(&self.reader)
-        .await?;
-        let wasted = "SELECT count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-                      WHERE b.contest_id = $1 AND a.how <> 'posted' AND a.how IN ('lost', 'void', 'mismatch')";
-        let unfit = "SELECT count(DISTINCT m.id) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-                     WHERE b.contest_id = $1 AND a.how <> 'posted' AND a.how = 'unfit' AND m.state = 'dead'";
+        let row: Row = sqlx::query_as(COUNTS).bind(contest.0).fetch_one(&self.reader).await?;
+        let (jobs, leased, posted, sealed, rulings, aside, dead, unfit, wasted, oldest) = row;
         Ok(Counts {
-            planned: waiting - leased,
+            planned: jobs - leased,
             leased,
-            posted: count(counted!("m.state = 'posted' AND b.kind <> 'again'")).await?,
-            valid: sealed - rulings + unsealed + drafts,
-            dead: count(counted!("m.state = 'dead' AND b.kind <> 'again'")).await?,
-            unfit: count(unfit).await?,
+            posted,
+            valid: sealed - rulings + aside,
+            dead,
+            unfit,
             sealed,
-            wasted: count(wasted).await?,
+            wasted,
             oldest: oldest.map(Time),
         })
     }
