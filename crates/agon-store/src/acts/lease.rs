@@ -51,7 +51,7 @@ pub struct Lease {
     pub most: usize,
     /// Now.
     pub now: Time,
-    /// When they are given to somebody else unless there is a [`Beat`].
+    /// When they are given to somebody else unless there is a [`Beat`](crate::acts::Beat).
     pub until: Time,
 }
 
