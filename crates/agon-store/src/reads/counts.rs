@@ -25,26 +25,31 @@ pub struct Counts {
     pub oldest: Option<Time>,
 }
 
-/// Matches of a contest of which something is so that an index knows.
+/// Matches of which something is so that an index knows, in blocks of such a kind. Their blocks are looked up one by one: joined, a
+/// database may read all blocks for a few matches.
 macro_rules! counted {
-    ($what:literal) => {
+    ($what:literal, $kind:literal) => {
         concat!(
-            "(SELECT count(*) FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND ",
+            "(SELECT count(*) FROM matches m WHERE ",
             $what,
+            " AND (SELECT b.kind FROM blocks b WHERE b.id = m.block_id AND b.contest_id = $1) ",
+            $kind,
             ")"
         )
     };
 }
 
-/// Tries that came to nothing, of which something is so, with their matches.
+/// Tries that came to nothing, of which something is so, whose matches are in such a state.
 macro_rules! in_vain {
-    ($count:literal, $what:literal) => {
+    ($count:literal, $how:literal, $state:literal) => {
         concat!(
             "(SELECT ",
             $count,
-            " FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.how <> 'posted' AND ",
-            $what,
+            " FROM attempts a WHERE a.how <> 'posted' AND a.how IN (",
+            $how,
+            ") AND (SELECT m.state FROM matches m JOIN blocks b ON b.id = m.block_id \
+             WHERE m.id = a.match_id AND b.contest_id = $1) ",
+            $state,
             ")"
         )
     };
@@ -54,18 +59,18 @@ macro_rules! in_vain {
 const COUNTS: &str = concat!(
     "SELECT (SELECT count(*) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), \
      (SELECT count(lease_id) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), ",
-    counted!("m.state = 'posted' AND b.kind <> 'again'"),
+    counted!("m.state = 'posted'", "<> 'again'"),
     ", (SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1), \
      (SELECT count(*) FROM log WHERE contest_id = $1 AND match_id IS NULL), ",
-    counted!("m.state = 'valid' AND m.log_seq IS NULL AND b.kind <> 'again'"),
+    counted!("m.state = 'valid' AND m.log_seq IS NULL", "<> 'again'"),
     " + ",
-    counted!("m.log_seq = 0 AND b.kind = 'draft'"),
+    counted!("m.log_seq = 0", "= 'draft'"),
     ", ",
-    counted!("m.state = 'dead' AND b.kind <> 'again'"),
+    counted!("m.state = 'dead'", "<> 'again'"),
     ", ",
-    in_vain!("count(DISTINCT m.id)", "a.how = 'unfit' AND m.state = 'dead'"),
+    in_vain!("count(DISTINCT a.match_id)", "'unfit'", "= 'dead'"),
     ", ",
-    in_vain!("count(*)", "a.how IN ('lost', 'void', 'mismatch')"),
+    in_vain!("count(*)", "'lost', 'void', 'mismatch'", "IS NOT NULL"),
     // Jobs are numbered as they are planned.
     ", (SELECT b.made_ms FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
      WHERE j.contest_id = $1 AND j.but_id IS NULL ORDER BY j.id LIMIT 1)"
