@@ -11,8 +11,9 @@ use tokio::sync::Mutex;
 
 use crate::{Learnt, Server, ServerError, number};
 
-/// With more results that nobody has checked nothing is planned: who recomputes falls behind.
-const MOST_UNCHECKED: i64 = 512;
+/// With more results that nobody has checked nothing is planned: who recomputes falls behind. A thousand machines with batches bring in
+/// hundreds within a moment, which is no reason to stop.
+const MOST_UNCHECKED: i64 = 2_048;
 /// No more matches are planned at once, however many wait for some.
 const MOST_AT_ONCE: usize = 512;
 /// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
