@@ -144,7 +144,7 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "bloat",
-        about: "1,000,000 jobs through a store, then what each table weighs before and after VACUUM; on PostgreSQL with AGON_TEST_DATABASE=postgres; half an hour",
+        about: "1,000,000 jobs through a store, then what each table weighs before and after VACUUM; on PostgreSQL with AGON_TEST_DATABASE=postgres; about 10 minutes",
         command: &[
             "--config",
             "env.AGON_JOBS='1000000'",

@@ -1,12 +1,10 @@
 //! A worker that lies is found by what others make of the same matches.
 
-use crate::common;
-
+use crate::common::{World, run};
 use agon_bot::BotName;
 use agon_store::acts::{Enlist, Enlisted, Heard, LetPlayOn};
 use agon_store::{Kind, Sha, WorkerId};
 use agon_worker::{Job, Posted, Program, Report};
-use common::{World, run};
 
 /// Plays a match with each bot in another one's seat: its replay is the match that was asked for, and only the answers are others'.
 fn lie(world: &World, job: &Job) -> (Report, Vec<u8>) {

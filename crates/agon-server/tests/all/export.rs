@@ -1,7 +1,5 @@
 //! A contest leaves its folder: as an archive that anybody can check, and as a backup.
 
-use crate::common;
-
 use std::io::{Cursor, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +10,7 @@ use agon_store::acts::{Add, Added, Pause, Promote, Rule};
 use agon_store::{Ruling, Sha};
 use zip::write::SimpleFileOptions;
 
-use common::{World, run};
+use crate::common::{World, run};
 
 /// What is made of a file of an archive; nothing takes it away.
 type Change = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>;

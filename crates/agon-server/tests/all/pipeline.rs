@@ -1,8 +1,6 @@
 //! What happens to uploads: trials with their verdicts, challenges, drafts, quotas, and who is played first. The worker is
 //! simulated: it plays each team's versions with built-in bots.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -16,7 +14,7 @@ use agon_worker::protocol::Told;
 use agon_worker::{Job, Posted, Private, Program, Table};
 use tempfile::TempDir;
 
-use common::{database, incoming, run};
+use crate::common::{self, database, incoming, run};
 
 const GAME: &str = "cultist-wars";
 

@@ -1,7 +1,5 @@
 //! The server under workers that play, vanish, repeat themselves and lie, with a clock that the test turns.
 
-use crate::common;
-
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, hand_in, status};
@@ -10,7 +8,7 @@ use agon_store::reads::{Ended, Eyes, Filter, Played};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
-use common::{World, run};
+use crate::common::{World, run};
 
 #[test]
 fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {

@@ -1,11 +1,9 @@
 //! Two servers of one contest, on one PostgreSQL: whichever a worker asks, it is the same contest, and when one ends the other goes on.
 
-use crate::common;
-
+use crate::common::{World, database, run, setting};
 use agon_server::{Server, status};
 use agon_store::{Sealed, Time};
 use agon_worker::Posted;
-use common::{World, database, run, setting};
 
 #[test]
 fn two_servers_play_one_contest_and_the_second_goes_on_alone() {

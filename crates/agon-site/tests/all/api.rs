@@ -1,9 +1,8 @@
 //! The API: its description is what the router has, answers are as it says, and what belongs to one team is no other's.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 
+use crate::common::{Answer, Browser, World};
 use agon_api::played::{Kind, MatchState};
 use agon_api::version::{State, UploadedWord};
 use agon_api::{Asked, Contest, Ladder, Matches, Me, Own, Problem, Uploaded, Version, Versions};
@@ -11,7 +10,6 @@ use agon_site::api::describe::description;
 use agon_site::routes::{self, Method};
 use agon_store::LoginKind;
 use boon::{Compiler, Schemas};
-use common::{Answer, Browser, World};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

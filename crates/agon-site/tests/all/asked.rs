@@ -1,16 +1,14 @@
 //! Challenges and drafts from the pages, and pages that are live.
 
-use crate::common;
-
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
+use crate::common::{Browser, World};
 use agon_bot::BotName;
 use agon_site::limits::STREAMS;
 use agon_store::LoginKind;
 use agon_worker::Program;
 use agon_worker::play::Played;
-use common::{Browser, World};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

@@ -1,12 +1,10 @@
 //! Many results at once, and machines that wait for work.
 
-use crate::common;
-
+use crate::common::hall::{Worker, alarms, clean, line, play, read, world};
 use agon_store::Time;
 use agon_store::acts::Pause;
 use agon_worker::wire::{ReceivedAll, Result as Sent, Wanted};
 use agon_worker::{Granted, Posted, Try, Whole};
-use common::hall::{Worker, alarms, clean, line, play, read, world};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_that_come_at_once_are_each_as_if_it_came_alone() {

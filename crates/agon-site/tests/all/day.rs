@@ -1,12 +1,10 @@
 //! A day: the organiser says what the contest is, two teams come and hand in, matches are played, and a spectator sees
 //! what all may see and nothing else.
 
-use crate::common;
-
+use crate::common::{self, Browser, PASSWORD, World, between, play_some, sign_up};
 use agon_site::{Way, secrets};
 use agon_store::acts::Offer;
 use agon_store::{LinkKind, LoginKind, VersionState};
-use common::{Browser, PASSWORD, World, between, play_some, sign_up};
 
 async fn organiser(world: &World) -> Browser {
     let ends = world.now().plus(1000);

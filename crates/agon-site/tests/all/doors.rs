@@ -1,10 +1,8 @@
 //! The doors: sessions, forms of other sites, limits, and what every answer bears.
 
-use crate::common;
-
+use crate::common::World;
 use agon_site::Way;
 use agon_store::LoginKind;
-use common::World;
 
 const PASSWORD: &str = "four unrelated words here";
 

@@ -1,11 +1,9 @@
 //! A site that encrypts by itself: sessions go encrypted only, and browsers are bound to it only where somebody vouches for it.
 
-use crate::common;
-
 use std::sync::Arc;
 
+use crate::common::{PASSWORD, World};
 use agon_site::{Tls, Way};
-use common::{PASSWORD, World};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};

@@ -1,10 +1,8 @@
 //! What a newcomer downloads.
 
-use crate::common;
-
 use std::io::Read as _;
 
-use common::World;
+use crate::common::World;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn archives_and_starters_are_handed_out_and_nothing_else() {

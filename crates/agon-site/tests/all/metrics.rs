@@ -1,11 +1,9 @@
 //! Figures for Prometheus: who may read them, and that they are what they say.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 
+use crate::common::{Answer, Browser, World, database, play};
 use agon_site::Way;
-use common::{Answer, Browser, World, database, play};
 
 const TOKEN: &str = "a-token-of-twenty-signs";
 

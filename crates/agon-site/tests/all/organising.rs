@@ -1,16 +1,14 @@
 //! What an organiser does while a contest runs: lets it come to rest, has matches played again, lets a version that rests play on,
 //! and takes in a whole class.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 
+use crate::common::{self, Browser, World, between, play, play_some, sign_up};
 use agon_server::status;
 use agon_site::pages::pace::{Owed, Pace, owed};
 use agon_store::reads::{Eyes, Played};
 use agon_store::{Kind, LoginKind, MatchId, MatchState, VersionId};
 use agon_worker::{Nothing, Stage, Unfit};
-use common::{Browser, World, between, play, play_some, sign_up};
 
 async fn rita(world: &World) -> Browser {
     let rita = world.account("Rita", true).await;

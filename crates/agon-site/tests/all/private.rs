@@ -1,15 +1,13 @@
 //! What a program writes is its team's and the organiser's: from a real bot's standard error up to the page, and nobody else
 //! gets a byte of it.
 
-use crate::common;
-
 use std::path::{Path, PathBuf};
 
+use crate::common::{Browser, World, play_as};
 use agon_bot::BotName;
 use agon_replay::Replay;
 use agon_store::LoginKind;
 use agon_worker::Program;
-use common::{Browser, World, play_as};
 
 /// What the bot writes on standard error with each answer.
 const SECRET: &str = "my secret plan is the left flank";

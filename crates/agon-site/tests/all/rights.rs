@@ -1,14 +1,12 @@
 //! Each route as nobody, as somebody else, as whom it belongs to, and as an organiser: what the table of rights says, and
 //! nothing else.
 
-use crate::common;
-
+use crate::common::{Answer, Browser, World};
 use agon_server::{Upload, Uploaded};
 use agon_site::rights::{Actor, Object, Person, Verb, may};
 use agon_site::routes::{self, Method, Of, Route};
 use agon_store::acts::Added;
 use agon_store::{AccountId, EntrantId, LoginId, LoginKind};
-use common::{Answer, Browser, World};
 
 /// Who tries.
 struct Who {

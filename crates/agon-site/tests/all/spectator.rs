@@ -1,8 +1,6 @@
 //! What somebody sees who only looks on: a bot's page, and matches by what one wants to know of them.
 
-use crate::common;
-
-use common::World;
+use crate::common::{self, World};
 
 /// How often something stands in a page.
 fn count(page: &str, what: &str) -> usize {

@@ -1,12 +1,10 @@
 //! Files that come in: many slow ones at once, too large ones, and those that break off.
 
-use crate::common;
-
 use std::path::Path;
 
+use crate::common::{Browser, World};
 use agon_site::limits::UPLOADS;
 use agon_store::LoginKind;
-use common::{Browser, World};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 

@@ -1,14 +1,12 @@
 //! Machines that join over the wire: an honest one, and one that lies in every way there is.
 
-use crate::common;
-
+use crate::common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
+use crate::common::{Answer, World};
 use agon_server::status;
 use agon_store::LoginKind;
 use agon_store::acts::{PauseWorker, Revoke};
 use agon_worker::wire::{Back, Beat, Hello, Machine, Voided, Wanted, Welcome, Yours};
 use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
-use common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
-use common::{Answer, World};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_machine_joins_plays_and_gives_back() {

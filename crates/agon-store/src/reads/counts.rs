@@ -57,8 +57,7 @@ macro_rules! in_vain {
 
 /// All in one statement, which sees one moment: a match that is sealed meanwhile is counted once.
 const COUNTS: &str = concat!(
-    "SELECT (SELECT count(*) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), \
-     (SELECT count(lease_id) FROM jobs WHERE contest_id = $1 AND but_id IS NULL), ",
+    "SELECT open.jobs, open.leased, ",
     counted!("m.state = 'posted'", "<> 'again'"),
     ", (SELECT coalesce(max(seq), 0) FROM log WHERE contest_id = $1), \
      (SELECT count(*) FROM log WHERE contest_id = $1 AND match_id IS NULL), ",
@@ -73,7 +72,8 @@ const COUNTS: &str = concat!(
     in_vain!("count(*)", "'lost', 'void', 'mismatch'", "IS NOT NULL"),
     // Jobs are numbered as they are planned.
     ", (SELECT b.made_ms FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
-     WHERE j.contest_id = $1 AND j.but_id IS NULL ORDER BY j.id LIMIT 1)"
+     WHERE j.contest_id = $1 AND j.but_id IS NULL ORDER BY j.id LIMIT 1) \
+     FROM (SELECT count(*) AS jobs, count(lease_id) AS leased FROM jobs WHERE contest_id = $1 AND but_id IS NULL) AS open"
 );
 
 /// As that statement gives them.

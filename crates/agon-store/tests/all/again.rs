@@ -1,8 +1,8 @@
 //! Matches that are played again by another worker, and workers that are paused.
 
 use agon_store::acts::{
-    Add, Added, Compare, Enlist, Enlisted, ForgetAgains, Found, Heard, Judge, Judgement, Lease, LetPlayOn,
-    Meet, PauseWorker, Plan, PlayAgain, Post, PostReply, Promote, Revoke, Seal, Void, VoidReply,
+    Compare, Enlist, Enlisted, ForgetAgains, Heard, Judge, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
+    Plan, PlayAgain, Post, PostReply, Revoke, Seal, Void, VoidReply,
 };
 use agon_store::reads::{ComparedOf, Eyes, Filter};
 use agon_store::{ContestId, Kind, Leased, MatchId, Objects, Sha, Store, Time, VersionId, WorkerId};
@@ -28,26 +28,7 @@ impl World {
         let folder = common::folder();
         let store = Store::open(folder.path()).await.expect("a database");
         let now = Time(10_000_000);
-        let found = Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
-        let contest = store.act(found).await.expect("founded");
-        let mut lineup = Vec::new();
-        for name in ["a", "b"] {
-            let add = Add {
-                contest,
-                entrant: name.to_owned(),
-                boss: true,
-                builtin: Some(format!("builtin:{name}")),
-                source: Sha::of(name),
-                received: now,
-                only_if_better: false,
-                bytes: 1,
-                counts: false,
-                actor: "t".into(),
-            };
-            let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
-            store.act(Promote { version, now }).await.expect("live");
-            lineup.push(version);
-        }
+        let (contest, lineup) = common::founded(&store, &["a", "b"], now).await;
         let meet = Meet { name: "inside".into(), level: "not confined".into(), now };
         let mut workers = [store.act(meet).await.expect("met"); 3];
         for (worker, name) in workers[1..].iter_mut().zip(["one", "two"]) {

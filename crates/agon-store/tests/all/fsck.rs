@@ -1,41 +1,20 @@
 //! fsck sees what it is there for: whatever is changed behind the store's back.
 
-use agon_store::acts::{Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
+use agon_store::acts::{Add, Added, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
 use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
+
+use crate::common;
 
 fn cause() -> Cause {
     Cause { whose: Whose::Yours, stage: Stage::Match, what: "crash".into(), fix: Some("mend it".into()) }
 }
 
 /// A contest with one block, one match of it sealed, the other leased.
-use crate::common;
-
 async fn contest(folder: &std::path::Path) {
     let store = Store::open(folder).await.expect("a database");
     let now = Time(1);
-    let found = Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
-    let contest = store.act(found).await.expect("founded");
-    let mut lineup = Vec::new();
-    for name in ["a", "b"] {
-        let (entrant, source) = (name.to_owned(), Sha::of(name));
-        let builtin = Some(format!("builtin:{name}"));
-        let add = Add {
-            contest,
-            entrant,
-            boss: true,
-            builtin,
-            source,
-            received: now,
-            only_if_better: false,
-            bytes: 1,
-            counts: false,
-            actor: "t".into(),
-        };
-        let Added::New(version, _) = store.act(add).await.expect("added") else { panic!("new") };
-        store.act(Promote { version, now }).await.expect("live");
-        lineup.push(version);
-    }
+    let (contest, lineup) = common::founded(&store, &["a", "b"], now).await;
     let worker = store.act(Meet { name: "w".into(), level: "not confined".into(), now }).await.expect("met");
     store
         .act(Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now })

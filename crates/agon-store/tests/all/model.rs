@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agon_store::acts::{
-    Abort, Add, Added, Beat, Expire, Found, Granted, Heard, JudgeAll, Judgement, Lease, Meet, Plan, Post,
-    PostAll, PostReply, Promote, Reclaim, Seal, Start, Void, VoidReply,
+    Abort, Beat, Expire, Granted, Heard, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, PostReply,
+    Reclaim, Seal, Start, Void, VoidReply,
 };
 use agon_store::{Attempt, ContestId, Kind, LeaseId, MatchId, Sealed, Sha, Store, Time, VersionId, WorkerId};
 use futures_util::future::{join, join_all};
@@ -179,27 +179,7 @@ impl World {
         let stores: Vec<Store> = stores.into_iter().map(|store| store.expect("a database")).collect();
         let store = &stores[0];
         let now = Time(1_000_000);
-        let found =
-            Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
-        let contest = store.act(found).await.expect("founded");
-        let mut versions = Vec::new();
-        for entrant in ["a", "b", "c"] {
-            let add = Add {
-                contest,
-                entrant: entrant.into(),
-                boss: true,
-                builtin: Some(format!("builtin:{entrant}")),
-                source: Sha::of(entrant),
-                received: now,
-                only_if_better: false,
-                bytes: 1,
-                counts: false,
-                actor: "test".into(),
-            };
-            let Added::New(id, 1) = store.act(add).await.expect("added") else { panic!("it is new") };
-            assert!(store.act(Promote { version: id, now }).await.expect("promoted"));
-            versions.push(id);
-        }
+        let (contest, versions) = common::founded(store, &["a", "b", "c"], now).await;
         let mut workers = Vec::new();
         for name in ["one", "two", "three"] {
             let meet = Meet { name: name.into(), level: "not confined".into(), now };

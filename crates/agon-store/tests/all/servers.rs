@@ -4,40 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use agon_store::acts::{
-    Add, Added, Found, Judge, Judgement, Lease, Meet, Plan, Post, PostReply, Promote, Seal,
-};
-use agon_store::{Attempt, ContestId, Kind, Sha, Store, Time, VersionId};
+use agon_store::acts::{Judge, Judgement, Lease, Meet, Plan, Post, PostReply, Seal};
+use agon_store::{Attempt, Kind, Store, Time};
 use futures_util::future::join_all;
 
 use crate::common;
 
 const NOW: Time = Time(1_000_000);
-
-async fn found(store: &Store) -> (ContestId, Vec<VersionId>) {
-    let found =
-        Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now: NOW };
-    let contest = store.act(found).await.expect("founded");
-    let mut versions = Vec::new();
-    for entrant in ["a", "b"] {
-        let add = Add {
-            contest,
-            entrant: entrant.into(),
-            boss: true,
-            builtin: Some(format!("builtin:{entrant}")),
-            source: Sha::of(entrant),
-            received: NOW,
-            only_if_better: false,
-            bytes: 1,
-            counts: false,
-            actor: "test".into(),
-        };
-        let Added::New(version, 1) = store.act(add).await.expect("added") else { panic!("it is new") };
-        assert!(store.act(Promote { version, now: NOW }).await.expect("promoted"));
-        versions.push(version);
-    }
-    (contest, versions)
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
@@ -45,7 +18,7 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
     let folder = tempfile::tempdir().expect("a folder");
     database.place(folder.path());
     let stores = [open(folder.path()).await, open(folder.path()).await];
-    let (contest, versions) = found(&stores[0]).await;
+    let (contest, versions) = common::founded(&stores[0], &["a", "b"], NOW).await;
     let blocks = (0..100).map(|_| (0, versions.clone())).collect();
     let plan = Plan { contest, kind: Kind::Ladder, blocks, rotations: 2, now: NOW };
     let planned = stores[0].act(plan).await.expect("planned");

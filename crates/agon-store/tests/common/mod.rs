@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
+use agon_store::acts::{Add, Added, Found, Promote};
+use agon_store::{ContestId, Sha, Store, Time, VersionId};
 use tempfile::TempDir;
 
 /// A folder for a contest. Its database is a file in it; with `AGON_TEST_DATABASE=postgres` it is on a server.
@@ -20,6 +22,31 @@ pub fn folder() -> TempDir {
         server.place(folder.path());
     }
     folder
+}
+
+/// A contest, and a boss of each name that is live in it.
+pub async fn founded(store: &Store, names: &[&str], now: Time) -> (ContestId, Vec<VersionId>) {
+    let found = Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+    let contest = store.act(found).await.expect("founded");
+    let mut versions = Vec::new();
+    for name in names {
+        let add = Add {
+            contest,
+            entrant: (*name).to_owned(),
+            boss: true,
+            builtin: Some(format!("builtin:{name}")),
+            source: Sha::of(name),
+            received: now,
+            only_if_better: false,
+            bytes: 1,
+            counts: false,
+            actor: "test".into(),
+        };
+        let Added::New(version, 1) = store.act(add).await.expect("added") else { panic!("it is new") };
+        assert!(store.act(Promote { version, now }).await.expect("promoted"));
+        versions.push(version);
+    }
+    (contest, versions)
 }
 
 /// What a match came to in which each seat has this rank.

@@ -1,16 +1,14 @@
 //! The module computes what this machine computes, to the byte: recorded matches of the originals, and ten matches of
 //! each game. The module is there when it was asked for: `AGON_WASM=1 cargo test -p agon-wasm`.
 
-use crate::common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::{played, texts};
 use agon_testkit::golden;
 use agon_view::{Privacy, record};
 use agon_wasm::Engines;
-use common::{played, texts};
 use sha2::{Digest as _, Sha256};
 
 #[test]

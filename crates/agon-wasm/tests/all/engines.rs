@@ -1,11 +1,9 @@
 //! The engines gives what a view gives, refuses in sentences what it cannot open, and keeps no more open than it says.
 
-use crate::common;
-
+use crate::common::{played, texts};
 use agon_replay::Replay;
 use agon_view::{Privacy, View};
 use agon_wasm::{Engines, MOST_OPEN, Refusal};
-use common::{played, texts};
 use serde_json::Value;
 
 fn id(opened: &[u8]) -> u32 {
