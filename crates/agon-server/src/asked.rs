@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agon_store::acts::{
     Abort, Beat, Building, Built, Granted, Lease, Meet, Post, PostAll, PostReply, Reclaim, Start, Void,
@@ -18,6 +19,8 @@ use crate::{Server, ServerError};
 
 /// A lease holds so long without a beat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
+/// A lease that takes longer is written into the log of the program where that is asked for.
+const LONG: Duration = Duration::from_millis(30);
 /// Who asks for work waits for no more plans: others may have taken what they held.
 const MOST_PLANS: usize = 3;
 /// A longer report is refused, in bytes of JSON: it goes into the log.
@@ -52,7 +55,9 @@ impl Server {
         let until = now.plus(LEASE_MS);
         let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
         let mut seen = self.plans.tried();
+        let began = Instant::now();
         let mut granted = self.store.act(lease.clone()).await?;
+        let first = began.elapsed();
         // For who is paused nothing is planned.
         if granted.matches.is_empty() && !self.store.is_paused(worker).await? {
             let wants = self.wanted.wait(most);
@@ -67,7 +72,18 @@ impl Server {
                 }
             }
         }
-        self.told(granted).await
+        let planned = began.elapsed();
+        let told = self.told(granted).await;
+        let took = began.elapsed();
+        if took >= LONG {
+            tracing::debug!(
+                ms = took.as_millis() as u64,
+                first_ms = first.as_millis() as u64,
+                planning_ms = (planned - first).as_millis() as u64,
+                "a long lease"
+            );
+        }
+        told
     }
 
     /// The contest as it stands.

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use agon_ladder::{Contender, Lane};
 use agon_store::acts::{Plan, Release};
 use agon_store::{Contest, Kind, Time, Version, VersionId, VersionState};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Learnt, Server, ServerError, number};
+use crate::{Server, ServerError, number};
 
 /// With more results that nobody has checked nothing is planned: who recomputes falls behind. A thousand machines with batches bring in
 /// hundreds within a moment, which is no reason to stop.
@@ -18,11 +19,15 @@ const MOST_UNCHECKED: i64 = 2_048;
 const MOST_AT_ONCE: usize = 512;
 /// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
 const TOGETHER: usize = 16;
-/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
-/// ahead: so many that a thousand machines do not take them all while the next plan is made.
+/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each.
 const PART: usize = 20;
+/// So many of such plans are kept ahead, that a thousand machines do not take all of it while the next one is made.
+const AHEAD: usize = 2;
 /// A ladder in which that is less plans when somebody asks, and not ahead.
 const SHORT: usize = 20;
+
+/// A block of the ladder that is planned: its map, and who plays.
+type Lineup = (i64, Vec<VersionId>);
 
 /// How many matches are wanted by those who wait.
 #[derive(Default)]
@@ -85,60 +90,65 @@ impl Server {
         wants: &Wants<'_>,
         now: Time,
     ) -> Result<bool, ServerError> {
-        let _turn = self.plans.turn.lock().await;
+        let turn = self.plans.turn.lock().await;
         if self.plans.tried() == seen {
-            let mut learnt = self.learnt.lock().await;
-            self.plan(&mut learnt, wants.all(), now).await?;
+            self.plan(&turn, wants.all(), now).await?;
         }
         Ok(self.plans.last.load(Ordering::Relaxed) > 0)
     }
 
-    /// Plans what comes next, `most` matches or one block more, as far as somebody needs them: how many were planned. Each kind of
-    /// work has its share. Of several servers one plans at a time.
-    pub(crate) async fn plan(
-        &self,
-        learnt: &mut Learnt,
-        most: usize,
-        now: Time,
-    ) -> Result<usize, ServerError> {
+    /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
+    pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
+        let turn = self.plans.turn.lock().await;
+        let ahead = self.learnt.lock().await.ahead;
+        let kept = (ahead * AHEAD) as i64;
+        if ahead < SHORT || self.store.waiting(self.contest, kept).await? >= kept {
+            return Ok(());
+        }
+        self.plan(&turn, ahead, now).await?;
+        Ok(())
+    }
+
+    /// Plans what comes next, `most` matches or one block more, as far as somebody needs them: how many were planned. Of several servers one
+    /// plans at a time, and of those who want plans from this one who has the turn.
+    async fn plan(&self, _turn: &MutexGuard<'_, ()>, most: usize, now: Time) -> Result<usize, ServerError> {
+        let began = Instant::now();
         let alone = self.store.alone().await?;
         let planned = match self.contest_now().await? {
             Some(contest) if !contest.paused && !contest.draining => {
-                self.plan_for(&contest, learnt, most, now).await?
+                let (planned, blocks) = self.choose(&contest, most, now).await?;
+                for blocks in blocks.chunks(TOGETHER) {
+                    let (contest, kind, rotations) = (self.contest, Kind::Ladder, self.policy.seats);
+                    self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
+                }
+                planned
             }
             _ => 0,
         };
         alone.over().await?;
         self.plans.made(planned);
+        tracing::debug!(most, planned, ms = began.elapsed().as_millis() as u64, "a plan");
         Ok(planned)
     }
 
-    /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
-    pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
-        let ahead = self.learnt.lock().await.ahead;
-        if ahead < SHORT || self.store.waiting(self.contest, ahead as i64).await? >= ahead as i64 {
-            return Ok(());
-        }
-        let mut learnt = self.learnt.lock().await;
-        self.plan(&mut learnt, ahead, now).await?;
-        Ok(())
-    }
-
-    async fn plan_for(
+    /// What is played next, each kind of work with its share: how many matches, and the blocks of the ladder among them, which are to be
+    /// written. What is learnt meanwhile waits until all is chosen, but not until it is written.
+    async fn choose(
         &self,
         contest: &Contest,
-        learnt: &mut Learnt,
         most: usize,
         now: Time,
-    ) -> Result<usize, ServerError> {
+    ) -> Result<(usize, Vec<Lineup>), ServerError> {
         if self.store.unchecked().await? > MOST_UNCHECKED {
-            return Ok(0);
+            return Ok((0, Vec::new()));
         }
         // Whoever begins or ceases to play is an act, after which all are read anew: in a ladder of thousands that takes long.
         let known = self.known(std::iter::empty()).await?;
         let plays = |version: &&Version| matches!(version.state, VersionState::Live | VersionState::Trial);
         let mut playing: Vec<_> =
             known.values().filter(plays).map(|version| (version.id, version.state)).collect();
+        let mut learnt = self.learnt.lock().await;
+        let learnt = &mut *learnt;
         // Who is out plays no more.
         let out = self.out(&learnt.facts).await?;
         learnt.facts.leave_out(&out);
@@ -180,18 +190,14 @@ impl Server {
             }
             planned += matches;
         }
-        for blocks in blocks.chunks(TOGETHER) {
-            let (contest, kind, rotations) = (self.contest, Kind::Ladder, self.policy.seats);
-            self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
-        }
-        Ok(planned)
+        Ok((planned, blocks))
     }
 
     /// Those who may play on the ladder, with their matches in flight, of which these blocks are not written yet.
     async fn contenders(
         &self,
         playing: &[(VersionId, VersionState)],
-        blocks: &[(i64, Vec<VersionId>)],
+        blocks: &[Lineup],
     ) -> Result<Vec<Contender>, ServerError> {
         let mut flying: BTreeMap<VersionId, u32> = self.store.in_flight(self.contest).await?;
         for version in blocks.iter().flat_map(|(_, lineup)| lineup) {

@@ -15,6 +15,7 @@ use agon_store::reads::CheckState;
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
+use futures_util::future::try_join;
 use tokio::sync::oneshot;
 
 use crate::facts::Facts;
@@ -75,19 +76,25 @@ impl Server {
             return Ok(ticked);
         }
         self.store.act(Expire { now }).await?;
-        self.recompute(now, &mut ticked).await?;
-        self.seal(now, &mut ticked).await?;
-        self.admit(now, &mut ticked).await?;
-        if ticked != Ticked::default() {
-            self.done.send_replace(());
-        }
-        self.plan_ahead(now).await?;
+        // Neither waits for the other: what is played next takes as long to write as what was played.
+        try_join(self.take_in(now, &mut ticked), self.plan_ahead(now)).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
         if self.contest_now().await?.is_some_and(|contest| contest.draining) {
             self.store.act(Drained { contest: self.contest, now }).await?;
         }
         Ok(ticked)
+    }
+
+    /// Believes, seals and admits what may be.
+    async fn take_in(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+        self.recompute(now, ticked).await?;
+        self.seal(now, ticked).await?;
+        self.admit(now, ticked).await?;
+        if *ticked != Ticked::default() {
+            self.done.send_replace(());
+        }
+        Ok(())
     }
 
     /// Makes the table when it is time. The server that looks after the contest keeps it; another makes the same of what it has read.

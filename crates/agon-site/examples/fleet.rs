@@ -158,6 +158,7 @@ fn setting() -> Setting {
 fn serve(folder: &Path, port: u16) {
     // Transactions that others wait for are told on standard error.
     let long = Targets::new().with_target("agon_store::writer", tracing::Level::DEBUG);
+    let long = long.with_target("agon_server", tracing::Level::DEBUG);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(lines).with(long).init();
     let runtime =
@@ -211,9 +212,12 @@ struct Fleet {
     batch: usize,
     end: Instant,
     counts: Counts,
-    leases: Mutex<Vec<Duration>>,
-    posts: Mutex<Vec<Duration>>,
+    leases: Mutex<Times>,
+    posts: Mutex<Times>,
 }
+
+/// When something was asked for, and how long it took.
+type Times = Vec<(Instant, Duration)>;
 
 #[derive(Default)]
 struct Counts {
@@ -278,8 +282,8 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
     );
     let steady = steady.await.expect("it counts");
     println!("{steady:.0} results a second from second {:.0} to {}", ramp.as_secs_f64(), plan.seconds);
-    told("leases", &fleet.leases);
-    told("posts", &fleet.posts);
+    told("leases", &fleet.leases, began + ramp);
+    told("posts", &fleet.posts, began + ramp);
     let (age, behind) = oldest.await.expect("it looks");
     println!("the table was at most {age:.1} s old and {behind:.0} rows behind");
     let own = (spent.tv_sec - own.tv_sec) as f64 + (spent.tv_nsec - own.tv_nsec) as f64 / 1e9;
@@ -298,20 +302,25 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
     }
 }
 
-fn told(what: &str, times: &Mutex<Vec<Duration>>) {
-    let mut times = times.lock().expect("not poisoned");
-    times.sort();
-    let at = |share: f64| {
-        let place = ((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1));
-        times.get(place).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
-    };
-    println!(
-        "{what}: {}, {:.1} ms median, {:.1} ms at the 99th percentile, {:.1} ms at most",
-        times.len(),
-        at(0.5),
-        at(0.99),
-        at(1.0)
-    );
+/// All of them, and those from a moment on.
+fn told(what: &str, times: &Mutex<Times>, steady: Instant) {
+    let times = times.lock().expect("not poisoned");
+    for (when, from) in [("all", None), ("when all have come", Some(steady))] {
+        let of = times.iter().filter(|(asked, _)| from.is_none_or(|from| *asked >= from));
+        let mut took: Vec<Duration> = of.map(|(_, took)| *took).collect();
+        took.sort();
+        let at = |share: f64| {
+            let place = ((took.len() as f64 * share) as usize).min(took.len().saturating_sub(1));
+            took.get(place).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
+        };
+        println!(
+            "{what}, {when}: {}, {:.1} ms median, {:.1} ms at the 99th percentile, {:.1} ms at most",
+            took.len(),
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
 }
 
 /// A machine that leases, plays and posts until the end.
@@ -339,7 +348,7 @@ async fn work(fleet: Arc<Fleet>, number: u64, machines: u64, token: String) {
             fleet.counts.empty.fetch_add(1, Ordering::Relaxed);
             continue;
         }
-        fleet.leases.lock().expect("not poisoned").push(began.elapsed());
+        fleet.leases.lock().expect("not poisoned").push((began, began.elapsed()));
         let each = fleet.plays / granted.jobs.len() as u32;
         let mut over = Vec::new();
         for job in granted.jobs {
@@ -356,7 +365,7 @@ async fn work(fleet: Arc<Fleet>, number: u64, machines: u64, token: String) {
             .ask("POST", &format!("/work/v1/results?run={RUN}"), &sent)
             .await
             .unwrap_or_else(|why| panic!("results: {why}"));
-        fleet.posts.lock().expect("not poisoned").push(began.elapsed());
+        fleet.posts.lock().expect("not poisoned").push((began, began.elapsed()));
         let kept = posted.posted.iter().filter(|posted| **posted == Posted::Kept).count() as u64;
         fleet.counts.kept.fetch_add(kept, Ordering::Relaxed);
         fleet.counts.lost.fetch_add(posted.posted.len() as u64 - kept, Ordering::Relaxed);

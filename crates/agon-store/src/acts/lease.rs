@@ -64,21 +64,8 @@ pub struct Granted {
     pub matches: Vec<Leased>,
 }
 
-/// Takes free jobs. The limit is no parameter: with one, PostgreSQL plans for a tenth of the table. A match that went
-/// wrong on this worker goes to another one, where there is one that is not paused; one that it has played is played again by another one.
-macro_rules! take {
-    ($limit:literal) => {
-        concat!(
-            "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
-             AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.but_id IS NULL OR j.but_id <> $4) AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
-             WHERE a.match_id = j.match_id AND a.worker_id = $4 AND a.how IN ('lost', 'void', 'mismatch')) \
-             OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5 AND w.paused_ms IS NULL)) \
-             ORDER BY j.lane, j.id LIMIT ",
-            $limit,
-            ") RETURNING lane, id, match_id"
-        )
-    };
-}
+/// A lease is of so many matches at most: of few sizes, so that there are few statements.
+const BATCHES: [usize; 3] = [1, 8, 32];
 
 /// A worker that was not heard of for so long, in milliseconds, is not waited for.
 pub(crate) const AWAY_MS: i64 = 60_000;
@@ -107,14 +94,13 @@ impl Act for Lease {
                 Found::Nothing => {}
             }
         }
-        let mut taken = Vec::new();
-        for (act, lease) in new.iter().zip(begin(conn, &new).await?) {
-            let games = take(conn, act, lease).await?;
-            if games.is_empty() {
+        let begun: Vec<(&Self, i64)> = new.iter().copied().zip(begin(conn, &new).await?).collect();
+        let taken = take_all(conn, &begun).await?;
+        for (_, lease) in begun {
+            if !taken.iter().any(|taken| taken.lease == lease) {
                 // Others were quicker, or there are only such as wait for another worker.
                 sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(&mut *conn).await?;
             }
-            taken.extend(games.into_iter().map(|game| Taken { act, lease, game }));
         }
         let tries = try_on(conn, &taken).await?;
         for (taken, leased) in taken.iter().zip(described(conn, &tries).await?) {
@@ -127,6 +113,11 @@ impl Act for Lease {
 }
 
 impl Lease {
+    /// How many it gets at most.
+    fn batch(&self) -> usize {
+        BATCHES.into_iter().rev().find(|size| *size <= self.most).unwrap_or(BATCHES[0])
+    }
+
     /// Who asks, and in which words.
     fn asked(&self) -> (i64, &str) {
         (self.worker.0, &self.request)
@@ -202,14 +193,72 @@ async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<i64>, StoreError>
     Ok(leases)
 }
 
-/// Takes free jobs for a lease: their matches, in the order of the queue.
+/// Takes free jobs for each lease, in the order in which they were asked for and in the order of the queue.
+async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Vec<Taken<'a>>, StoreError> {
+    let mut taken = Vec::new();
+    if let Some(jobs) = plain(conn, leases).await? {
+        let mut jobs = jobs.into_iter();
+        let mut assigned = Vec::new();
+        for (act, lease) in leases.iter().copied() {
+            for (job, game) in jobs.by_ref().take(act.batch()) {
+                assigned.push((job, lease));
+                taken.push(Taken { act, lease, game });
+            }
+        }
+        for assigned in many::slices(&assigned) {
+            let update = format!(
+                "UPDATE jobs SET lease_id = fresh.column2 FROM (VALUES {}) AS fresh WHERE jobs.id = fresh.column1",
+                many::rows(assigned.len(), "(@, @)", 1)
+            );
+            let mut update = sqlx::query(AssertSqlSafe(update));
+            for (job, lease) in assigned {
+                update = update.bind(*job).bind(*lease);
+            }
+            update.execute(&mut *conn).await?;
+        }
+        return Ok(taken);
+    }
+    for (act, lease) in leases.iter().copied() {
+        let games = take(conn, act, lease).await?;
+        taken.extend(games.into_iter().map(|game| Taken { act, lease, game }));
+    }
+    Ok(taken)
+}
+
+/// The first free jobs of the queue with their matches, as many as several leases of one contest take: none where one of them is not
+/// for everybody, and each lease has to look for itself.
+async fn plain(conn: &mut Conn, leases: &[(&Lease, i64)]) -> Result<Option<Vec<(i64, i64)>>, StoreError> {
+    let [(first, _), _, ..] = leases else { return Ok(None) };
+    if leases.iter().any(|(act, _)| act.contest != first.contest) {
+        return Ok(None);
+    }
+    let now = leases.iter().map(|(act, _)| act.now.0).min().unwrap_or_default();
+    let wanted: usize = leases.iter().map(|(act, _)| act.batch()).sum();
+    // Powers of two, so that there are few different statements.
+    let select = format!(
+        "SELECT id, match_id, but_id, tries FROM jobs WHERE lease_id IS NULL AND contest_id = $1 AND not_before_ms <= $2 \
+         ORDER BY lane, id LIMIT {}",
+        wanted.next_power_of_two()
+    );
+    let jobs: Vec<(i64, i64, Option<i64>, i64)> =
+        sqlx::query_as(AssertSqlSafe(select)).bind(first.contest.0).bind(now).fetch_all(conn).await?;
+    let for_all = |(id, game, but, tries)| ((but, tries) == (None, 0)).then_some((id, game));
+    Ok(jobs.into_iter().map(for_all).collect())
+}
+
+/// Takes free jobs for one lease: their matches, in the order of the queue. A match that went wrong on this worker goes to another one,
+/// where there is one that is not paused; one that it has played is played again by another one.
 async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, StoreError> {
-    let statement = match act.most {
-        0..=7 => take!("1"),
-        8..=31 => take!("8"),
-        _ => take!("32"),
-    };
-    let mut jobs: Vec<(i64, i64, i64)> = sqlx::query_as(statement)
+    // The limit is no parameter: with one, PostgreSQL plans for a tenth of the table.
+    let update = format!(
+        "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
+         AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.but_id IS NULL OR j.but_id <> $4) AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
+         WHERE a.match_id = j.match_id AND a.worker_id = $4 AND a.how IN ('lost', 'void', 'mismatch')) \
+         OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5 AND w.paused_ms IS NULL)) \
+         ORDER BY j.lane, j.id LIMIT {}) RETURNING lane, id, match_id",
+        act.batch()
+    );
+    let mut jobs: Vec<(i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(update))
         .bind(lease)
         .bind(act.contest.0)
         .bind(act.now.0)
