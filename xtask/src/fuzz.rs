@@ -73,7 +73,7 @@ fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<b
     // An input that takes ten seconds or a gigabyte is a finding.
     command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
     command.arg(&found).arg(fuzz.join("corpus").join(target));
-    let before = cpu_of_children();
+    let before = crate::cpu_of_children();
     let mut child = command.stderr(Stdio::piped()).spawn().with_context(|| format!("running {command:?}"))?;
     let (mut runs, mut last) = (0, Vec::new());
     for line in BufReader::new(child.stderr.take().context("its errors are piped")?).lines() {
@@ -88,7 +88,7 @@ fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<b
     }
     let good = child.wait()?.success();
     // Of a machine with other work, the target gets less than the clock on the wall says.
-    let used = (cpu_of_children() - before) / 60.0;
+    let used = (crate::cpu_of_children() - before) / 60.0;
     if good {
         println!("{runs} runs in {used:.1} min of CPU, nothing found");
     } else {
@@ -96,14 +96,6 @@ fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<b
     }
     account(&fuzz.join("README.md"), target, used, runs, &commit(root))?;
     Ok(good)
-}
-
-/// CPU seconds of all children of this process that have ended: fields 16 and 17 of `/proc/self/stat`, in ticks of 10 ms.
-fn cpu_of_children() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = after_name.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<f64>().ok());
-    ticks.sum::<f64>() / 100.0
 }
 
 /// Adds minutes and runs to the line of a target: `| target | minutes of CPU | runs | commit |`.

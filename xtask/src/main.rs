@@ -144,9 +144,12 @@ fn test(arguments: &[String]) -> Result<bool> {
     let mut took: BTreeMap<&str, Duration> = BTreeMap::new();
     for (name, step) in STEPS.iter().filter(|(name, _)| wanted(name)) {
         println!("== {name}");
+        let (began, before) = (Instant::now(), cpu_of_children());
         for (part, time) in step(&options, &mut counts)? {
             *took.entry(part).or_default() += time;
         }
+        let (minutes, cpu) = (began.elapsed().as_secs_f64() / 60.0, (cpu_of_children() - before) / 60.0);
+        println!("== {name}: {minutes:.1} minutes, {cpu:.1} of CPU");
     }
     for (part, time) in &took {
         let allowed =
@@ -158,6 +161,14 @@ fn test(arguments: &[String]) -> Result<bool> {
     println!("== {:.1} minutes in all", took.values().sum::<Duration>().as_secs_f64() / 60.0);
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     Ok(counts.failed == 0)
+}
+
+/// CPU seconds of all children of this process that have ended: fields 16 and 17 of `/proc/self/stat`, in ticks of 10 ms.
+fn cpu_of_children() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
 }
 
 /// Cargo as a person starts it. What `cargo run` tells this program of its own package is left out: build scripts look for

@@ -72,6 +72,7 @@ impl Server {
                 }
             }
         }
+        self.plans.take(granted.matches.len(), now);
         let planned = began.elapsed();
         let told = self.told(granted).await;
         let took = began.elapsed();

@@ -32,6 +32,7 @@ mod facts;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
@@ -90,6 +91,8 @@ pub struct Server {
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
+    /// Whether results of the last round hold and are not sealed yet.
+    unsealed: AtomicBool,
     /// One rated match in so many is played again; which those are follows from the secret.
     share: u64,
     secret: String,
@@ -163,6 +166,7 @@ impl Server {
             secret: contest.secret,
             wanted: Wanted::default(),
             plans: Plans::default(),
+            unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
             known: Mutex::default(),

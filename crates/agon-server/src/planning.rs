@@ -1,6 +1,7 @@
 //! What is played next. Matches are planned when work is wanted, and in ladders of hundreds a little ahead: no queue grows old.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -18,11 +19,12 @@ const MOST_UNCHECKED: i64 = 2_048;
 /// No more matches are planned at once, however many wait for some.
 const MOST_AT_ONCE: usize = 512;
 /// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
-const TOGETHER: usize = 16;
-/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each.
+const TOGETHER: usize = 32;
+/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
+/// ahead, with as many more as machines take in this time, so that they do not take all while the next plan is made.
 const PART: usize = 20;
-/// So many of such plans are kept ahead, that a thousand machines do not take all of it while the next one is made.
-const AHEAD: usize = 2;
+/// In milliseconds.
+const AHEAD_MS: i64 = 1_000;
 /// A ladder in which that is less plans when somebody asks, and not ahead.
 const SHORT: usize = 20;
 
@@ -67,12 +69,35 @@ pub struct Plans {
     tried: AtomicU64,
     /// How many matches the last one came to.
     last: AtomicUsize,
+    pace: std::sync::Mutex<Pace>,
+}
+
+/// How many matches machines take.
+#[derive(Default)]
+struct Pace {
+    /// So many were taken since then.
+    since: Time,
+    taken: usize,
+    /// So many in the time before.
+    before: usize,
 }
 
 impl Plans {
     /// How many were tried so far.
     pub fn tried(&self) -> u64 {
         self.tried.load(Ordering::Acquire)
+    }
+
+    /// A machine takes so many: how many all take in [`AHEAD_MS`].
+    pub fn take(&self, matches: usize, now: Time) -> usize {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = now.0 - pace.since.0;
+        if passed >= AHEAD_MS {
+            let before = if passed < 2 * AHEAD_MS { pace.taken } else { 0 };
+            *pace = Pace { since: now, taken: 0, before };
+        }
+        pace.taken += matches;
+        pace.before
     }
 
     fn made(&self, matches: usize) {
@@ -101,7 +126,7 @@ impl Server {
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
         let turn = self.plans.turn.lock().await;
         let ahead = self.learnt.lock().await.ahead;
-        let kept = (ahead * AHEAD) as i64;
+        let kept = (ahead + self.plans.take(0, now)) as i64;
         if ahead < SHORT || self.store.waiting(self.contest, kept).await? >= kept {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,7 +12,7 @@ use agon_ladder::{Admission, Check, Table, admission};
 use agon_store::acts::{
     Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, Plan, Promote, Seal, Suspend,
 };
-use agon_store::reads::CheckState;
+use agon_store::reads::{CheckState, MOST_POSTED};
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
@@ -86,10 +87,19 @@ impl Server {
         Ok(ticked)
     }
 
-    /// Believes, seals and admits what may be.
+    /// Believes, seals and admits what may be. While more results wait than are recomputed at once, those of the round before are sealed
+    /// beside the next.
     async fn take_in(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
-        self.recompute(now, ticked).await?;
-        self.seal(now, ticked).await?;
+        let unsealed = self.unsealed.swap(false, Ordering::Relaxed);
+        let before = async { if unsealed { self.seal(now).await } else { Ok(0) } };
+        let (judged, sealed) = try_join(self.recompute(now), before).await?;
+        (ticked.valid, ticked.mismatches) = judged;
+        ticked.sealed = sealed;
+        if ticked.valid + ticked.mismatches < MOST_POSTED as u64 {
+            ticked.sealed += self.seal(now).await?;
+        } else {
+            self.unsealed.store(true, Ordering::Relaxed);
+        }
         self.admit(now, ticked).await?;
         if *ticked != Ticked::default() {
             self.done.send_replace(());
@@ -111,32 +121,33 @@ impl Server {
         Ok(())
     }
 
-    /// Results are believed when they were computed again.
-    async fn recompute(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+    /// Results are believed when they were computed again: how many hold, and how many do not.
+    async fn recompute(&self, now: Time) -> Result<(u64, u64), ServerError> {
         let posted = self.store.posted(self.contest).await?;
         if posted.is_empty() {
-            return Ok(());
+            return Ok((0, 0));
         }
         let versions = self.known(posted.iter().flat_map(|posted| &posted.seats)).await?;
         let judged = recomputed::judge(&self.table, &self.objects, posted, &versions).await?;
-        for (_, judgement) in &judged {
-            let valid = matches!(judgement, Judgement::Valid(_));
-            *(if valid { &mut ticked.valid } else { &mut ticked.mismatches }) += 1;
-        }
+        let valid = judged.iter().filter(|(_, judgement)| matches!(judgement, Judgement::Valid(_))).count();
+        let all = judged.len();
         self.store.act(JudgeAll { judged, now }).await?;
-        Ok(())
+        Ok((valid as u64, (all - valid) as u64))
     }
 
-    async fn seal(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+    /// Valid results get their places in the log: how many.
+    async fn seal(&self, now: Time) -> Result<u64, ServerError> {
+        let mut all = 0;
         loop {
             let sealed = self.store.act(Seal { contest: self.contest }).await?;
             self.draw_again(&sealed, now).await?;
             let mut learnt = self.learnt.lock().await;
-            ticked.sealed += sealed.len() as u64;
+            all += sealed.len() as u64;
             sealed.iter().for_each(|row| learnt.facts.feed(row));
             if sealed.len() < Seal::MOST {
                 // A ruling may stand there as well, and what another server of this contest has sealed.
-                return Ok(learnt.facts.read(&self.store, self.contest, i64::MAX).await?);
+                learnt.facts.read(&self.store, self.contest, i64::MAX).await?;
+                return Ok(all);
             }
         }
     }

@@ -99,7 +99,7 @@ async fn usual(
     };
     let asked: BTreeSet<Attempt> = attempts.iter().copied().collect();
     let mut all = BTreeSet::new();
-    for attempts in many::slices(attempts) {
+    for attempts in many::padded(attempts) {
         // Without a join: joined, a database that has counted its rows long ago may begin with all matches.
         let select = format!(
             "SELECT a.match_id, a.n, a.worker_id FROM attempts a WHERE a.match_id IN ({}) {fresh} \
@@ -120,20 +120,20 @@ async fn usual(
 
 /// Keeps results of matches that are leased and at these tries.
 async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
-    for posts in many::slices(posts) {
+    for posts in many::padded(posts) {
         let update = format!(
             "UPDATE matches SET state = 'posted', result = fresh.column2, replay_sha = fresh.column3 \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
             many::rows(posts.len(), "(@, @, @)", 1)
         );
         let mut update = sqlx::query(AssertSqlSafe(update));
-        for post in posts {
+        for post in &posts {
             update = update.bind(post.attempt.game.0).bind(&post.result).bind(post.replay.to_string());
         }
         update.execute(&mut *conn).await?;
         let delete = format!("DELETE FROM jobs WHERE match_id IN ({})", many::rows(posts.len(), "@", 1));
         let mut delete = sqlx::query(AssertSqlSafe(delete));
-        for post in posts {
+        for post in &posts {
             delete = delete.bind(post.attempt.game.0);
         }
         delete.execute(&mut *conn).await?;
@@ -144,7 +144,7 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
             many::rows(posts.len(), "(@, @, @, @)", 1)
         );
         let mut update = sqlx::query(AssertSqlSafe(update));
-        for post in posts {
+        for post in &posts {
             update = update.bind(post.attempt.game.0).bind(post.attempt.n).bind(post.now.0);
             update = update.bind(post.sha().to_string());
         }
@@ -157,7 +157,7 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
         seats
     };
     let own: Vec<(i64, i64, Sha)> = posts.iter().flat_map(own).collect();
-    for own in many::slices(&own) {
+    for own in many::padded(&own) {
         let update = format!(
             "UPDATE seats SET own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
              WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
@@ -174,7 +174,7 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
 
 /// Matches that are posted have been computed again, and this is what they came to.
 pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
-    for settled in many::slices(settled) {
+    for settled in many::padded(settled) {
         let update = format!(
             // What is no result of the contest has no place in the log, which is 0.
             "UPDATE matches SET state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
@@ -194,7 +194,7 @@ pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Tim
         .iter()
         .flat_map(|(game, outcome)| (0..outcome.ranks.len()).map(move |seat| (*game, seat, outcome)))
         .collect();
-    for seats in many::slices(&seats) {
+    for seats in many::padded(&seats) {
         let update = format!(
             "UPDATE seats SET rank = fresh.column3, score = fresh.column4, fault = fresh.column5, max_ms = fresh.column6 \
              FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",

@@ -145,7 +145,7 @@ enum Found {
 async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Found>, StoreError> {
     let mut all: BTreeMap<i64, Found> = BTreeMap::new();
     let numbered: Vec<(i64, &Lease)> = (0..).zip(acts.iter().copied()).collect();
-    for numbered in many::slices(&numbered) {
+    for numbered in many::padded(&numbered) {
         let select = format!(
             "SELECT asked.column1, \
              (SELECT l.id FROM leases l WHERE l.worker_id = asked.column2 AND l.request = asked.column3), \
@@ -205,7 +205,7 @@ async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Ve
                 taken.push(Taken { act, lease, game });
             }
         }
-        for assigned in many::slices(&assigned) {
+        for assigned in many::padded(&assigned) {
             let update = format!(
                 "UPDATE jobs SET lease_id = fresh.column2 FROM (VALUES {}) AS fresh WHERE jobs.id = fresh.column1",
                 many::rows(assigned.len(), "(@, @)", 1)
@@ -276,7 +276,7 @@ type Try = (i64, i64, i64);
 /// Begins a try of each, in their order.
 async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreError> {
     let mut tries = BTreeMap::new();
-    for taken in many::slices(taken) {
+    for taken in many::padded(taken) {
         let update = format!(
             "UPDATE matches SET state = 'leased', \
              attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
@@ -289,6 +289,8 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
         }
         let begun: Vec<Try> = update.fetch_all(&mut *conn).await?;
         tries.extend(begun.into_iter().map(|begun| (begun.0, begun)));
+    }
+    for taken in many::slices(taken) {
         let insert = format!(
             "INSERT INTO attempts (match_id, n, worker_id, leased_ms) VALUES {}",
             many::rows(taken.len(), "(@, @, @, @)", 1)
@@ -321,13 +323,13 @@ async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
 async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreError> {
     let mut blocks: BTreeMap<i64, (String, i64, i64)> = BTreeMap::new();
     let mut seats: BTreeMap<i64, Vec<VersionId>> = BTreeMap::new();
-    for tries in many::slices(tries) {
+    for tries in many::padded(tries) {
         let select = format!(
             "SELECT id, kind, map, seed FROM blocks WHERE id IN ({})",
             many::rows(tries.len(), "@", 1)
         );
         let mut select = sqlx::query_as(AssertSqlSafe(select));
-        for (_, _, block) in tries {
+        for (_, _, block) in &tries {
             select = select.bind(*block);
         }
         let found: Vec<(i64, String, i64, i64)> = select.fetch_all(&mut *conn).await?;

@@ -74,16 +74,20 @@ impl Act for Seal {
                 many::rows(rows.len(), "($1, @, @, @, @)", 2)
             );
             let mut insert = sqlx::query(AssertSqlSafe(insert)).bind(self.contest.0);
+            for (seq, id, body, sha) in rows {
+                insert = insert.bind(*seq).bind(*id).bind(body).bind(sha.to_string());
+            }
+            insert.execute(&mut *conn).await?;
+        }
+        for rows in many::padded(&written) {
             let update = format!(
                 "UPDATE matches SET log_seq = fresh.column2 FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
                 many::rows(rows.len(), "(@, @)", 1)
             );
             let mut update = sqlx::query(AssertSqlSafe(update));
-            for (seq, id, body, sha) in rows {
-                insert = insert.bind(*seq).bind(*id).bind(body).bind(sha.to_string());
+            for (seq, id, _, _) in rows {
                 update = update.bind(*id).bind(*seq);
             }
-            insert.execute(&mut *conn).await?;
             update.execute(&mut *conn).await?;
         }
         Ok(sealed)

@@ -30,7 +30,7 @@ impl Act for Start {
 
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<bool>, StoreError> {
         let mut begun: BTreeMap<(i64, i64, i64), Kind> = BTreeMap::new();
-        for acts in many::slices(acts) {
+        for acts in many::padded(acts) {
             let update = format!(
                 "UPDATE attempts SET started_ms = coalesce(started_ms, asked.column4) FROM (VALUES {}) AS asked \
                  WHERE match_id = asked.column1 AND n = asked.column2 AND worker_id = asked.column3 AND ended_ms IS NULL \

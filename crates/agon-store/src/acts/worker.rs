@@ -142,7 +142,7 @@ impl Act for Heard {
     }
 
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<()>, StoreError> {
-        for acts in many::slices(acts) {
+        for acts in many::padded(acts) {
             let update = format!(
                 "UPDATE workers SET seen_ms = heard.column2 FROM (VALUES {}) AS heard WHERE id = heard.column1",
                 many::rows(acts.len(), "(@, @)", 1)

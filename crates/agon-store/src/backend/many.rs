@@ -15,6 +15,18 @@ pub fn slices<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
+/// The same for statements that may say a row twice, as those that look rows up, change or delete them: rather than in three slices
+/// or more, what is less than a whole slice comes in one that repeats its last row.
+pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Vec<&T>> {
+    rows.chunks(MOST).flat_map(|rows| {
+        if rows.len().count_ones() <= 2 {
+            return slices(rows).map(|slice| slice.iter().collect()).collect::<Vec<Vec<&T>>>();
+        }
+        let last = rows.last().into_iter().cycle();
+        vec![rows.iter().chain(last).take(rows.len().next_power_of_two()).collect()]
+    })
+}
+
 /// So many rows like `row`, in which each `@` is the next parameter from `first` on: `($1, $2), ($3, $4)`.
 pub fn rows(count: usize, row: &str, first: usize) -> String {
     let mut text = String::with_capacity(count * (row.len() + 8));
@@ -48,5 +60,13 @@ mod tests {
         assert_eq!(sizes, [64, 64, 32, 8, 4, 1]);
         assert_eq!(slices(&all).flatten().copied().collect::<Vec<_>>(), all);
         assert_eq!(slices::<u8>(&[]).count(), 0);
+        let sizes: Vec<usize> = padded(&all).map(|slice| slice.len()).collect();
+        assert_eq!(sizes, [64, 64, 64], "45 would be 32, 8, 4 and 1");
+        let sizes: Vec<usize> = padded(&all[..33]).map(|slice| slice.len()).collect();
+        assert_eq!(sizes, [32, 1]);
+        let mut said: Vec<usize> = padded(&all).flatten().copied().collect();
+        said.dedup();
+        assert_eq!(said, all);
+        assert_eq!(padded::<u8>(&[]).count(), 0);
     }
 }
