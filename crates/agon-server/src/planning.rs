@@ -23,7 +23,7 @@ const TOGETHER: usize = 32;
 /// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
 /// ahead, with as many more as machines take in this time, so that they do not take all while the next plan is made.
 const PART: usize = 20;
-/// In milliseconds.
+/// That time, in milliseconds.
 const AHEAD_MS: i64 = 1_000;
 /// A ladder in which that is less plans when somebody asks, and not ahead.
 const SHORT: usize = 20;
