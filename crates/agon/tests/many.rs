@@ -77,7 +77,7 @@ fn port() -> u16 {
 }
 
 /// The bucket is this test program once more, so that it is a process that can be killed. The browser's day on many machines
-/// (`web/test/day-many.test.mjs`) has it too.
+/// (`web/test/many.test.mjs`) has it too.
 #[test]
 #[ignore = "a part of another test"]
 fn a_bucket_in_a_process_of_its_own() {
