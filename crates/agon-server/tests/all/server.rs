@@ -1,10 +1,11 @@
 //! The server under workers that play, vanish, repeat themselves and lie, with a clock that the test turns.
 
+use agon_bot::BotName;
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, hand_in, status};
 use agon_store::acts::{Added, Promote};
-use agon_store::reads::{Ended, Eyes, Filter, Played};
+use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, Played};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
 
@@ -335,18 +336,51 @@ fn nobody_who_looks_after_the_contest_waits_for_a_table() {
     });
 }
 
+/// So many versions that are live.
+async fn hand_in_many(world: &World, count: usize) {
+    let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
+    for number in 0..count {
+        let (name, archive) = (format!("Bot {number}"), format!("bot {number}"));
+        let objects = world.server.objects();
+        let added = hand_in(store, objects, contest, &name, archive.as_bytes(), ("test", now)).await;
+        let Added::New(version, _) = added.expect("kept") else { panic!("it is new") };
+        store.act(Promote { version, now }).await.expect("live");
+    }
+}
+
+#[test]
+fn of_more_results_than_are_judged_at_once_each_is_sealed_once() {
+    run(async {
+        let world = World::new(40).await;
+        hand_in_many(&world, 200).await;
+        let (worker, bots) = (world.worker("a").await, ["builtin:greedy", "builtin:idle"]);
+        let bots = bots.map(|bot| BotName::parse(bot).expect("a name"));
+        let mut posted = 0;
+        while posted < MOST_POSTED + 40 {
+            let granted = world.server.lease(worker, &posted.to_string(), 32, world.now).await;
+            let jobs = granted.expect("answered").jobs;
+            assert!(!jobs.is_empty(), "{posted} were posted");
+            for job in jobs {
+                let (report, replay) = world.play_with(&job, &bots);
+                assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
+                posted += 1;
+            }
+        }
+        let first = world.server.look_after(world.now).await.expect("done");
+        assert_eq!((first.valid, first.sealed), (MOST_POSTED as u64, 0), "those are sealed beside the next");
+        let second = world.server.look_after(world.now).await.expect("done");
+        assert_eq!((second.valid, second.sealed), ((posted - MOST_POSTED) as u64, posted as u64));
+        assert_eq!(world.server.look_after(world.now).await.expect("done").sealed, 0);
+        world.clean().await;
+    });
+}
+
 #[test]
 fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_twentieth_of_it() {
     run(async {
         let world = World::new(40).await;
+        hand_in_many(&world, 500).await;
         let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
-        for number in 0..500 {
-            let (name, archive) = (format!("Bot {number}"), format!("bot {number}"));
-            let objects = world.server.objects();
-            let added = hand_in(store, objects, contest, &name, archive.as_bytes(), ("test", now)).await;
-            let Added::New(version, _) = added.expect("kept") else { panic!("it is new") };
-            store.act(Promote { version, now }).await.expect("live");
-        }
         let waiting = async || store.waiting(contest, i64::MAX).await.expect("counted");
         world.tick().await;
         assert_eq!(waiting().await, 0, "nobody plays yet");
