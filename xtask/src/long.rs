@@ -139,7 +139,7 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "fleet",
-        about: "how much faster two machines of a fleet are than one, each in a network namespace with one CPU (root); 3 minutes",
+        about: "how much faster two machines of a fleet are than one, each in a network namespace with one CPU (root); 5 minutes",
         command: &["test", "--release", "-p", "agon", "--test", "fleet", "--", "--ignored", "--nocapture"],
     },
     Proof {
