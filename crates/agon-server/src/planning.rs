@@ -21,9 +21,9 @@ const MOST_AT_ONCE: usize = 512;
 /// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
 const TOGETHER: usize = 32;
 /// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
-/// ahead, with as many more as machines take in this time, so that they do not take all while the next plan is made.
+/// ahead, with as many more as machines took in [`AHEAD_MS`], so that they do not take all while the next plan is made.
 const PART: usize = 20;
-/// That time, in milliseconds.
+/// How long what machines take is counted for [`PART`], in milliseconds.
 const AHEAD_MS: i64 = 1_000;
 /// A ladder in which that is less plans when somebody asks, and not ahead.
 const SHORT: usize = 20;
@@ -88,7 +88,7 @@ impl Plans {
         self.tried.load(Ordering::Acquire)
     }
 
-    /// A machine takes so many: how many all take in [`AHEAD_MS`].
+    /// A machine takes so many, or none where somebody only asks: how many all took in the last [`AHEAD_MS`].
     pub fn take(&self, matches: usize, now: Time) -> usize {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = now.0 - pace.since.0;

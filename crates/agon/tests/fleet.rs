@@ -236,7 +236,7 @@ fn two_machines_are_nearly_twice_as_fast() {
     let bot = place.join("thinker");
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("agon.toml"), "run = \"python3 -u bot.py\"\n").expect("a file");
-    // The same work for each answer, 10 ms or so: a tenth of what a turn may take.
+    // The same work for each answer: some 6 ms of the 50 that a turn may take.
     let thinker = "import sys
 for _ in range(9):
     input()
@@ -303,7 +303,7 @@ while True:
         assert!(played.status.success(), "{}", err(&played));
         began.elapsed().as_secs_f64()
     };
-    // What disturbs makes slower, never faster: the better of two counts. The first brings what a machine fetches.
+    // What disturbs makes slower, never faster: the better of two counts. The first, of four matches, brings what a machine fetches.
     let best = || {
         series("4");
         series(&games).min(series(&games))
