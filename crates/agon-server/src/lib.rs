@@ -32,7 +32,6 @@ mod facts;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
@@ -91,8 +90,6 @@ pub struct Server {
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
-    /// Whether results of the last round hold and are not sealed yet.
-    unsealed: AtomicBool,
     /// One rated match in so many is played again; which those are follows from the secret.
     share: u64,
     secret: String,
@@ -115,6 +112,8 @@ struct Learnt {
     shares: Shares,
     /// So many matches are planned ahead: none before the first time that somebody wanted some.
     ahead: usize,
+    /// Whether results of the last round hold that are not sealed yet.
+    unsealed: bool,
     /// When drafts were forgotten last.
     forgot: Time,
     /// When objects that nothing names were looked for last.
@@ -158,6 +157,7 @@ impl Server {
                 table: Arc::default(),
                 shares: Shares::default(),
                 ahead: 0,
+                unsealed: false,
                 forgot: Time(0),
                 swept: Time(0),
             }),
@@ -166,7 +166,6 @@ impl Server {
             secret: contest.secret,
             wanted: Wanted::default(),
             plans: Plans::default(),
-            unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
             known: Mutex::default(),

@@ -88,16 +88,25 @@ impl Plans {
         self.tried.load(Ordering::Acquire)
     }
 
-    /// A machine takes so many, or none where somebody only asks: how many all took in the last [`AHEAD_MS`].
-    pub fn take(&self, matches: usize, now: Time) -> usize {
+    /// A machine takes so many.
+    pub fn take(&self, matches: usize, now: Time) {
+        self.counted(now).taken += matches;
+    }
+
+    /// How many all machines took in the last [`AHEAD_MS`].
+    fn pace(&self, now: Time) -> usize {
+        self.counted(now).before
+    }
+
+    /// What they take, with what is counted beginning anew after [`AHEAD_MS`].
+    fn counted(&self, now: Time) -> std::sync::MutexGuard<'_, Pace> {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = now.0 - pace.since.0;
         if passed >= AHEAD_MS {
             let before = if passed < 2 * AHEAD_MS { pace.taken } else { 0 };
             *pace = Pace { since: now, taken: 0, before };
         }
-        pace.taken += matches;
-        pace.before
+        pace
     }
 
     fn made(&self, matches: usize) {
@@ -124,13 +133,15 @@ impl Server {
 
     /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
-        let turn = self.plans.turn.lock().await;
         let ahead = self.learnt.lock().await.ahead;
-        let kept = (ahead + self.plans.take(0, now)) as i64;
-        if ahead < SHORT || self.store.waiting(self.contest, kept).await? >= kept {
+        if ahead < SHORT {
             return Ok(());
         }
-        self.plan(&turn, ahead, now).await?;
+        let turn = self.plans.turn.lock().await;
+        let kept = (ahead + self.plans.pace(now)) as i64;
+        if self.store.waiting(self.contest, kept).await? < kept {
+            self.plan(&turn, ahead, now).await?;
+        }
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use agon_store::acts::Judgement;
@@ -10,10 +11,11 @@ use agon_store::{
 };
 use agon_worker::{Report, Table, verify};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::mpsc;
 
 use crate::{ServerError, asked, json, read};
 
-/// So many replays are fetched at once: from a bucket each takes a while.
+/// So many replays are fetched at once: from a bucket each takes a while. Few more than these lie in memory, of all that wait.
 const AT_ONCE: usize = 16;
 
 /// What the replays of results say, or why they are not their matches.
@@ -35,19 +37,28 @@ pub async fn judge(
             _ => Ok((result, replay)),
         }
     });
-    let fetched: Vec<_> = stream::iter(fetched).buffered(AT_ONCE).try_collect().await?;
+    let (to, mut from) = mpsc::channel(1);
     let (table, versions) = (table.clone(), versions.clone());
-    // In one thread beside those that answer: bots may play on the other CPUs.
+    // In one thread beside those that answer: bots may play on the other CPUs. What is judged goes at once, for a replay may be large.
     let judged = tokio::task::spawn_blocking(move || {
-        let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {
+        let mut judged = Vec::new();
+        while let Some((result, replay)) = from.blocking_recv() {
             let judgement = match judge_replay(&table, replay, &result, &versions)? {
                 Ok(outcome) => Judgement::Valid(outcome),
                 Err(why) => Judgement::Mismatch(why),
             };
-            Ok((result.attempt, judgement))
-        };
-        fetched.into_iter().map(judge).collect::<Result<_, ServerError>>()
+            judged.push((result.attempt, judgement));
+        }
+        Ok(judged)
     });
+    let mut fetched = pin!(stream::iter(fetched).buffered(AT_ONCE));
+    while let Some(next) = fetched.try_next().await? {
+        if to.send(next).await.is_err() {
+            // Whoever judges has ended, and says why.
+            break;
+        }
+    }
+    drop(to);
     judged.await.map_err(|error| ServerError::Wrong(format!("computing results again: {error}")))?
 }
 
