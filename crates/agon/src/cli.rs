@@ -1,4 +1,4 @@
-//! What can be typed: the commands; the options of each live with it.
+//! The command line: the commands. The options of each live in its module.
 
 use clap::{Parser, Subcommand};
 
@@ -35,8 +35,8 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Prints tables in their whole width, also where the terminal is narrower
-    // What is left out of a table names it; in every command's help it would only be in the way.
+    /// Prints tables at full width, even on a narrower terminal
+    // Hidden: a table that leaves something out names this option; it would only clutter the help of every command.
     #[arg(long, global = true, hide = true)]
     pub wide: bool,
 }
@@ -44,7 +44,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Make a bot to begin with, in the language you like
+    /// Make a starter bot in the language of your choice
     #[command(after_help = new::EXAMPLES)]
     New(new::NewOptions),
     /// Play one match and show how it went
@@ -53,83 +53,83 @@ pub enum Command {
     /// Play one match and print scores only: a drop-in for brutaltester and psyleague
     #[command(after_help = referee::EXAMPLES)]
     Referee(referee::RefereeOptions),
-    /// Let a bot of this machine play in a match on another
+    /// Let a bot on this machine play in a match on another
     #[command(after_help = join::EXAMPLES)]
     Join(join::JoinOptions),
-    /// Does my bot do all it must? Scripted situations, each finding with its rule
+    /// Check that a bot does all it must: scripted situations, each finding with its rule
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckOptions),
-    /// Run the tests that a bot's folder keeps: turns of matches it shall play otherwise now
+    /// Run the tests in a bot's folder: turns it should now play differently
     #[command(after_help = test::EXAMPLES)]
     Test(test::TestOptions),
-    /// Build a bot: the command of its agon.toml, or the compiler of its language
+    /// Build a bot: with the command in its agon.toml, or the compiler of its language
     #[command(after_help = build::EXAMPLES)]
     Build(build::BuildOptions),
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = viewer::EXAMPLES)]
     Watch(viewer::WatchOptions),
-    /// Is my bot better? NEW against each OPPONENT, with Elo and its interval
+    /// Find out whether a bot is better: play NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
-    /// Every bot against every other, with ratings
+    /// Play every bot against every other, with ratings
     #[command(after_help = tournament::EXAMPLES)]
     Tournament(tournament::TournamentOptions),
-    /// Is NEW better than OLD? Plays until the evidence is enough
+    /// Test whether NEW is better than OLD: play until the evidence is enough
     #[command(after_help = sprt::EXAMPLES)]
     Sprt(sprt::SprtOptions),
-    /// Rate all bots from journals of series
+    /// Rate all bots from the journals of series
     #[command(after_help = rate::EXAMPLES)]
     Rate(rate::RateOptions),
-    /// Why does my bot lose? What stands with its losses in a series, beyond noise
+    /// Explain a bot's losses: what goes with them in a series, beyond noise
     #[command(after_help = why::EXAMPLES)]
     Why(why::WhyOptions),
-    /// Log in to a contest: keep the token with which one takes part
+    /// Log in to a contest: store the token for taking part
     #[command(after_help = login::EXAMPLES)]
     Login(login::LoginOptions),
     /// Forget the token of a contest
     Logout(login::LogoutOptions),
-    /// Hand a bot in to the contest, and follow it until it is live
+    /// Submit a bot to the contest, and follow it until it is live
     #[command(after_help = submit::EXAMPLES)]
     Submit(submit::SubmitOptions),
-    /// Try a bot out at the contest in one match, without handing it in
+    /// Try out a bot at the contest in one match, without submitting it
     #[command(after_help = tryout::EXAMPLES)]
     Try(tryout::TryOptions),
-    /// Let a version that was handed in play one match at the contest, which is not rated
+    /// Play one unrated match at the contest with a submitted version
     #[command(after_help = challenge::EXAMPLES)]
     Challenge(challenge::ChallengeOptions),
     /// Go back to an earlier version: it stands for the team again
     #[command(after_help = challenge::BACK)]
     Back(challenge::BackOptions),
-    /// How one stands in the contest
+    /// Show where you stand in the contest
     #[command(after_help = look::STATUS)]
     Status(look::LookOptions),
-    /// What one has handed in to the contest, and what became of it
+    /// List what you submitted to the contest, and what became of it
     #[command(after_help = look::VERSIONS)]
     Versions(look::LookOptions),
-    /// What a build at the contest said, or one's bot wrote in a match
+    /// Show the output of a build at the contest, or what your bot wrote in a match
     #[command(after_help = logs::EXAMPLES)]
     Logs(logs::LogsOptions),
-    /// Run a contest: a ladder that bots are handed in to, with a worker inside
+    /// Run a contest: a ladder to which bots are submitted, with a built-in worker
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeOptions),
-    /// Play matches of a contest that runs elsewhere, with a token of its organiser
+    /// Play matches of a contest that runs elsewhere, with a token from its organiser
     #[command(after_help = work::EXAMPLES)]
     Work(work::WorkOptions),
-    /// Check a contest that was exported: its log, its matches, its table
+    /// Check an exported contest: its log, its matches, its table
     #[command(after_help = serve::kept::EXAMPLES)]
     Verify(serve::kept::VerifyOptions),
     /// Freeze a bot as it is now, to play against later
     #[command(after_help = pin::EXAMPLES)]
     Pin(pin::PinOptions),
-    /// Pack a bot in the form its contest takes
+    /// Pack a bot in the form that its contest accepts
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
     /// Look into replays: info, verify, show, export, get, import, fork, feed, keep, redact
     ///
-    /// Every FILE may also be a replay of the original, as it is.
+    /// Every FILE may also be a replay of the original game, unconverted.
     #[command(subcommand)]
     Replay(replay::ReplayCommand),
-    /// Which orders cost or won most, by playing on from each turn of a match
+    /// Find the orders that cost or won most, by playing on from each turn of a match
     #[command(after_help = replay::analyse::EXAMPLES)]
     Analyse(replay::analyse::AnalyseOptions),
     /// List the games, with their presets, maps and built-in bots
@@ -173,7 +173,7 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(bench::BenchOptions),
-    /// What this machine has and allows, and what to do about the rest
+    /// Show what this machine has and allows, and what to do about the rest
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorOptions),
     /// Prove that the sandbox of this machine holds

@@ -1,5 +1,5 @@
-//! What a shell completes: commands and options from the command line's own description, and in their places games,
-//! presets, maps, built-in bots and rules. The shell asks the program itself, with the words typed so far.
+//! Shell completion: commands and options from the parser's own description, and as their values games, presets, maps,
+//! built-in bots and rules. The shell runs the program itself with the words typed so far.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::common::here;
 /// The variable by which the shell asks for completions. Its value is the shell's name.
 const ASKED: &str = "COMPLETE";
 
-/// Answers the shell when it asks. Whether it did: then nothing else is to be done.
+/// Answers the shell if it asks for completions. Returns whether it did; then there is nothing else to do.
 ///
 /// # Errors
 /// What cannot be completed, in the parser's words.
@@ -28,7 +28,7 @@ pub fn answer(command: fn() -> Command) -> Result<bool, clap::Error> {
         .try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref())
 }
 
-/// Writes what makes a shell ask.
+/// Writes the script that makes a shell ask.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -38,7 +38,7 @@ pub fn register(shell: Shell, out: &mut dyn Write) -> io::Result<()> {
     shell.write_registration(ASKED, "agon", "agon", "agon", out)
 }
 
-/// The command line with what its values can be. Arguments of one name mean the same in all commands.
+/// Adds completers for values. Arguments of the same name mean the same in all commands.
 fn with_values(command: Command) -> Command {
     let command = command.mut_args(|argument| match argument.get_id().as_str() {
         "game" => argument.add(ArgValueCompleter::new(games)),
@@ -85,7 +85,7 @@ fn rules(current: &OsStr) -> Vec<CompletionCandidate> {
     starting(&current, all.map(|rule| (rule.id, None)))
 }
 
-/// Those that start with what is typed. `about` is shown beside each, in shells that do.
+/// Those that start with what has been typed. `about` is shown beside each in shells that support it.
 fn starting(
     current: &OsStr,
     all: impl Iterator<Item = (String, Option<&'static str>)>,
@@ -96,7 +96,7 @@ fn starting(
         .collect()
 }
 
-/// The game that the words typed so far are about, or the one of the `agon.toml` in this folder. All, where neither says.
+/// The game of the words typed so far, or of the `agon.toml` in this folder; all games if neither names one.
 fn wanted() -> Vec<&'static GameInfo> {
     let typed = std::env::args().skip(1).find_map(|word| agon_games::find(&word));
     let here = || agon_games::find(&here::read().ok()??.defaults.game?);

@@ -1,5 +1,5 @@
-//! The command line. Each folder is a room of the program, and each command a module in its room; what
-//! several rooms use is in [`common`].
+//! The command line. Each folder is a group of related commands, and each command a module in it;
+//! [`common`] holds what several groups use.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    // Six hidden lives of this program, without the cost of a command line parser.
+    // Hidden subcommands that this program runs itself with; they skip the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {
         Some(agon_bot::guard::SUBCOMMAND) => {
             agon_bot::guard::watch(&arguments.get(2).map(|mark| mark.to_string_lossy()).unwrap_or_default());

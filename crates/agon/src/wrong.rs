@@ -1,5 +1,5 @@
-//! What is said of a command line that cannot be read: clap's sentence, and what to type instead where people bring
-//! a habit from another program.
+//! Messages for a command line that cannot be parsed: clap's sentence, and what to type instead when the word is a
+//! habit from another program.
 
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -7,8 +7,8 @@ use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of fastchess, cutechess, cargo and other runners, and what they are here. They are known with one dash or
-/// two, and with `=VALUE`.
+/// Options of fastchess, cutechess, cargo and other runners, and their equivalents here. They are recognised with one
+/// dash or two, and with `=VALUE`.
 const HABITS: &[(&str, &str)] = &[
     ("concurrency", "`-j N` (--jobs) plays N matches at once"),
     ("threads", "`-j N` (--jobs) plays N matches at once"),
@@ -84,7 +84,7 @@ const HABITS: &[(&str, &str)] = &[
     ("noswap", "leave it out: without --swap bots sit in the order in which they are named"),
 ];
 
-/// Commands of other programs, and what they are here.
+/// Commands of other programs, and their equivalents here.
 const COMMANDS: &[(&str, &str)] = &[
     ("run", "agon play"),
     ("match", "agon play"),
@@ -128,7 +128,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("guide", "agon docs"),
 ];
 
-/// Says what is wrong with `words`, for which the parser gave `error`, and what to type instead.
+/// Says what is wrong with `words`, which the parser rejected with `error`, and what to type instead.
 pub fn explain(error: Error, words: &[OsString]) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -145,7 +145,7 @@ pub fn explain(error: Error, words: &[OsString]) -> String {
     };
     let plain = error.render().to_string();
     let Some(hint) = hint else { return plain };
-    // The tip takes the place of clap's own, which only knows letters.
+    // The tip replaces clap's own, which only compares letters.
     let mut lines: Vec<&str> = plain.lines().filter(|line| !line.trim_start().starts_with("tip:")).collect();
     lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     let hint = format!("\n  tip: {hint}");
@@ -154,7 +154,7 @@ pub fn explain(error: Error, words: &[OsString]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What an option of another program is here.
+/// The equivalent here of an option of another program.
 fn habit(word: &str) -> Option<String> {
     let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
     let name = name.split('=').next().unwrap_or(name).to_lowercase();
@@ -162,9 +162,9 @@ fn habit(word: &str) -> Option<String> {
     Some(format!("{word} is unknown here; {what}"))
 }
 
-/// What a word in the place of a command is.
+/// The equivalent here of a word in the place of a command.
 fn command(word: &str, words: &[String]) -> Option<String> {
-    // `agon maps` and others have commands of their own; the first word only is ours.
+    // `agon maps` and others have commands of their own; only the first word is checked here.
     if words.get(1).map(String::as_str) != Some(word) {
         return None;
     }
@@ -178,7 +178,7 @@ fn command(word: &str, words: &[String]) -> Option<String> {
     is_file.then(|| format!("{word} is a file or folder, and a command comes first: agon check GAME {word}"))
 }
 
-/// A number that is none, said without the words of the parser.
+/// The message for an invalid number, without the parser's words.
 fn number(error: &Error) -> Option<String> {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! `agon check --against`: a bot that meets its own match again answers as it did then, however odd it is.
+//! `agon check --against`: a bot that meets its own match again gives the same answers, however odd it is.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use common::{agon, err, folder, out};
 use serde_json::Value;
 
-/// Reads the questions of Cultist Wars.
+/// A shell function that reads the questions of Cultist Wars.
 const READ: &str = "first=9
 question() {
     while [ $first -gt 0 ]; do read -r line || exit 0; first=$((first-1)); done
@@ -16,19 +16,19 @@ question() {
 }
 ";
 
-/// Reads those of Jungle Blitz.
+/// The same for Jungle Blitz.
 const TICKS: &str = r#"
 work() { :; }
 say() { echo '{"type":"COMMAND","tick":'"$1"',"actions":['"$2"']}'; }
 tick() { read -r line || exit 0; number=${line#*'"tick":'}; number=${number%%,*}; }
 "#;
 
-/// Of Terminal, whose answers are two lines for each question that is no frame.
+/// The same for Terminal, whose answers are two lines for each question that is not a frame.
 const DEPLOY: &str = r#"
 deploy() { while read -r line; do case $line in *'"turnInfo":[0'*) return;; esac; done; exit 0; }
 "#;
 
-/// What makes a bot odd, its game, and its program in a shell, or its script.
+/// What is odd about a bot, its game, and its program as shell or as script.
 struct Odd(&'static str, &'static str, &'static str);
 
 const ODD: &[Odd] = &[
@@ -59,7 +59,7 @@ const ODD: &[Odd] = &[
         };"),
 ];
 
-/// The command of a bot that lies in `name`.
+/// The command of a bot in `name`.
 fn command(folder: &Path, number: usize, odd: &Odd) -> String {
     let Odd(_, game, text) = odd;
     let (name, text) = match *game {
@@ -94,7 +94,7 @@ fn odd_bots_meet_their_own_match_again() {
                 "cultist-wars" => &["--set", "number_of_turns=12"],
                 _ => &[],
             };
-            // Silence has to end, and a busy machine must not make late answers of others.
+            // A silent bot must time out, and on a busy machine the answers of others must not be late.
             let scale = if *game == "cultist-wars" { "8" } else { "3" };
             let replay = format!("{number}-{seat}.replay");
             let line = ["play", game, seats[0], seats[1], "--replay", &replay, "--seed", "7"];

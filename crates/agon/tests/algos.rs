@@ -1,5 +1,5 @@
-//! Algos of all seasons of Terminal: those of the first ones with their configurations, kits that are compiled, and what
-//! `agon check` says to good ones.
+//! Algos of all seasons of Terminal: those of the first ones with their configurations, compiled kits, and what
+//! `agon check` says about good ones.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ mod common;
 
 use common::{agon, err, folder, out};
 
-/// An algo in the manner of 2018: it reads the old names of the configuration, three numbers of `turnInfo`, and seven
+/// An algo in the style of 2018: it reads the old names of the configuration, three numbers of `turnInfo`, and seven
 /// lists of units.
 const OLD_ALGO: &str = "
 import json, sys
@@ -50,7 +50,7 @@ fn write(place: &TempDir, file: &str, text: &str) {
     std::fs::write(path, text).expect("a file is written");
 }
 
-/// Plays three turns against nobody and gives the result.
+/// Plays three turns against an idle bot and returns the result.
 fn play(place: &Path, bot: &str, more: &[&str]) -> Value {
     let words = [
         "play",
@@ -72,7 +72,7 @@ fn play(place: &Path, bot: &str, more: &[&str]) -> Value {
     result
 }
 
-/// Whether these programs are there; else it says that the test is skipped.
+/// Whether these programs are installed; if not, prints that the test is skipped.
 fn has(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| !agon_bot::tools::is_installed(program));
     if let Some(missing) = missing {
@@ -94,7 +94,7 @@ fn an_algo_of_the_first_season_plays_with_its_configuration() {
     let result = play(place.path(), "old", &["--rules", "game-configs.json"]);
     assert!(result["seats"][0]["rejections"].is_null(), "{result:#}");
     assert!(result["rules"].as_str().expect("a name").contains("game-configs.json"), "{result:#}");
-    // Its replay in the original's form can be read again, under the same configuration.
+    // Its replay in the original's format can be read back, under the same configuration.
     let words =
         ["play", "terminal", "old", "builtin:rush", "--rules", "game-configs.json", "--set", "maxTurns=3"];
     let played = agon(place.path(), &[&words[..], &["--replay", "ours.replay", "--quiet"]].concat());
@@ -127,7 +127,7 @@ fn algos_of_compiled_languages_are_built_and_found() {
     );
     write(&place, "my-rust/src/main.rs", RUST);
 
-    // What is not built says so, and how it is.
+    // An unbuilt algo says so, and how to build it.
     for (bot, made) in [("my-java", "algo-target/classes"), ("my-rust", "target/release/my-algo")] {
         let refused = agon(place.path(), &["play", "terminal", bot, "builtin:idle"]);
         let told = format!("`{made}` is not there yet; build the bot first: agon build {bot}");

@@ -62,7 +62,7 @@ impl Author {
         (status.code(), text(stdout), text(stderr))
     }
 
-    /// `agon check` with wide limits: what is tested here is what is said.
+    /// `agon check` with wide limits: the test is about what is reported.
     fn check(&self, bot: &str) -> (Option<i32>, Value) {
         let (code, out, err) =
             self.agon(&["check", "cultist-wars", bot, "--json", "--time-scale", "20", "--seed", "1"]);
@@ -93,7 +93,7 @@ fn a_good_bot_passes_its_check() {
         assert_eq!(finding(&report, what)["status"], "passed", "{what}: {report:#}");
     }
     assert!(text(finding(&report, "repeatable"), "seen").starts_with("yes"));
-    // For people the same, with a sum that can be read at a glance.
+    // The same for people, with a summary readable at a glance.
     let (_, out, _) = author.agon(&["check", "cultist-wars", "waiter.sh", "--time-scale", "20"]);
     assert!(out.contains("✓ answers every turn") && out.contains("none failed"), "{out}");
 }
@@ -137,7 +137,7 @@ fn a_bot_that_cannot_start_is_told_so_once() {
     assert_eq!(code, Some(1));
     let found = finding(&report, "starts in time");
     assert!(text(found, "seen").contains("the file is empty"), "{found}");
-    // Nothing is right with answers that there are none of.
+    // Without any answers, nothing about answers passes.
     let findings = report["findings"].as_array().expect("a list");
     assert!(findings.iter().all(|one| one["status"] != "passed"), "{report:#}");
     let failed =
@@ -160,7 +160,7 @@ fn a_folder_says_what_is_checked_and_played_in_it() {
     assert_eq!(result["seats"][1]["bot"], "idle");
     let (code, out, err) = author.agon_in("mein böt", &["check", "--time-scale", "20"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    // Where nothing is said, what to do is.
+    // Where the defaults are missing, the message says what to do.
     let (code, _, err) = author.agon(&["play"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("this folder has no agon.toml"), "{err}");
@@ -184,7 +184,7 @@ fn a_change_is_checked_at_once() {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"))
     };
     assert_eq!(finding(&next(), "form of answers")["status"], "failed");
-    // Also within the same second, and with another length.
+    // Even within the same second, and with another length.
     author.write("bot.sh", WAITER);
     assert_eq!(finding(&next(), "form of answers")["status"], "passed");
     let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a process has an id");
@@ -199,7 +199,7 @@ fn a_change_is_checked_at_once() {
 #[test]
 fn a_bot_is_built_once() {
     let author = Author::new();
-    // The compiler tells that it ran; its messages come as they are.
+    // The compiler leaves a trace of having run; its messages come unchanged.
     author.write("own/bot.sh", WAITER);
     author.write("own/agon.toml", "build = 'sh make.sh'\nrun = './bot'\nenv = { HOW = 'well' }\n");
     author.write("own/make.sh", "echo made $HOW; cp bot.sh bot; chmod +x bot; echo x >> ../made\n");
@@ -249,7 +249,7 @@ fn a_change_after_the_build_is_told() {
     assert!(!told(), "just built");
     author.write("own/bot.py", "print('MOVE')");
     assert!(told(), "changed since");
-    // Building by hand is building, too.
+    // Building by hand counts as building, too.
     author.write("own/made", "echo MOVE\n");
     assert!(!told(), "the program is newer than its source");
     author.write("own/bot.py", "print('WAIT')");
@@ -274,20 +274,20 @@ fn a_source_file_is_compiled_into_the_cache() {
     lock(0o755);
     assert_eq!(built.0, Some(0), "{built:?}");
     assert!(played.1.contains("exit code 7") && !played.2.contains("building"), "{played:?}");
-    // Changed, it is not the one in the cache any more.
+    // Once changed, it is no longer the one in the cache.
     author.write(source, "int main(void) { return 8; }");
     let played = author.agon(&play);
     assert!(
         played.1.contains("exit code 8") && played.2.contains("building read only/mein böt.c: gcc"),
         "{played:?}"
     );
-    // What cannot be compiled does not play, and the compiler says why.
+    // A bot that does not compile does not play, and the compiler says why.
     author.write(source, "int main(void) { return x; }");
     let (code, _, err) = author.agon(&play);
     assert!(code == Some(2) && err.contains("mein böt.c:1:") && err.contains("cannot be built"), "{err}");
 }
 
-/// Plays a match that `waiter.sh` loses by its tenth turn, and gives its replay.
+/// Plays a match that `waiter.sh` loses by its tenth turn, and returns its replay.
 fn lost_match(author: &Author) -> &'static str {
     author.write("loser.sh", &WAITER.replacen("turn=0", "turn=0; set -- 'echo 13 SHOOT 0'", 1));
     let arguments = [
@@ -341,7 +341,7 @@ fn todays_bot_takes_up_yesterdays_match() {
     assert!(result["result"]["turns"].as_u64().expect("a number") > 19, "{result:#}");
     let (code, out, _) = author.agon(&["replay", "verify", "new.replay"]);
     assert!(code == Some(0) && out.contains("verified"), "{out}");
-    // The same bot makes the same mistake again; to the end of the record it is only compared.
+    // The same bot makes the same mistake again; up to the end of the record it is only compared.
     let result = fork("18", "loser.sh");
     assert_eq!(result["result"]["seats"][0]["score"], -1.0);
     let result = fork("last", "waiter.sh");
@@ -395,7 +395,7 @@ fn the_doctor_lists_what_there_is() {
         let found = finding(&report, what);
         assert!(!text(found, "seen").is_empty() && !text(found, "state").is_empty(), "{found}");
     }
-    // What stands in the way of playing is a failed check.
+    // Anything that prevents playing is a failed check.
     let mut command = author.command("", &["doctor"]);
     let output = command.env("AGON_CACHE", "/dev/null/cache").output().expect("agon starts");
     assert_eq!(output.status.code(), Some(1));

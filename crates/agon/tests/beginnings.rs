@@ -1,4 +1,4 @@
-//! Bots that cannot start or answer nothing: each gets one sentence that says why and what to do.
+//! Bots that cannot start or never answer: each gets one sentence that says why and what to do.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,15 +8,15 @@ mod common;
 
 use common::{WAITER, agon, err, folder, out, played_well};
 
-/// What lies in the folder, what is named as the bot, and what is said.
+/// The files in the folder, the name of the bot, and the expected message.
 struct Case {
     files: &'static [(&'static str, &'static str)],
     /// Files that get an exec bit.
     runs: &'static [&'static str],
     bot: &'static str,
-    /// All of them stand in what is said.
+    /// All of them appear in the message.
     told: &'static [&'static str],
-    /// What has to be installed to try it.
+    /// What must be installed to try it.
     needs: &'static str,
 }
 
@@ -64,7 +64,7 @@ const CASES: &[Case] = &[
         "b",
         &["dialect = \"tcp\"", "speak \"lines\""],
     ),
-    // Programs that are not there, or are none.
+    // Programs that do not exist, or are not programs.
     case(&[], "cmd:no-such-program x", &["`no-such-program` is not installed or not on the PATH"]),
     case(&[], "cmd:./bot < input", &["`<` needs a shell"]),
     executable(
@@ -117,7 +117,7 @@ const CASES: &[Case] = &[
             &["there is no bot.jar in the bot's folder"],
         ),
     ),
-    // Programs that say something else than an answer, or nothing.
+    // Programs that print something other than an answer, or nothing.
     case(&[("bot.sh", "echo 'Enter your move:'; sleep 100")], "bot.sh", &["`your` is no action", "a prompt"]),
     case(
         &[("bot.sh", "echo 'Seeker version two'; sleep 100")],
@@ -180,7 +180,7 @@ fn every_bot_that_does_not_begin_learns_why_and_what_to_do() {
         );
         let said = format!("{}{}", out(&played), err(&played));
         for told in case.told {
-            // Sentences may be broken into lines by nobody.
+            // Sentences must not be broken into lines.
             if !said.contains(told) {
                 wrong.push(format!("{:?} {}\n  wanted: {told}\n  said: {said}", case.files, case.bot));
             }
@@ -225,7 +225,7 @@ fn what_belongs_to_another_contest_is_known_by_its_answers() {
     }
 }
 
-/// A zip of these files.
+/// Writes a zip of these files.
 fn zip(path: &Path, files: &[(&str, &str)]) {
     let mut writer = zip::ZipWriter::new(std::fs::File::create(path).expect("a file"));
     for (name, text) in files {
@@ -259,7 +259,7 @@ fn an_archive_plays_like_the_folder_in_it() {
     builder.append_data(&mut header, "bot/run.sh", WAITER.as_bytes()).expect("a file");
     builder.into_inner().and_then(flate2::write::GzEncoder::finish).expect("a file");
     play("submission.tar.gz");
-    // What is none says so.
+    // A file that is not a zip is reported as such.
     std::fs::write(folder.path().join("broken.zip"), "PK").expect("a file");
     let played = agon(folder.path(), &["play", "cultist-wars", "broken.zip", "builtin:idle", "--no-replay"]);
     assert_eq!(played.status.code(), Some(2));

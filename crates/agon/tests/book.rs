@@ -1,12 +1,12 @@
-//! The guide says nothing that is not so: its examples of messages are what the referee sends, and its commands run.
+//! The guide is true: its examples of messages are what the referee sends, and its commands run.
 //!
 //! - A fenced block after `<!-- wire: GAME key=value... -->` is compared with the messages of that match.
-//!   `UPDATE_BOOK=1 cargo test -p agon --test book` writes them anew.
-//! - Every `$ command` in a fenced block of kind `console` is run, all of a page in one folder, one after the other. What stands
-//!   below it is what it prints: `...` stands for any lines. Numbers of a measured unit (ms, bytes) may differ, and so may the
-//!   width of blanks. A block of kind `sh` is not run.
-//! - The fenced block after `<!-- file: NAME -->` lies in that folder as a file of this name.
-//! - A page that needs a language says so with `<!-- needs: python3 g++ -->`; where it is missing, that is said.
+//!   `UPDATE_BOOK=1 cargo test -p agon --test book` rewrites them.
+//! - Every `$ command` in a fenced block of kind `console` is run, all commands of a page in one folder, in order. The
+//!   lines below it are its expected output: `...` stands for any lines. Numbers with a measured unit (ms, bytes) may
+//!   differ, and so may the width of blanks. A block of kind `sh` is not run.
+//! - The fenced block after `<!-- file: NAME -->` is put into that folder as a file of this name.
+//! - A page that needs a language says so with `<!-- needs: python3 g++ -->`; if that is missing, the test says so.
 
 use std::collections::HashMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn pages() -> Vec<(String, String)> {
     pages
 }
 
-/// What a mark asks for.
+/// A parsed mark.
 struct Mark<'a> {
     game: &'a str,
     keys: HashMap<&'a str, &'a str>,
@@ -66,7 +66,7 @@ impl<'a> Mark<'a> {
         let setup = Setup { rules, map, seats: bots.len() as u8, seed };
         let mut session = game.open(&setup).expect("the example can be played");
         for (seat, bot) in Seat::first(bots.len() as u8).zip(bots) {
-            // As the referee gives each built-in bot a seed of its own.
+            // As the referee does, which gives each built-in bot its own seed.
             let own = (seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
             session.seat_builtin(seat, bot, &[], own).expect("a built-in bot");
         }
@@ -106,7 +106,7 @@ impl<'a> Mark<'a> {
         panic!("the match is over before");
     }
 
-    /// The part that is shown, long lines broken.
+    /// The part to show, with long lines broken.
     fn shown(&self, message: &str) -> String {
         let line = match self.number("line") {
             Some(number) => message.lines().nth(number - 1).expect("a line"),
@@ -174,7 +174,7 @@ fn messages_are_what_the_referee_sends() {
     assert!(seen >= 12, "the pages of the games have examples");
 }
 
-/// A command of a page, and what it prints.
+/// A command of a page, and its expected output.
 struct Typed<'a> {
     command: &'a str,
     printed: Vec<&'a str>,
@@ -196,7 +196,7 @@ fn commands(text: &str) -> Vec<Typed<'_>> {
     found
 }
 
-/// Whether `said` is what `printed` says.
+/// Whether `said` matches `printed`.
 fn matches(printed: &[&str], said: &[&str]) -> bool {
     match (printed.split_first(), said.split_first()) {
         (None, None) => true,
@@ -207,10 +207,10 @@ fn matches(printed: &[&str], said: &[&str]) -> bool {
     }
 }
 
-/// Units of what differs from machine to machine.
+/// Units of values that differ from machine to machine.
 const MEASURED: [&str; 6] = ["µs", "ms", "s", "bytes", "kB", "MB"];
 
-/// Whether a line of the page is this line of the program. What is measured may differ, and so may the width of blanks.
+/// Whether a line of the page matches this line of output. Measured values may differ, and so may the width of blanks.
 fn fits(page: &str, line: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -274,7 +274,7 @@ fn run(name: &str, text: &str) {
         .env("PATH", path)
         .env("NO_COLOR", "1")
         .env("COLUMNS", "120")
-        // Where a page builds something, it builds it in its own folder.
+        // A page that builds something builds it in its own folder.
         .env_remove("CARGO_TARGET_DIR")
         .output()
         .expect("a shell");

@@ -129,7 +129,7 @@ fn an_altered_replay_is_told_apart_with_its_turn() {
     assert!(agon(folder.path(), &arguments).status.success());
     let good = std::fs::read(&path).expect("the replay is there");
     let replay = agon_replay::Replay::read(&good).expect("a good replay");
-    // Written again with another answer in step 40: every check of the format is right.
+    // Rewritten with another answer in step 40: every check of the format still passes.
     let mut writer = agon_replay::Writer::new(Vec::new(), &replay.header).expect("a vector takes all");
     for (number, step) in replay.steps.iter().enumerate() {
         let mut answers = step.answers.clone();
@@ -143,7 +143,7 @@ fn an_altered_replay_is_told_apart_with_its_turn() {
     let verified = agon(folder.path(), &["replay", "verify", "m.replay"]);
     assert_eq!(verified.status.code(), Some(1));
     assert!(out(&verified).contains("altered: breaks at step 40 of"), "{}", out(&verified));
-    // Cut off, it is read as far as it goes.
+    // A cut-off replay is read as far as it goes.
     std::fs::write(&path, &good[..good.len() - 5]).expect("a file is written");
     let cut = agon(folder.path(), &["replay", "verify", "m.replay"]);
     assert!(out(&cut).contains("cut off: the first"), "{}", out(&cut));
@@ -282,7 +282,7 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
     }
 }
 
-/// A slip in a name is no match, and leaves nothing; what was there before stays as it was.
+/// A mistyped name starts no match and leaves no file; what was there before stays unchanged.
 #[test]
 fn without_a_match_there_is_no_file() {
     let folder = folder();
@@ -303,7 +303,7 @@ fn without_a_match_there_is_no_file() {
     assert_eq!(std::fs::read(folder.path().join("kept.replay")).expect("a file"), b"of yesterday");
 }
 
-/// A record of the original is recognised by its content; nothing compared is no success.
+/// A record of the original is recognised by its content; comparing nothing is no success.
 #[test]
 fn conform_needs_a_record() {
     let folder = folder();
@@ -391,12 +391,12 @@ fn a_map_made_from_a_seed_can_be_kept_and_played() {
     }
 }
 
-/// Writes its number down, and plays.
+/// Writes down its process id, and plays.
 const PREY: &str = "echo $$ > pid; while true; do question; echo WAIT; done";
-/// In its first match it stops the other one by a signal, and plays.
+/// In its first match it stops the other bot with a signal, and plays.
 const HUNTER: &str = "question; [ -e once ] || { : > once; kill -STOP $(cat pid); }
 echo WAIT; while true; do question; echo WAIT; done";
-/// Reads one question; the first one begins with nine lines more.
+/// Reads one question; the first one begins with nine more lines.
 const READ: &str = "first=9
 question() {
     while [ $first -gt 0 ]; do read -r line || exit 0; first=$((first-1)); done
@@ -417,7 +417,7 @@ fn referee_repeats_a_void_match_inside() {
     let said = err(&output);
     assert!(said.contains("a signal of seat 2 stopped seat 1"), "{said}");
     assert!(said.contains("of 5); playing again"), "{said}");
-    // Who called us sees one result.
+    // The caller sees a single result.
     assert_eq!((output.status.code(), out(&output).lines().count()), (Some(0), 1), "{}{said}", out(&output));
     let result: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON");
     assert_eq!(result["errors"], serde_json::json!([0, 0]), "{result}{said}");
@@ -440,7 +440,7 @@ fn referee_prints_what_psyleague_reads() {
     let good = line("waiter.py", "seed=5");
     assert_eq!((&good["errors"], &good["seed"]), (&serde_json::json!([0, 0]), &5.into()), "{good}");
     assert_eq!(good["scores"].as_array().map(Vec::len), Some(2), "{good}");
-    // A crash is an error of its player, and a result all the same.
+    // A crash is an error of its player, and still a result.
     let bad = line("crash.py", "seed=7");
     assert_eq!((&bad["errors"], &bad["seed"]), (&serde_json::json!([1, 0]), &7.into()), "{bad}");
     let typo = agon(
@@ -505,7 +505,7 @@ fn tables_of_a_series_keep_to_the_width_of_the_terminal() {
     assert!(widest(&["--wide"]) > 80);
 }
 
-/// A map's file may hold one half, or the seed alone; what is drawn is what is played.
+/// A map's file may hold one half, or only the seed; the drawing shows what is played.
 #[test]
 fn a_map_is_drawn_as_a_match_begins_on_it() {
     let folder = folder();
@@ -518,7 +518,7 @@ fn a_map_is_drawn_as_a_match_begins_on_it() {
     assert!(arena.contains("always played on this map") && arena.lines().count() > 28, "{arena}");
 }
 
-/// The shell asks the program with the words typed so far, the last of which is to be completed.
+/// The shell runs the program with the words typed so far, the last of which is to be completed.
 #[test]
 fn shells_complete_games_bots_presets_maps_and_rules() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Who comes from an original contest: every command in the tables of `docs/coming.md` is run with a bot of that shape.
+//! Newcomers from the original contests: every command in the tables of `docs/coming.md` is run with a bot of that shape.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn page() -> String {
         .expect("the page")
 }
 
-/// The commands in the tables of the section that `title` begins.
+/// The commands in the tables of the section with the heading `title`.
 fn commands(title: &str) -> Vec<String> {
     let page = page();
     let section = page.split("\n## ").find(|section| section.starts_with(title)).expect("a section");
@@ -22,11 +22,11 @@ fn commands(title: &str) -> Vec<String> {
         let (_, cell) = row.split_once(" | ")?;
         Some(cell.strip_prefix('`')?.strip_suffix('`')?.to_owned()).filter(|line| line.starts_with("agon "))
     };
-    // Each line of the tables is one that can be run.
+    // Every row of the tables must hold a command that can be run.
     rows.map(|row| command(row).unwrap_or_else(|| panic!("{title}: no command in `{row}`"))).collect()
 }
 
-/// A bot of Cultist Wars in each form a table names; all wait.
+/// A bot of Cultist Wars in each form that a table names; all wait.
 const PYTHON: &str = "for _ in range(9): input()\nwhile True:\n    for _ in range(int(input())): input()\n    print('WAIT', flush=True)\n";
 const JAVA: &str = "import java.util.*;\nclass Player { public static void main(String[] a) { Scanner in = new Scanner(System.in); for (int \
     i = 0; i < 9; i++) in.nextLine();\nwhile (in.hasNextLine()) { int n = Integer.parseInt(in.nextLine()); while (n-- > 0) in.nextLine(); \
@@ -40,7 +40,7 @@ const SCRIPT: &str = "for (let i = 0; i < 9; i++) readline();\nfor (;;) { const 
 const ALGO: &str = "import java.util.*;\nclass Algo { public static void main(String[] a) { Scanner in = new Scanner(System.in);\nwhile \
     (in.hasNextLine()) if (in.nextLine().contains(\"\\\"turnInfo\\\":[0\")) System.out.println(\"[]\\n[]\"); } }\n";
 
-/// Runs a command of ours; it has to end well.
+/// Runs an agon command, which must succeed.
 fn run(folder: &Path, words: &[&str]) -> String {
     let mut command = common::command(folder, words);
     let done = command.env("AGON_CACHE", folder.join("cache")).output().expect("agon starts");
@@ -48,7 +48,7 @@ fn run(folder: &Path, words: &[&str]) -> String {
     out(&done)
 }
 
-/// Runs every command of a section. What is missing for one is said.
+/// Runs every command of a section. Commands whose needs are missing are skipped with a message.
 fn run_all(folder: &Path, title: &str, needs: &[(&str, &str)]) {
     let lines = commands(title);
     assert!(lines.len() >= 3, "{title}: {lines:?}");
@@ -62,13 +62,13 @@ fn run_all(folder: &Path, title: &str, needs: &[(&str, &str)]) {
             println!("skipped: `{line}` needs {tool}");
             continue;
         }
-        // The clocks of other machines may be slow ones.
+        // Test machines may be slow.
         match words[0] {
             "play" => words.extend(["--time-scale", "20", "--fail-on-fault", "--no-replay", "--quiet"]),
             "gauntlet" | "referee" => words.extend(["--time-scale", "20"]),
             _ => {}
         }
-        // Some steps of the longest games are enough.
+        // A few steps of the longest games are enough.
         match words[1] {
             "jungle-blitz" if words[0] == "play" => words.extend(["--set", "totalTick=30"]),
             "deerhunt" => words.extend(["--set", "max_rounds=20"]),
@@ -155,7 +155,7 @@ fn a_bot_on_another_machine() {
     std::fs::write(folder.path().join("token"), "a token of the tests, long enough\n").expect("a file");
     let secret = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(folder.path().join("token"), secret).expect("our own file");
-    // Both sides are this machine, at a port that is free.
+    // Both sides are this machine, on a free port.
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let place = free.local_addr().expect("an address").to_string();
     drop(free);

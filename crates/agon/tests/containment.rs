@@ -1,5 +1,5 @@
-//! What is left of bots: nothing, after a match, after very many, and after agon was killed outright. The short forms; `cargo
-//! xtask long walls` sets the numbers. Where this machine has no sandbox, a line says so and the tests pass.
+//! What is left of bots: nothing, after a match, after very many, and after agon was killed outright. These are the short
+//! forms; `cargo xtask long walls` sets the numbers. Without a sandbox on this machine the tests say so and pass.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A number that a long run sets.
+/// A number that a long run can set.
 fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
@@ -35,7 +35,7 @@ fn write(at: &Path, name: &str, text: &str) {
     mode(&file, 0o755);
 }
 
-/// Processes in whose command line this stands.
+/// Processes with this mark in their command line.
 fn running(mark: &str) -> Vec<u32> {
     let own = std::process::id();
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
@@ -47,7 +47,7 @@ fn running(mark: &str) -> Vec<u32> {
     pids.filter(|pid| *pid != own).filter(has).collect()
 }
 
-/// How many are left when what dies has had its time.
+/// How many are left after what dies has had time to.
 fn left(mark: &str, patience: Duration) -> usize {
     let begun = Instant::now();
     loop {
@@ -59,7 +59,7 @@ fn left(mark: &str, patience: Duration) -> usize {
     }
 }
 
-/// Ways to hide, times ways to live on.
+/// Every way to hide combined with every way to live on.
 fn breeders(mark: &str) -> Vec<String> {
     let hides = ["", "setsid ", "env -i ", "env -i setsid ", "nohup ", "setsid -f ", "env -i nohup setsid "];
     let lives = [
@@ -68,7 +68,7 @@ fn breeders(mark: &str) -> Vec<String> {
         format!("sh -c '(sleep {mark} &) ; (sh -c \"sleep {mark}\" &)'"),
         format!("sh -c 'kill -STOP $$; : {mark}'"),
         format!("sh -c 'n=0; while [ $n -lt 5 ]; do sleep {mark} & n=$((n+1)); done; wait'"),
-        // One that is another process every moment.
+        // One that becomes another process every moment.
         format!(
             "sh -c 'echo \"sleep 0.05; exec sh /tmp/chain {mark}\" > /tmp/chain; exec sh /tmp/chain {mark}'"
         ),
@@ -77,8 +77,8 @@ fn breeders(mark: &str) -> Vec<String> {
     all.map(|line| format!("{line} </dev/null >/dev/null 2>&1 &")).take(38).collect()
 }
 
-/// Lets every breeder play a match, and be there when agon is killed, so many times: how many processes were left after
-/// each.
+/// Has every breeder play a match, and then run while agon is killed, `kills` times. Returns the number of processes left
+/// after each.
 fn breed(at: &Path, without: &str, breeders: &[String], kills: usize, mark: &str) -> (usize, usize) {
     let (mut after_match, mut after_kill) = (0, 0);
     let end = |left: usize| {
@@ -148,12 +148,12 @@ fn nothing_of_bots_that_breed_and_hide_outlives_a_match_or_agon() {
             all.len(),
             all.len() * kills
         );
-        // Without namespaces it is counted and said.
+        // Without namespaces, survivors are only counted and printed.
         assert!(name == "C" || after_match + after_kill == 0, "level {name}");
     }
 }
 
-/// Two native bots that wait: `AGON_NATIVE_BOT`, or what a compiler makes, if there is one.
+/// Two native bots that wait: `AGON_NATIVE_BOT`, or compiled here if there is a compiler.
 fn native(at: &Path) -> Option<()> {
     const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../agon-contest/benches/waiter.c");
     let built = std::env::var_os("AGON_NATIVE_BOT");
@@ -174,7 +174,7 @@ fn native(at: &Path) -> Option<()> {
     Some(())
 }
 
-/// Cgroups that this process's sandboxes made, by the hierarchies where such groups are.
+/// Cgroups made by this process's sandboxes, in the hierarchies where they live.
 fn groups() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![(std::path::PathBuf::from("/sys/fs/cgroup"), 0)];
@@ -197,7 +197,7 @@ fn groups_of(pid: u32) -> usize {
     groups().iter().filter(|group| group.contains(&own)).count()
 }
 
-/// Namespaces of the whole machine: those of others come and go.
+/// Namespaces of the whole machine, where others come and go.
 fn namespaces() -> usize {
     let kinds = ["net", "mnt", "pid", "user", "ipc", "uts", "cgroup"];
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
@@ -231,7 +231,7 @@ fn very_many_matches_leave_nothing_behind() {
     let errors = std::fs::File::create(&said).expect("a file");
     agon.env("TMPDIR", &own).stdout(Stdio::piped()).stderr(errors);
     let mut agon = agon.spawn().expect("agon starts");
-    // What agon and its spawner hold open, early and late.
+    // Open files of agon and its spawner, early and late.
     let (mut first, mut most) = (0, 0);
     let pid = agon.id();
     while agon.try_wait().expect("asked").is_none() {
@@ -271,7 +271,7 @@ fn what_a_killed_agon_leaves_is_swept() {
     let kills = number("AGON_MOMENTS", 3);
     let path = at.path().display().to_string();
     let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
-    // Of the whole machine: what others left elsewhere is not ours to take away.
+    // Of the whole machine: groups that others left are not ours to remove.
     let others = groups();
     for _ in 0..kills {
         let words = ["gauntlet", "cultist-wars", "one", "two", "-n", "100000", "-j", "2", "--sandbox", "on"];
@@ -283,7 +283,7 @@ fn what_a_killed_agon_leaves_is_swept() {
         agon.kill().expect("killed");
         agon.wait().expect("it is gone");
         left_running += left(&path, Duration::from_secs(10));
-        // The spawner sees that its host is gone, and takes its groups away.
+        // The spawner notices that its host is gone, and removes its groups.
         let until = Instant::now() + Duration::from_secs(10);
         while groups_of(agon.id()) > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
@@ -305,7 +305,7 @@ fn what_a_killed_agon_leaves_is_swept() {
     assert_eq!((left_running, left_groups, unswept), (0, 0, 0));
 }
 
-/// Memory that belongs to no one process, and daemons that forgot whose they are: counted all the same.
+/// Memory that belongs to no single process, and daemons detached from their parents, count all the same.
 #[test]
 fn shared_memory_of_daemons_stays_within_the_limit() {
     if level() != Level::A || !agon_bot::tools::is_installed("python3") {

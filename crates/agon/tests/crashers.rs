@@ -1,4 +1,4 @@
-//! Bots that mostly crash are never found to be better, whatever the rest of their matches looks like.
+//! Bots that mostly crash are never found to be better, whatever happens in the rest of their matches.
 
 use std::path::Path;
 use std::process::Output;
@@ -24,7 +24,7 @@ fn is_there(program: &str) -> bool {
     there
 }
 
-/// A test of `crashy.py` against a bot that does nothing, in which patience is no question.
+/// A test of `crashy.py` against an idle bot, with limits so wide that time does not matter.
 fn tested(folder: &Path, game: &str, more: &[&str]) -> Value {
     let base = ["sprt", game, "crashy.py", "builtin:idle", "--elo1", "100", "--json", "--replays", "none"];
     result(&agon(folder, &[&base[..], &["--seed", "1", "-j", "1", "--time-scale", "20"], more].concat()))
@@ -54,7 +54,7 @@ fn a_bot_that_crashes_now_and_then_on_the_only_arena_is_rejected() {
         return;
     }
     let folder = folder();
-    // Seven of ten matches are crashes and equal in every answer; in the others the scouts start elsewhere.
+    // Seven of ten matches are crashes with equal answers; in the others the scouts start elsewhere.
     let crashy = "
 import json, sys
 place = sys.argv[0] + '.count'
@@ -69,7 +69,7 @@ for line in sys.stdin:
         print('[]'); print(json.dumps([[scout, 13 - number % 14, number % 14]]), flush=True)
 ";
     std::fs::write(folder.path().join("crashy.py"), crashy).expect("a bot");
-    // What it writes is no new version of it.
+    // Files that it writes do not make it a new version.
     let result = tested(folder.path(), "terminal", &["-n", "60"]);
     assert_eq!(result["decision"], "accept_h0", "{result}");
     assert_eq!(result["pairings"][0]["counted"], result["pairings"][0]["blocks"], "something varies here");

@@ -1,4 +1,4 @@
-//! A contest that is encrypted by the program itself: with its own certificate, whose fingerprint people compare.
+//! A contest that the program encrypts itself: with its own certificate, whose fingerprint people compare.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn who_knows_the_fingerprint_reaches_the_contest_and_nobody_else() {
     assert!(server.address.starts_with("https://"), "{}", server.address);
     let port = server.address.rsplit(':').next().expect("a port").to_owned();
     let url = format!("https://127.0.0.1:{port}");
-    // It speaks to the contest, which says that it does not know the token.
+    // It reaches the contest, which says that it does not know the token.
     let known = login(folder.path(), &url, &["--fingerprint", &server.fingerprint]);
     assert!(known.status.code() == Some(2) && err(&known).contains("is not known there"), "{}", err(&known));
     let stranger = login(folder.path(), &url, &[]);
@@ -80,13 +80,13 @@ fn who_knows_the_fingerprint_reaches_the_contest_and_nobody_else() {
     let plain =
         login(folder.path(), &format!("http://127.0.0.1:{port}"), &["--fingerprint", &server.fingerprint]);
     assert!(plain.status.code() == Some(2) && err(&plain).contains("https://"), "{}", err(&plain));
-    // Who speaks without encryption is told.
+    // A client without encryption is told so.
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("an answer");
     assert!(text.starts_with("HTTP/1.1 400 ") && text.contains("https://"), "{text}");
-    // It is the same one with the next start.
+    // The certificate stays the same after a restart.
     let before = server.fingerprint.clone();
     drop(server);
     assert_eq!(serve(folder.path()).fingerprint, before);

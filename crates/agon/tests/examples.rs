@@ -34,9 +34,9 @@ fn examples(folder: &TempDir) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Plays a match and wants no fault and no rejected order of an example.
+/// Plays a match and expects no fault and no rejected order of an example.
 fn play(folder: &TempDir, seats: [&str; 2], seed: &str) {
-    // The clock is wide: what is tested here is what the bots say, on whatever machine this runs.
+    // The clock is wide: the test is about what the bots say, on whatever machine it runs.
     let arguments = [
         "play",
         "cultist-wars",
@@ -58,7 +58,7 @@ fn play(folder: &TempDir, seats: [&str; 2], seed: &str) {
         .unwrap_or_else(|_| panic!("{seats:?}: {}", String::from_utf8_lossy(&output.stderr)));
     for seat in result["seats"].as_array().expect("a list of seats") {
         let faults = seat["faults"].as_array().expect("a list of faults");
-        // On a machine with work to do, a runtime's threads may run a little late.
+        // On a busy machine, a runtime's threads may run a little past their turn.
         let faults: Vec<_> = faults.iter().filter(|fault| fault["kind"] != "pondering").collect();
         assert!(faults.is_empty(), "{seats:?} seed {seed}: {faults:?}");
         assert_eq!(seat["rejected"], 0, "{seats:?} seed {seed}: {}", seat["rejections"]);

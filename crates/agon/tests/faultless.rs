@@ -5,11 +5,11 @@ mod common;
 use common::{agon, folder, out};
 use serde_json::Value;
 
-/// The series ends with its result; its journal has a line a match with the faults of both.
+/// The series ends with its result; its journal has one line for each match with the faults of both.
 #[test]
 fn quick_native_bots_make_no_fault_on_a_busy_machine() {
     let folder = folder();
-    // `cargo xtask long faultless` plays more, with whatever else this machine has to do beside it.
+    // `cargo xtask long faultless` plays more, beside whatever else this machine has to do.
     let matches = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "200".to_owned());
     for name in ["one", "other"] {
         out(&agon(folder.path(), &["new", "cultist-wars", "cpp", name]));
@@ -19,7 +19,7 @@ fn quick_native_bots_make_no_fault_on_a_busy_machine() {
             return;
         }
     }
-    // Eight matches at once are more than this machine has CPUs.
+    // Eight matches at once are more than this machine has CPUs for.
     let words = ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "-j", "8", "--json"];
     let said = out(&agon(folder.path(), &[&words[..], &["--replays", "none"]].concat()));
     let result: Value = serde_json::from_str(said.lines().last().expect("a result")).expect("JSON");

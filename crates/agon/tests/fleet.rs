@@ -1,4 +1,5 @@
-//! A fleet: real processes of `agon serve --fleet`, of `agon work` and of the command that owns the series, on the loopback.
+//! A fleet: real processes of `agon serve --fleet`, of `agon work` and of the command that owns the series, on the
+//! loopback.
 
 mod common;
 
@@ -10,10 +11,10 @@ use std::time::{Duration, Instant};
 use common::{Running, address_after, command, err, folder, out};
 use serde_json::Value;
 
-/// A fleet on a port, and where it is.
+/// A fleet on a port, and its address.
 fn fleet(place: &Path, port: u16) -> (Running, String) {
     let port = port.to_string();
-    // Machines of tests are of every speed, at every moment.
+    // The speed of test machines varies from moment to moment.
     let mut serve = command(place, &["serve", "fleet", "--fleet", "--tolerance", "90", "--port", &port]);
     let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
     let mut running = Running(child);
@@ -24,12 +25,12 @@ fn fleet(place: &Path, port: u16) -> (Running, String) {
 fn machine(place: &Path, url: &str, name: &str) -> Running {
     let token = ["--token-file", "fleet/machines.token", "-j", "1", "--trust-bots"];
     let mut command = command(place, &[&["work", url][..], &token].concat());
-    // The table of attacks on the walls is shared; what is unpacked is each machine's own.
+    // The table of attacks on the walls is shared; unpacked bots are each machine's own.
     command.env("XDG_CACHE_HOME", place.join(format!("cache-{name}"))).env_remove("AGON_CACHE");
     Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
 }
 
-/// A command with logins of its own.
+/// A command with its own logins.
 fn at_home(place: &Path, arguments: &[&str]) -> Command {
     let mut command = command(place, arguments);
     command.env("XDG_CONFIG_HOME", place.join("config")).env_remove("AGON_TOKEN").env_remove("AGON_URL");
@@ -54,7 +55,7 @@ fn waiter(place: &Path, name: &str, pause: &str) {
     std::fs::write(bot.join("run.sh"), script).expect("a file");
 }
 
-/// The matches of a journal by block and game, without what differs from machine to machine. None stands there twice.
+/// The matches of a journal by block and game, without what differs from machine to machine. None may appear twice.
 fn matches(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     let text = std::fs::read_to_string(journal).expect("a journal");
     let mut all = BTreeMap::new();
@@ -71,7 +72,7 @@ fn matches(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     all
 }
 
-/// Waits until it is so; bounded.
+/// Waits until the condition holds; bounded.
 fn until(what: &str, mut is: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(180);
     while !is() {
@@ -92,7 +93,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
     let series = |journal: &'static str| {
         ["tournament", "cultist-wars", "ann", "builtin:greedy", "builtin:hunter", "-n", "16", "--seed", "5"]
             .into_iter()
-            // A machine with other work may keep a bot from its turn for longer than the 50 ms that it has.
+            // A machine with other work may keep a bot from its turn for longer than the 50 ms it has.
             .chain(["--time-scale", "20", "--replays", "all", "--json", "--journal", journal])
             .collect::<Vec<_>>()
     };
@@ -101,7 +102,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
 
     let (server, url) = fleet(place, 0);
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
-    // Before one has logged in there, and with the token of the machines.
+    // Before a login there, and with the token of the machines.
     let stranger = run(place, &[&series("x.jsonl")[..], &["--on", &url]].concat());
     assert_eq!(stranger.status.code(), Some(2), "{}", err(&stranger));
     assert!(err(&stranger).contains("agon login"), "{}", err(&stranger));
@@ -135,7 +136,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
     let (home, away) = (matches(&place.join("home/journal.jsonl")), matches(&journal));
     assert_eq!(away.len(), 48);
     assert_eq!(away, home, "the same series");
-    // Replays are whole, and of the matches that they are named after.
+    // Replays are complete, and belong to the matches in their names.
     let replays: Vec<String> = std::fs::read_dir(place.join("away/replays"))
         .expect("replays")
         .map(|entry| entry.expect("an entry").path().display().to_string())
@@ -144,7 +145,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
     let files: Vec<&str> = replays.iter().map(String::as_str).collect();
     let verified = run(place, &[&["replay", "verify"], &files[..]].concat());
     assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
-    // A series that was interrupted goes on there, too.
+    // An interrupted series is continued there, too.
     let text = std::fs::read_to_string(&journal).expect("a journal");
     let half: Vec<&str> = text.lines().take(20).collect();
     std::fs::write(&journal, half.join("\n") + "\n").expect("written");
@@ -175,7 +176,7 @@ fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once()
         "{}",
         err(&unbuilt)
     );
-    // One that breaks off loses, and its words are told.
+    // A bot that crashes loses, and its last words are reported.
     let crasher = place.join("crasher");
     std::fs::create_dir(&crasher).expect("a folder");
     std::fs::write(crasher.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
@@ -187,7 +188,7 @@ fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once()
     assert!(sent.status.code() == Some(2) && err(&sent).contains("give a folder"), "{}", err(&sent));
     let both = gauntlet("crasher", &["-j", "2"]);
     assert_eq!(both.status.code(), Some(2), "{}", err(&both));
-    // No contest is asked of a fleet, and no fleet of what is none.
+    // A contest is not used as a fleet, nor anything that is neither.
     let contest = run(place, &["work", &url, "--token-file", "fleet/author.token"]);
     assert!(contest.status.code() == Some(2) && err(&contest).contains("token"), "{}", err(&contest));
     let nobody =
@@ -227,7 +228,7 @@ fn ip(arguments: &[&str]) {
     assert!(Command::new("ip").args(arguments).status().expect("iproute2").success(), "{arguments:?}");
 }
 
-/// One machine and two, each in a network namespace of its own with one CPU: how long the same series takes. It needs root.
+/// One machine against two, each in its own network namespace with one CPU: how long the same series takes. Needs root.
 #[test]
 #[ignore = "a measurement: cargo xtask long fleet"]
 fn two_machines_are_nearly_twice_as_fast() {
@@ -236,7 +237,7 @@ fn two_machines_are_nearly_twice_as_fast() {
     let bot = place.join("thinker");
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("agon.toml"), "run = \"python3 -u bot.py\"\n").expect("a file");
-    // The same work for each answer: some 6 ms of the 50 that a turn may take.
+    // The same work for each answer: about 6 ms of the 50 that a turn may take.
     let thinker = "import sys
 for _ in range(9):
     input()
@@ -303,7 +304,8 @@ while True:
         assert!(played.status.success(), "{}", err(&played));
         began.elapsed().as_secs_f64()
     };
-    // What disturbs makes slower, never faster: the better of two counts. The first, of four matches, brings what a machine fetches.
+    // Disturbances only make it slower, never faster: take the better of two runs. A first run of four matches makes the
+    // machines fetch what they need.
     let best = || {
         series("4");
         series(&games).min(series(&games))

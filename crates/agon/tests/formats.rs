@@ -1,4 +1,4 @@
-//! Formats of tournaments: played to their end, killed and gone on with, and refused where they make no sense.
+//! Formats of tournaments: played to their end, killed and continued, and refused where they make no sense.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ fn result(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(text.lines().last().expect("an event")).expect("an event is JSON")
 }
 
-/// Starts the command, kills it once its journal has grown by some matches, and does so again: then to the end.
+/// Starts the command, kills it once its journal has grown by some matches, repeats that, and then runs it to the end.
 fn killed(folder: &Path, arguments: &[&str]) -> Value {
     let journal = folder.join("killed.jsonl");
     let arguments = [arguments, &["--journal", "killed.jsonl"]].concat();
@@ -34,7 +34,7 @@ fn killed(folder: &Path, arguments: &[&str]) -> Value {
             .expect("agon starts");
         let until = Instant::now() + Duration::from_secs(60);
         while size() < before + 5_000 && Instant::now() < until {
-            // It may also be through already.
+            // It may also have finished already.
             if running.try_wait().expect("our own child").is_some() {
                 break;
             }
@@ -46,7 +46,7 @@ fn killed(folder: &Path, arguments: &[&str]) -> Value {
     result(folder, &[&arguments[..], &["--resume"]].concat())
 }
 
-/// A tournament that is killed three times has the final table of one that is not.
+/// A tournament that is killed three times has the same final table as an undisturbed one.
 fn survives(arguments: &[&str], bots: &[&str]) -> Value {
     let folder = folder();
     let rest = ["--seed", "3", "-j", "2", "--json", "--replays", "none"];
@@ -138,7 +138,7 @@ fn a_newcomer_is_placed_among_those_who_played_before() {
     let placed = &whole["placed"];
     assert_eq!((&placed["reason"], &placed["bot"]), (&"narrow".into(), &"random (3)".into()), "{placed}");
     assert!(placed["half"].as_f64().expect("an interval") <= 50.0, "{placed}");
-    // The old matches count, and the rules are theirs.
+    // The old matches count, and their rules apply.
     let table = &whole["tables"][0]["ratings"];
     let all = played["games"].as_u64().expect("matches") + whole["games"].as_u64().expect("matches");
     assert_eq!(table["matches"], all);
@@ -147,12 +147,12 @@ fn a_newcomer_is_placed_among_those_who_played_before() {
     assert_eq!(level.expect("it is in the table")["elo"], 1000.0);
     let interrupted = killed(folder.path(), &[&add[..], &["--anchor", "idle=1000"]].concat());
     assert_eq!((&interrupted["placed"], &interrupted["tables"]), (placed, &whole["tables"]));
-    // One that wins everything stops when its place is beyond doubt.
+    // A bot that wins everything stops once its place is beyond doubt.
     let best = ["tournament", "first.jsonl", "--add", "builtin:greedy", "--within", "5", "--json"];
     let best = result(folder.path(), &[&best[..], &["--seed", "9", "--journal", "best.jsonl"]].concat());
     assert_eq!((&best["placed"]["reason"], &best["placed"]["elo"]), (&"above".into(), &Value::Null));
     assert!(best["games"].as_u64().expect("matches") < 100, "{}", best["placed"]);
-    // The matches may be used up first.
+    // The matches may run out first.
     let short = result(folder.path(), &[&add[..], &["-n", "6", "--within", "1"]].concat());
     assert_eq!((&short["placed"]["reason"], &short["games"]), (&"budget".into(), &6.into()));
     for (more, why) in [

@@ -1,4 +1,4 @@
-//! `agon serve` on a disk that fills up: it says so, waits, loses nothing, and goes on when there is room.
+//! `agon serve` on a disk that fills up: it says so, waits, loses nothing, and continues when there is room.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use common::folder;
 
-/// The contest lies on a disk of its own, in a mount namespace that ends with this script. Each wait is bounded.
+/// The contest is on a disk of its own, in a mount namespace that ends with this script. Each wait is bounded.
 const DAY: &str = r#"
 agon="$0"
 mount -t tmpfs -o size=24m agon cup || exit 77
@@ -46,7 +46,7 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
     let folder = folder();
     let place = folder.path();
     std::fs::create_dir(place.join("cup")).expect("a folder");
-    // As often as it is wanted: it does not rest before the disk is full.
+    // Enough matches that it does not pause before the disk is full.
     let terms = "game = 'cultist-wars'\n[ladder]\nmatches = 100000\n[site]\nbosses = ['builtin:greedy', 'builtin:hunter']\n\
                  [sandbox]\ntrust_bots = true\n";
     std::fs::write(place.join("contest.toml"), terms).expect("a file");
@@ -71,6 +71,6 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
     assert!(said.contains("every match is what its replay says"), "{said}");
     let added = read("added");
     assert!(added.contains("No space left") || added.contains("disk is full"), "{added}");
-    // Who runs the server hears what kept the worker, too.
+    // Whoever runs the server is also told what stopped the worker.
     assert!(read("told").contains("the worker here: "), "{}", read("told"));
 }

@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-// The targets call themselves and their library by these names.
+// The targets refer to themselves and their library by these names.
 extern crate self as agon_fuzz;
 extern crate self as libfuzzer_sys;
 
-/// What libFuzzer makes a program of is a function here.
+/// Turns a target into a function here, where libFuzzer would make a program of it.
 #[macro_export]
 macro_rules! fuzz_target {
     (|$bytes:ident: &[u8]| $body:expr) => {
@@ -55,7 +55,7 @@ mod terminal_config;
 #[path = "../../../fuzz/fuzz_targets/terminal_replay.rs"]
 mod terminal_replay;
 
-/// What a target does with an input.
+/// Runs a target on an input.
 type Run = fn(&[u8]);
 
 /// All targets.

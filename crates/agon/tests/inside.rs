@@ -1,5 +1,5 @@
-//! What runs in a sandbox beside matches: builds, and the unpacking of archives. Where this machine has none, a line says so
-//! and the test passes.
+//! What runs in a sandbox besides matches: builds, and the unpacking of archives. Without a sandbox on this machine the
+//! tests say so and pass.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -34,7 +34,7 @@ fn agon(at: &Path, words: &[&str]) -> Output {
         .expect("agon")
 }
 
-/// The folder that an archive was unpacked to.
+/// The folder that an archive was unpacked into.
 fn unpacked(at: &Path) -> std::path::PathBuf {
     let below = |folder: &Path| {
         let mut entries = std::fs::read_dir(folder).expect("a folder").flatten();
@@ -43,7 +43,7 @@ fn unpacked(at: &Path) -> std::path::PathBuf {
     below(&below(&below(&at.join("cache/unpacked"))))
 }
 
-/// A build that tries to get out, and leaves traps behind: links, a set-user-id bit, a process, what is too much.
+/// A build that tries to get out and leaves traps behind: links, a pipe, a set-user-id bit, a process.
 const HOSTILE: &str = r#"#!/bin/sh
 exec 2>&1
 echo built > made
@@ -95,7 +95,7 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
     use std::os::unix::fs::MetadataExt as _;
     assert_eq!(place.join("made").metadata().expect("there").mode() & 0o7777, 0o755);
     assert!(!outside.path().join("written").exists());
-    // Built once; and it plays.
+    // It is built once, and it plays.
     assert!(out(&agon(at.path(), &words)).contains("up to date"));
     let words = ["play", "cultist-wars", "bot.tar.gz", "builtin:idle", "--no-replay", "--json"];
     let played: Value = serde_json::from_slice(&agon(at.path(), &words).stdout).expect("JSON");
@@ -125,7 +125,7 @@ fn a_build_that_takes_too_much_says_of_what() {
     }
 }
 
-/// Compilers of single files, where they are installed: the same program comes out, and plays.
+/// Compilers of single files, if installed: the same program comes out, and plays.
 #[test]
 fn compilers_work_inside() {
     if !has_one() {
@@ -166,7 +166,7 @@ fn compilers_work_inside() {
         }
         write(at.path(), name, text);
         let words = ["play", "cultist-wars", name, "builtin:idle", "--seed", "7", "--no-replay", "--json"];
-        // With the home of who runs the tests: compilers are found through it.
+        // With the home of the user who runs the tests: compilers are found through it.
         let mut play = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat());
         let played = play.env("AGON_CACHE", at.path().join("cache")).output().expect("agon starts");
         assert!(err(&played).contains("in a sandbox"), "{name}: {}", err(&played));
@@ -175,7 +175,7 @@ fn compilers_work_inside() {
     }
 }
 
-/// Archives that want to write elsewhere are refused as outside, by the same sentences.
+/// Archives that try to write elsewhere are refused as they are outside, with the same sentences.
 #[test]
 fn hostile_archives_are_unpacked_inside_and_refused() {
     if !has_one() {
@@ -214,7 +214,7 @@ fn hostile_archives_are_unpacked_inside_and_refused() {
     assert_eq!(left, 0, "nothing is left of what was refused");
 }
 
-/// A stranger's files that only their owner may read are shown all the same: what runs them is nobody's user.
+/// Files of a stranger that only their owner may read are still shown: the sandbox runs as nobody's user.
 #[test]
 fn files_that_only_their_owner_reads_play() {
     if !has_one() {
@@ -232,7 +232,7 @@ fn files_that_only_their_owner_reads_play() {
     assert_ne!(seat["sandbox"], "off");
 }
 
-/// Of a download that is a single file, the others that lie beside it are not shown.
+/// When a download is a single file, the other files beside it are not shown.
 #[test]
 fn a_single_download_does_not_see_the_others() {
     if !has_one() {
@@ -276,7 +276,7 @@ fn what_cannot_be_shown_is_wrong_and_says_why() {
     }
 }
 
-/// A process that a bot leaves computing in its opponent's turns is frozen with it, and its opponent is not.
+/// A process that a bot leaves computing during its opponent's turns is frozen with it; the opponent is not.
 #[test]
 fn what_computes_in_the_opponents_turns_is_frozen() {
     if !has_one() {
@@ -292,7 +292,7 @@ fn what_computes_in_the_opponents_turns_is_frozen() {
         mode(&at.path().join(bot).join("bot"), 0o755);
     }
     let words = ["play", "cultist-wars", "spins", "thinks", "--no-replay", "--json", "--sandbox", "on"];
-    // On a machine with much else to do we may come late once to see that it computes.
+    // On a busy machine we may once come too late to see that it computes.
     let frozen = (0..3).any(|_| {
         let played = agon(at.path(), &[&words[..], &["--time-scale", "20"]].concat());
         let result: Value =
@@ -308,7 +308,7 @@ fn what_computes_in_the_opponents_turns_is_frozen() {
     assert!(frozen, "it went on");
 }
 
-/// Every starter whose language is installed: built inside, and played inside and outside with the same end.
+/// Every starter whose language is installed: built inside, and played inside and outside with the same result.
 #[test]
 fn every_starter_plays_inside_as_outside() {
     if !has_one() {
@@ -331,11 +331,11 @@ fn every_starter_plays_inside_as_outside() {
         assert!(made.status.success(), "{bot}: {}", err(&made));
         let built = run(at.path(), &["build", &bot, "--sandbox", "on"]);
         assert!(built.status.success(), "{bot}: {}{}", out(&built), err(&built));
-        // Where time decides between equals, against itself it would.
+        // Where time decides between equals, it would decide a match against itself.
         let opponent = starter["opponents"][0].as_str().expect("an opponent");
         let mut words =
             vec!["play", &game, &bot, opponent, "--seed", "5", "--no-replay", "--json", "--time-scale", "20"];
-        // Their steps are all alike; some are enough.
+        // Their steps are all alike; a few are enough.
         match &*game {
             "jungle-blitz" => words.extend(["--set", "totalTick=60"]),
             "deerhunt" => words.extend(["--set", "max_rounds=30"]),
@@ -354,7 +354,7 @@ fn every_starter_plays_inside_as_outside() {
         }
         let own = &inside["seats"][0];
         assert_ne!(own["sandbox"], "off", "{bot}");
-        // On a machine with work to do, a runtime's threads may run a little late.
+        // On a busy machine, a runtime's threads may run a little past their turn.
         let faults = own["faults"].as_array().expect("a list").iter();
         let worse: Vec<_> = faults.filter(|fault| fault["kind"] != "pondering").collect();
         assert!(worse.is_empty(), "{bot}: {worse:#?}");

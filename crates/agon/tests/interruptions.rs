@@ -1,5 +1,5 @@
-//! A test of two versions is interrupted at any moment, in every way, and goes on: no false result, none lost, none
-//! twice, no process left behind, no empty file.
+//! A test of two versions is interrupted at any moment, in every way, and continued: no result is false, lost or
+//! doubled, no process is left behind, no file is empty.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt as _;
@@ -17,14 +17,14 @@ i=0; while [ $i -lt 9 ]; do read line; i=$((i+1)); done
 while read n; do while [ $n -gt 0 ]; do read line; n=$((n-1)); done; echo WAIT; done
 ";
 
-/// A match of a journal: what decides, and what went wrong.
+/// A match of a journal: what decides, and its faults.
 #[derive(Debug, PartialEq)]
 struct Played {
     decides: String,
     faults: Value,
 }
 
-/// The matches of a journal by block and game. A last line that is not whole is what `kill -9` may leave.
+/// The matches of a journal by block and game. `kill -9` may leave an incomplete last line.
 fn matches(journal: &Path) -> BTreeMap<(u64, u64), Played> {
     let text = std::fs::read_to_string(journal).expect("a journal");
     let mut found = BTreeMap::new();
@@ -100,14 +100,14 @@ fn interrupt(times: u32) {
     std::fs::write(path.join("b.sh"), format!("{WAITER}# the other\n")).expect("a bot");
     let journal = path.join("x.jsonl");
     let mark = format!("INTERRUPTED={}", path.display());
-    // A generator of moments; which ones they are does not matter.
+    // A generator of moments; their exact values do not matter.
     let mut state = u64::from(std::process::id());
     let mut before = BTreeMap::new();
     for number in 0..times {
         let mut arguments = vec!["--journal", "x.jsonl"];
         arguments.extend(journal.exists().then_some("--resume"));
         let mut command = sprt(path, &arguments);
-        // A group of its own: signals reach bots as those of a terminal do.
+        // Its own process group: signals reach the bots as those of a terminal do.
         command.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped());
         let running = command.spawn().expect("agon starts");
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -133,7 +133,7 @@ fn interrupt(times: u32) {
             before = now;
         }
     }
-    // The same in one go gives the same.
+    // An uninterrupted run gives the same.
     let blocks = before.keys().map(|(block, _)| *block).max().expect("some match was finished");
     let games = (blocks * 2).to_string();
     let last = sprt(path, &["--journal", "x.jsonl", "--resume", "-n", &games]).output().expect("agon starts");

@@ -1,4 +1,5 @@
-//! Programs in Java do not lose by their collector and compilers: the Java starter against itself, with a compiler beside.
+//! Java programs do not lose because of their garbage collector and compilers: the Java starter against itself, with a
+//! compiler running beside it.
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 use common::{agon, err, folder, out};
 use serde_json::Value;
 
-/// The short form plays a few matches; `cargo xtask long java` 200 of them.
+/// The short form plays a few matches; `cargo xtask long java` plays 200.
 #[test]
 fn the_java_starter_against_itself_is_never_late() {
     if !agon_bot::tools::is_installed("javac") || !agon_bot::tools::is_installed("g++") {
@@ -24,7 +25,7 @@ fn the_java_starter_against_itself_is_never_late() {
     assert!(built.status.success(), "{}", err(&built));
     let work = "#include <regex>\n#include <iostream>\nint main() { std::regex r(\"a+\"); std::cout << std::regex_match(\"a\", r); }\n";
     std::fs::write(folder.path().join("work.cpp"), work).expect("a file");
-    // It ends when its file is gone, whatever becomes of this test.
+    // It ends when its file is gone, even if this test dies.
     let mut compiler = Command::new("sh")
         .args(["-c", "while [ -e work.cpp ]; do g++ -O2 -o /dev/null work.cpp || exit; done"])
         .current_dir(folder.path())
@@ -34,7 +35,7 @@ fn the_java_starter_against_itself_is_never_late() {
         .expect("a shell");
     let words =
         ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "--json", "--replays", "none"];
-    // The long form keeps the clock of the rules. The short one has to hold on any machine: 100 ms, of which a cold
+    // The long form keeps the clock of the rules. The short one has to pass on any machine: 100 ms, of which a cold
     // runtime may still use most.
     let clock: &[&str] = if wanted.is_some() { &[] } else { &["--time-scale", "2"] };
     let played = agon(folder.path(), &[&words[..], clock].concat());

@@ -1,4 +1,4 @@
-//! Bots of another machine that join a match; here both sides are this one.
+//! Bots on another machine that join a match; here both sides are this machine.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
@@ -14,7 +14,7 @@ mod common;
 
 use common::{err, folder, out};
 
-/// Waits in every turn of Cultist Wars, and says in which, on standard error.
+/// Waits in every turn of Cultist Wars, and writes the turn to standard error.
 const WAITER: &str = "#!/bin/sh
 i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
 turn=0
@@ -42,7 +42,7 @@ fn place() -> TempDir {
     place
 }
 
-/// An address at a port that is free, and that no other test of this program was given: two may find the same one.
+/// An address with a free port that no other test of this program was given: two may find the same one.
 fn free_address() -> SocketAddr {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
@@ -54,7 +54,7 @@ fn free_address() -> SocketAddr {
     }
 }
 
-/// A match that waits at a port which was free a moment ago.
+/// A match that waits on a port which was free a moment ago.
 struct Waits {
     play: Child,
     address: String,
@@ -81,7 +81,7 @@ impl Waits {
 
     fn joining<T>(&self, place: &TempDir, token: &str, bot: &[&str], then: impl FnOnce(Child) -> T) -> T {
         let began = Instant::now();
-        // Not before it listens: a try would be a guest.
+        // Not before it listens: a connection just to try would count as a guest.
         let port: u16 = self.address.rsplit(':').next().expect("a port").parse().expect("a number");
         while !listens(port) {
             assert!(began.elapsed() < Duration::from_secs(60), "nobody waits");
@@ -104,7 +104,7 @@ impl Waits {
     }
 }
 
-/// Whether somebody of this machine listens at a port.
+/// Whether something on this machine listens at a port.
 fn listens(port: u16) -> bool {
     let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux");
     table.lines().any(|line| line.contains(&format!(":{port:04X} 00000000:0000 0A")))
@@ -126,7 +126,7 @@ fn a_bot_that_talks_in_lines_joins() {
     let place = place();
     let waits =
         Waits::play(&place, &["cultist-wars", "--no-timeouts", "--replay", "m.replay"], "builtin:idle");
-    // Who does not know the token is sent away, and the seat stays free.
+    // A client with the wrong token is rejected, and the seat stays free.
     let wrong = waits.join(&place, "other", &["./bot.sh"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(err(&wrong).contains("does not let you join: the token is wrong"), "{}", err(&wrong));
@@ -139,7 +139,7 @@ fn a_bot_that_talks_in_lines_joins() {
     let address = waits.address.clone();
     let (result, said) = waits.result();
     assert_eq!(faults(&result), [""; 0], "{result:#}");
-    // The bot goes by its own name, not by the place where it came in.
+    // The bot goes by its own name, not by the address it came in at.
     assert_eq!(
         (&result["seats"][0]["bot"], &result["seats"][1]["bot"]),
         (&"bot.sh".into(), &"idle".into()),
@@ -152,7 +152,7 @@ fn a_bot_that_talks_in_lines_joins() {
     for words in ["turn 3", "the token is wrong"] {
         assert!(out(&told).contains(words), "and here: {}{}", out(&told), err(&told));
     }
-    // After the match nobody waits.
+    // After the match nobody waits any more.
     let late = command(&place, &["join", &address, "--token-file", "token", "--", "./bot.sh"])
         .output()
         .expect("agon");
@@ -176,7 +176,7 @@ fn a_joined_bot_that_ends_or_is_lost_is_gone() {
         "{result:#}"
     );
 
-    // A connection that is cut: the joining side is killed.
+    // A lost connection: the joining side is killed.
     write(
         &place,
         "waits.sh",

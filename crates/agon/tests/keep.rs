@@ -38,7 +38,7 @@ fn a_turn_of_a_lost_match_becomes_a_test_that_fails_until_the_bot_is_better() {
     bot(folder);
     keep(folder, &[]);
     keep(folder, &["--name", "waits", "--is", "WAIT", "--is", "2 MOVE 1 1"]);
-    // The replay was copied: the test does not need the one that it came from.
+    // The replay was copied: the test does not need the original.
     fs::remove_file(folder.join("lost.replay")).expect("it was there");
     let (code, told) = tests(folder, &[]);
     assert_eq!((code, &told["passed"], &told["failed"]), (Some(1), &1.into(), &1.into()), "{told:#}");
@@ -47,7 +47,7 @@ fn a_turn_of_a_lost_match_becomes_a_test_that_fails_until_the_bot_is_better() {
     assert!(again["why"].as_str().is_some_and(|why| why == "it answered `WAIT` again"), "{told:#}");
     assert_eq!((&waits["status"], &waits["answer"]), (&"passed".into(), &"WAIT".into()), "{told:#}");
 
-    // A bot that does something else there passes the one, and not the other.
+    // A bot that acts differently there passes one test, and fails the other.
     fs::write(folder.join("bot.sh"), WAITER.replace("echo WAIT", "echo 0 MOVE 1 3")).expect("written");
     let (code, told) = tests(folder, &["lost"]);
     assert_eq!((code, &told["passed"], &told["failed"]), (Some(0), &1.into(), &0.into()), "{told:#}");
@@ -87,7 +87,7 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
     let why = |place: usize| told["tests"][place]["why"].as_str().unwrap_or_default().to_owned();
     assert!(why(0).contains("moved.replay is not there: it was moved or deleted"), "{told:#}");
     assert!(why(1).contains("wrong.toml") && why(1).contains("expect"), "{told:#}");
-    // Kept twice under one name, or at a turn that is not the seat's.
+    // Keeping twice under one name, or at a turn that is not the seat's, is refused.
     let twice =
         agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6", "--name", "moved"]);
     assert!(twice.status.code() == Some(2) && err(&twice).contains("is there already"), "{}", err(&twice));
@@ -99,7 +99,7 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
     );
 }
 
-/// What `agon analyse` says of the bot's order at a turn.
+/// The report of `agon analyse` on the bot's order at a turn.
 fn with_bot(folder: &Path, replay: &str, more: &[&str]) -> Value {
     let base = ["analyse", replay, "--budget", "300ms", "--json"];
     let done = agon(folder, &[&base[..], more].concat());
@@ -114,7 +114,8 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     let folder = folder();
     let folder = folder.path();
     bot(folder);
-    // In twelve turns of two that wait, whoever converts one wins. The leader has walked beside a neutral unit, and waits.
+    // When both sides wait, whoever converts one within twelve turns wins. The leader has walked beside a neutral unit, and
+    // waits.
     let base = ["cultist-wars", "builtin:greedy", ".", "--seed", "3", "-q", "--replay", "walked.replay"];
     let walked = agon(folder, &[&["play"], &base[..], &["--set", "number_of_turns=12"]].concat());
     assert!(walked.status.success(), "{}", err(&walked));
@@ -132,12 +133,13 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     assert!(text.contains("mistake: with `0 CONVERT 6` the bot itself gains +"), "{text}");
     assert!(!out(&agon(folder, &base)).contains("mistake"), "without the bot there is no such word");
 
-    // Against one that plays, the bot loses whatever it does once: what the policy would not have done is no mistake of it.
+    // Against an opponent that plays, the bot loses whatever it does once: an order that the policy would not give is then
+    // no mistake.
     let order = with_bot(folder, "lost.replay", &["--with-bot", "."]);
     assert_eq!((&order["marked"], &order["with_bot"]["mistake"]), (&true.into(), &false.into()), "{order:#}");
     assert!(order["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.05), "{order:#}");
 
-    // One that ends before it is there cannot be asked, and no verdict is told in its name.
+    // A bot that ends before the turn cannot be asked, so there is no verdict on it.
     fs::create_dir(folder.join("gone")).expect("made");
     fs::write(folder.join("gone/bot.sh"), "exit 3\n").expect("written");
     fs::copy(folder.join("agon.toml"), folder.join("gone/agon.toml")).expect("copied");
@@ -151,7 +153,7 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     assert_eq!((&own["mistake"], &own["gain"]["futures"]), (&false.into(), &0.into()), "{order:#}");
     assert!(own["fault"].as_str().is_some_and(|fault| fault.contains("crash")), "{order:#}");
 
-    // Whose orders they are is known from the replay, or said.
+    // Whose orders they are is known from the replay, or must be given.
     let both = agon(folder, &["analyse", "idle.replay", "--with-bot", "."]);
     assert!(both.status.code() == Some(2) && err(&both).contains("say which is its own"), "{}", err(&both));
 }

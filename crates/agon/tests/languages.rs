@@ -1,4 +1,4 @@
-//! Single source files: compiled before the match, once, by the compiler of their language.
+//! Single source files: compiled once, before the match, by the compiler of their language.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -7,8 +7,8 @@ mod common;
 
 use common::{WAITER, err, folder, out, played_well};
 
-/// A bot that always waits, in every language that a single file can be in: ending, what has to be installed for
-/// it, and the source.
+/// A bot that always waits, in every language that a single file can be in: extension, what must be installed for it,
+/// and the source.
 const BOTS: &[(&str, &[&str], &str)] = &[
     (
         "cpp",
@@ -30,7 +30,7 @@ const BOTS: &[(&str, &[&str], &str)] = &[
          0..n.trim().parse().unwrap() { line(); } println!(\"WAIT\"); } }\n",
     ),
     (
-        // As it is handed in: several classes, the one that runs is called Player, whatever the file is called.
+        // As submitted to the site: several classes, the main one called Player, whatever the file is called.
         "java",
         &["java", "javac"],
         "import java.util.*;\nclass Board { }\npublic class Player { public static void main(String[] a) { Scanner in = new \
@@ -57,7 +57,7 @@ const BOTS: &[(&str, &[&str], &str)] = &[
          Console.ReadLine()) != null) { int n = int.Parse(s); while (n-- > 0) Console.ReadLine(); Console.WriteLine(\"WAIT\"); } } }\n",
     ),
     (
-        // CodinGame gives scripts the function `readline`.
+        // CodinGame provides scripts with the function `readline`.
         "ts",
         &["tsc", "node"],
         "declare function readline(): string;\nfor (let i: number = 0; i < 9; i++) readline();\nfor (;;) { const n: string = readline(); if \
@@ -92,7 +92,7 @@ const BOTS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// Plays `bot` against a built-in and gives what was said on standard error.
+/// Plays `bot` against a built-in and returns its standard error.
 fn play(folder: &Path, path: Option<&Path>, bot: &str) -> String {
     let mut command = common::command(
         folder,
@@ -165,7 +165,7 @@ fn compilers_are_called_as_they_have_to_be() {
         assert!(called.iter().all(|called| log().contains(called)), "{ending}: {}", log());
         assert!(ending != "cs" || said.contains("bot.cs\" />"), "the project names the file: {said}");
     }
-    // Where C# is compiled by Mono, that is taken.
+    // If Mono is the compiler of C#, it is used.
     tool("mcs", "make \"${2#-out:}\"");
     tool("mono", "exec sh \"$1\"");
     std::fs::write(folder.path().join("bot.cs"), "y").expect("a file");
@@ -232,7 +232,7 @@ fn what_build_did_is_told() {
         "{report}"
     );
     assert_eq!(report[0]["command"][0], "gcc");
-    // What a compiler complains of is there, and where.
+    // The compiler's complaint is shown, with its place.
     std::fs::write(folder.path().join("bot.c"), "int main(void) { return x; }").expect("a file");
     let built = build(&[]);
     assert_eq!(built.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! Nothing of a bot outlives agon, however agon ends, and nothing finished is lost.
+//! No process of a bot outlives agon, however agon ends, and nothing finished is lost.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use agon_bot::sys;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A bot that has children of every kind and tells that all of them run. The first answers once, so that there
-/// is a match; then neither ever does. The second is asked when that answer was played.
+/// A bot that has children of every kind and reports that all of them run. The first answers once, so that there is a
+/// match; after that neither ever answers. The second is asked once that answer was played.
 const BOT: &str = "#!/bin/sh
 trap '' TERM INT HUP
 sleep 1000 &
@@ -28,7 +28,7 @@ struct Match {
 }
 
 impl Match {
-    /// A match that would never end, once all its bots and their children run.
+    /// A match that would never end, returned once all its bots and their children run.
     fn start() -> Self {
         use std::os::unix::fs::PermissionsExt as _;
         let (folder, temporary) =
@@ -41,14 +41,14 @@ impl Match {
             .args(["play", "cultist-wars", "./bot", "./bot", "--no-timeouts", "--seed", "1"])
             .current_dir(folder.path())
             .env("TMPDIR", temporary.path())
-            // By this all that belongs to this match is found.
+            // Marks everything that belongs to this match.
             .env("LEFT_BEHIND", folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let agon = command.spawn().expect("agon starts");
         let started = Self { agon, folder, temporary };
         wait_until("the bots run", || [1, 2].iter().all(|seat| started.file(&format!("ready.{seat}"))));
-        // Per bot: itself, its sleep, and its two daemons with another sleep; then agon and its guard.
+        // Per bot: itself, its sleep, and two daemons, one with a sleep of its own; then agon and its guard.
         wait_until("their children run", || started.alive().len() >= 12);
         started
     }
@@ -73,7 +73,7 @@ impl Match {
         kill_process(agon, signal).expect("our own child");
     }
 
-    /// Waits for agon, then until nothing is left. Its exit code.
+    /// Waits for agon, then until nothing is left. Returns its exit code.
     fn end(mut self) -> Option<i32> {
         let status = self.agon.wait().expect("our own child");
         wait_until("nothing is alive", || self.alive().is_empty());
@@ -92,7 +92,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Whether this process ignores a signal, and with it every program that it starts.
+/// Whether this process, and so every program it starts, ignores a signal.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("Linux");
@@ -127,7 +127,7 @@ fn nothing_outlives_a_second_ctrl_c() {
 #[test]
 fn nothing_outlives_a_closed_terminal_or_a_polite_end() {
     for signal in [Signal::TERM, Signal::HUP] {
-        // What was started by `nohup` outlives its terminal, and so does all that it starts.
+        // What was started by `nohup` outlives its terminal, and so does everything it starts.
         if is_ignored(signal) {
             println!("SKIPPED: a match that gets signal {} (it is ignored here)", signal.as_raw());
             continue;

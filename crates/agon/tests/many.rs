@@ -1,8 +1,8 @@
-//! Many machines, killed at random moments under load: two servers of one contest on one PostgreSQL, its objects in a bucket, two
-//! workers; and machines of ours, which write down what was acknowledged to them. Nothing of that is lost, nothing counts twice,
-//! and whoever was not killed goes on by itself.
+//! Many machines, killed at random moments under load: two servers of one contest on one PostgreSQL, its objects in a
+//! bucket, two workers; and machines played by this test, which write down what was acknowledged to them. None of that is
+//! lost, nothing counts twice, and whatever was not killed continues by itself.
 //!
-//! `cargo xtask long many` kills 50 times; here are a few.
+//! `cargo xtask long many` kills 50 times; here it is a few.
 
 #[path = "../../agon-store/tests/common/bucket.rs"]
 mod bucket;
@@ -30,10 +30,10 @@ use common::{Running, agon, command, err, folder, site_of};
 use database::Postgres;
 use wire::Wire;
 
-/// So many machines of ours lease, play and post.
+/// How many machines of this test lease, play and post.
 const MACHINES: usize = 3;
 
-/// All that plays is built in; machines of tests are of every speed, at every moment.
+/// All bots are built in; the speed of test machines varies from moment to moment.
 const CONTEST: &str = "game = 'cultist-wars'
 [site]
 title = 'Autumn Cup'
@@ -59,7 +59,7 @@ impl Running {
     }
 }
 
-/// What can be killed.
+/// Everything that can be killed.
 struct World {
     place: tempfile::TempDir,
     postgres: Postgres,
@@ -76,8 +76,8 @@ fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
-/// The bucket is this test program once more, so that it is a process that can be killed. The browser's day on many machines
-/// (`web/test/many.test.mjs`) has it too.
+/// The bucket is this test program run again, so that it is a process that can be killed. The browser test with many
+/// machines (`web/test/many.test.mjs`) uses it too.
 #[test]
 #[ignore = "a part of another test"]
 fn a_bucket_in_a_process_of_its_own() {
@@ -154,7 +154,7 @@ impl World {
         let name = ["one", "two"][number];
         let token = format!("{name}.token");
         let words = ["work", &self.url, "--token-file", &token, "-j", "1", "--trust-bots", "--quiet"];
-        // Each has a folder of its own for what it plays, as on a machine of its own; that the walls hold is known to both.
+        // Each has its own cache, as on its own machine; both know already that the walls hold.
         let cache = self.place.path().join(format!("cache-{name}"));
         if !cache.exists() {
             let known = agon_bot::build::cache().join("walls");
@@ -168,7 +168,7 @@ impl World {
         self.workers[number] = Some(Running(running));
     }
 
-    /// Everybody whom nobody has killed is there.
+    /// Checks that everything not killed is still running.
     fn all_live(&mut self) {
         let all = self.servers.iter_mut().chain(&mut self.workers).chain([&mut self.bucket]);
         let alive: Vec<bool> = all.map(|one| one.as_mut().is_some_and(Running::is_alive)).collect();
@@ -180,7 +180,7 @@ impl World {
         }
     }
 
-    /// Kills one and starts it again a while later.
+    /// Kills one and restarts it a while later.
     fn kill(&mut self, which: u64, pause: Duration) -> &'static str {
         let what = match which {
             0 | 1 => {
@@ -212,7 +212,7 @@ impl World {
         what
     }
 
-    /// Those of the matches that are played again.
+    /// The matches among these that are replayed for comparison.
     async fn again(&self, games: impl Iterator<Item = &MatchId>) -> BTreeSet<MatchId> {
         let store = Store::open(&self.place.path().join("cup0")).await.expect("the database is there");
         let mut again = BTreeSet::new();
@@ -239,7 +239,7 @@ impl World {
     }
 }
 
-/// One address for both servers, as a proxy has it: each connection goes to the next of them that listens.
+/// One address for both servers, as a proxy provides it: each connection goes to the next of them that listens.
 fn forward(ports: [u16; 2]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("it listens"));
@@ -254,7 +254,7 @@ fn forward(ports: [u16; 2]) -> String {
             ] {
                 std::thread::spawn(move || {
                     let _ = std::io::copy(&mut from, &mut to);
-                    // Whoever is left hears that the other has gone.
+                    // Tells each side that the other has gone.
                     let _ = to.shutdown(std::net::Shutdown::Both);
                     let _ = from.shutdown(std::net::Shutdown::Both);
                 });
@@ -272,7 +272,7 @@ fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// A machine that plays as others do, and writes down what the contest says that it keeps.
+/// A machine that plays like any other, and writes down what the contest acknowledges.
 fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize) -> BTreeMap<MatchId, Sha> {
     let mut wire = Wire::new(url, token.trim());
     let program = agon_replay::data::PROGRAM.replace(' ', "+");
@@ -310,10 +310,10 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
         let sent = Sent::with_all(over.iter().map(|(sent, replay)| (sent, &replay[..]))).expect("plain data");
         let posted: Option<agon_worker::wire::ReceivedAll> =
             wire.persist("POST", "/work/v1/results?run=ours", &sent, stop);
-        // What nobody has acknowledged may be there or not.
+        // Results without an acknowledgement may or may not be there.
         let Some(posted) = posted else { return kept };
         for ((sent, replay), posted) in over.iter().zip(posted.posted) {
-            // Another one may have been first, when a lease ran out meanwhile.
+            // Another machine may have been first, if a lease ran out meanwhile.
             assert_ne!(posted, Posted::Refused, "an honest result is never refused");
             if posted == Posted::Kept {
                 kept.insert(MatchId(sent.attempt.game), Sha::of(replay));
@@ -345,7 +345,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     let mut killed: BTreeMap<&str, u32> = BTreeMap::new();
     for kill in 0..kills {
         let before = acknowledged.load(Ordering::Relaxed);
-        // One of each kind, then the other ones, and then whoever it is; under load each time.
+        // One of each kind, then the others, and then any; each time under load.
         until("something is acknowledged again", || acknowledged.load(Ordering::Relaxed) > before + 8);
         std::thread::sleep(Duration::from_millis(random(1500)));
         let which = [0, 2, 4, 5, 1, 3].get(kill as usize).copied().unwrap_or_else(|| random(6));
@@ -375,7 +375,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     let games: BTreeSet<MatchId> = sealed.iter().map(|row| row.game).collect();
     assert_eq!(games.len(), sealed.len(), "nothing counts twice");
     let replays: BTreeMap<MatchId, Sha> = sealed.iter().map(|row| (row.game, row.replay)).collect();
-    // What is only played again, to compare two machines, is kept and not sealed.
+    // A match replayed only to compare two machines is kept but not sealed.
     let again = runtime.block_on(world.again(kept.keys().filter(|game| !replays.contains_key(game))));
     for (game, replay) in kept.iter().filter(|(game, _)| !again.contains(game)) {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Figures as a user meets them: ratings with anchors and groups, tests from counts and journals.
+//! Figures as the user sees them: ratings with anchors and groups, tests from counts and journals.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ mod common;
 
 use common::{agon, err, folder, out};
 
-/// A gauntlet of two built-in bots, in a journal of this name.
+/// Plays a gauntlet of two built-in bots into a journal of this name.
 fn gauntlet(folder: &Path, journal: &str, bots: [&str; 2]) {
     let words = ["gauntlet", "cultist-wars", bots[0], bots[1], "-n", "8", "-q", "--journal", journal];
     let played = agon(folder, &[&words[..], &["--set", "number_of_turns=30"]].concat());
@@ -155,7 +155,7 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     assert!(played.status.success(), "{}", err(&played));
     let straight = agon(folder.path(), &["rate", "one.jsonl"]);
     assert!(!out(&straight).contains("beyond noise"), "{}", out(&straight));
-    // The same journal with other winners: each bot beats the next, and the last the first.
+    // The same journal with other winners: each bot beats the next, and the last beats the first.
     let journal = std::fs::read_to_string(folder.path().join("one.jsonl")).expect("a journal");
     let lines = journal.lines().enumerate().map(|(number, line)| {
         let mut line: Value = serde_json::from_str(line).expect("JSON");
@@ -177,14 +177,14 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     assert_eq!((cycles.as_array().map(Vec::len), &cycles[0]["bots"][0]), (Some(1), &"greedy".into()));
 }
 
-/// What a series prints as its last line.
+/// The last line that a series prints.
 fn last(folder: &Path, words: &[&str]) -> Value {
     let output = agon(folder, words);
     assert!(output.status.success(), "{words:?}: {}", err(&output));
     serde_json::from_str(out(&output).lines().last().expect("a line")).expect("JSON")
 }
 
-/// There is one scale of Elo: the same blocks, in which both scored, are the same difference in all four commands.
+/// There is only one scale of Elo: the same blocks, in which both scored, give the same difference in all four commands.
 #[test]
 fn all_four_commands_mean_the_same_by_elo() {
     let folder = folder();
@@ -216,7 +216,7 @@ fn all_four_commands_mean_the_same_by_elo() {
     }
 }
 
-/// The scores of a bot in each block of a journal: the share of its opponents that it left behind.
+/// The scores of a bot in each block of a journal: the share of opponents that it left behind.
 fn block_scores(journal: &Path, bot: u64) -> Vec<f64> {
     let text = std::fs::read_to_string(journal).expect("a journal");
     let mut blocks = std::collections::BTreeMap::<u64, Vec<f64>>::new();
@@ -235,8 +235,8 @@ fn block_scores(journal: &Path, bot: u64) -> Vec<f64> {
     blocks.into_values().map(|games| games.iter().sum::<f64>() / games.len() as f64).collect()
 }
 
-/// In a game of three seats it decides much who sits behind whom. In whatever order the bots are named, their scores differ
-/// by noise alone. `cargo xtask long permutations` plays more (`AGON_MATCHES` in each order).
+/// In a game of three seats, the seating order matters much. In whatever order the bots are named, their scores may
+/// differ only by noise. `cargo xtask long permutations` plays more (`AGON_MATCHES` in each order).
 #[test]
 fn the_order_of_names_decides_nothing() {
     let matches = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "18".to_owned());
@@ -263,13 +263,13 @@ fn the_order_of_names_decides_nothing() {
         }
     }
     for (name, seen) in names.iter().zip(&seen) {
-        // How far the six means part, in what six means part by noise: in the mean 5, above 20 in one case of 800.
+        // The spread of the six means in units of their noise: 5 on average by noise alone, above 20 in one case of 800.
         let noise = seen.iter().map(|(_, square)| square).sum::<f64>() / 6.0;
         let mean = seen.iter().map(|(mean, _)| mean).sum::<f64>() / 6.0;
         let apart = seen.iter().map(|(own, _)| (own - mean).powi(2)).sum::<f64>();
         let means: Vec<String> = seen.iter().map(|(mean, _)| format!("{mean:.3}")).collect();
         println!("{name}: {}; {:.1}", means.join(" "), apart / noise.max(1e-6));
-        // With few blocks the noise itself is only roughly known; a thousandth of a score is nothing in any case.
+        // With few blocks the noise itself is only roughly known; a thousandth of a score is always negligible.
         assert!(apart <= 20.0 * noise.max(1e-6), "{name}: {means:?}, noise {:.4}", noise.sqrt());
     }
 }

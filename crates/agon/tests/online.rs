@@ -1,6 +1,6 @@
-//! Taking part in a contest from the command line: a real server on the loopback, and servers that are none.
+//! Taking part in a contest from the command line: a real server on the loopback, and false servers.
 //!
-//! Longer than 500 lines: one contest is served for a whole day of it, and what asks it asks the false ones too.
+//! Longer than 500 lines: one contest runs through a whole day, and the same clients also ask the false servers.
 
 mod common;
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use common::{agon, command, err, folder, out, site_of};
 use serde_json::Value;
 
-/// A contest that runs.
+/// A running contest.
 struct Server {
     child: Child,
     url: String,
@@ -70,7 +70,7 @@ fn token(server: &Server, name: &str) -> String {
     rest.split('<').next().expect("a token").to_owned()
 }
 
-/// agon of somebody with a home of their own.
+/// agon run by somebody with their own home folder.
 struct Somebody<'a> {
     folder: &'a Path,
     home: std::path::PathBuf,
@@ -94,7 +94,7 @@ impl<'a> Somebody<'a> {
         self.command(words).output().expect("agon starts")
     }
 
-    /// What it prints as JSON, with this exit code.
+    /// The JSON it prints, with this exit code.
     fn json(&self, words: &[&str], code: i32) -> Value {
         let output = self.run(words);
         assert_eq!(output.status.code(), Some(code), "{words:?}: {}{}", out(&output), err(&output));
@@ -115,7 +115,7 @@ impl<'a> Somebody<'a> {
     }
 }
 
-/// A bot that waits, and tells on standard error what it is asked.
+/// A bot that waits, and writes to standard error what it is asked.
 fn teller(folder: &Path, name: &str, says: &str) {
     let bot = folder.join(name);
     std::fs::create_dir_all(bot.join(".git")).expect("a folder");
@@ -143,7 +143,7 @@ fn somebody_takes_part_from_the_terminal() {
     let ann = Somebody::new(place, "ann");
     fails(&ann.run(&["status"]), 2, "no contest is known here: `agon login URL`");
     let token = token(&server, "Ann");
-    // Logging in: the token is kept where only its owner reads it, and is shown nowhere.
+    // Logging in: the token is kept where only its owner can read it, and is never shown.
     let wrong = ann.log_in(&url, &"x".repeat(43));
     fails(&wrong, 2, "your token is not known there, or it has ended");
     let login = ann.log_in(&url, &token);
@@ -153,7 +153,7 @@ fn somebody_takes_part_from_the_terminal() {
     let kept = ann.home.join("agon/logins.json");
     assert_eq!(std::fs::metadata(&kept).expect("kept").permissions().mode() & 0o777, 0o600);
     assert!(out(&ann.run(&["status"])).contains("play for no team yet"));
-    // A draft: its result, its notes, and no version of it.
+    // A try-out: its result, its notes, and no version made of it.
     teller(place, "bot", "thinking of nothing");
     let tried = ann.run(&["try", "bot", "--seed", "77", "--seat", "2"]);
     assert!(tried.status.success(), "{}{}", out(&tried), err(&tried));
@@ -164,7 +164,7 @@ fn somebody_takes_part_from_the_terminal() {
     }
     assert!(err(&tried).contains("in 2 files") && !err(&tried).contains(".git"), "{}", err(&tried));
     assert_eq!(ann.json(&["versions", "--json"], 0)["versions"], Value::Array(Vec::new()));
-    // Handed in and followed until it is live; the same again is the same.
+    // Submitted and followed until it is live; submitting the same again gives the same version.
     let submitted = ann.run(&["submit", "bot", "--wait"]);
     assert!(submitted.status.success(), "{}{}", out(&submitted), err(&submitted));
     assert!(out(&submitted).contains("v1 is live: it stands for Ann."), "{}", out(&submitted));
@@ -176,7 +176,7 @@ fn somebody_takes_part_from_the_terminal() {
         "{again:#}"
     );
     assert!(again["files"].as_array().is_some_and(|files| files.len() == 2), "{again:#}");
-    // One that cannot play: whose fault it is, what happened, and the one before stays.
+    // A bot that cannot play: whose fault it is, what happened, and the previous version stays.
     std::fs::write(place.join("bad.py"), "import sys\nprint('no plan', file=sys.stderr)\nsys.exit(3)\n")
         .expect("a file");
     let bad = ann.run(&["submit", "bad.py", "--wait", "--quiet"]);
@@ -198,7 +198,7 @@ fn somebody_takes_part_from_the_terminal() {
     let notes = ann.json(&["logs", "--match", &check, "--turn", "1", "--json"], 0);
     let notes = notes["seats"][0]["notes"].as_array().expect("a list");
     assert!(!notes.is_empty() && notes.iter().all(|note| note["step"] == 1), "{notes:?}");
-    // What is for another game, or no bot at all, never goes up.
+    // A bot for another game, or something that is not a bot, is never uploaded.
     std::fs::create_dir(place.join("other")).expect("a folder");
     std::fs::write(place.join("other/agon.toml"), "run = 'sh x'\n[defaults]\ngame = 'terminal'\n")
         .expect("a file");
@@ -212,17 +212,17 @@ fn somebody_takes_part_from_the_terminal() {
     fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has one map alone");
     replays(&ann, place);
     challenged(&ann, place);
-    // Somebody else sees nothing of it.
+    // Other users see nothing of it.
     let bob = Somebody::new(place, "bob");
     assert!(bob.log_in(&url, &self::token(&server, "Bob")).status.success());
     fails(&bob.run(&["logs", "--match", &check]), 2, "Nothing is here");
     paused(&ann, place);
     at_home(&ann, place, &url);
-    // A server that is gone, and a login that is forgotten.
+    // The server goes away, and a login is removed.
     let _ = server.child.kill();
     let _ = server.child.wait();
     fails(&ann.run(&["status"]), 3, "cannot be reached: nothing listens there");
-    // What it plays is known all the same.
+    // The contest's conditions are still known.
     let offline =
         ann.run(&["play", "cultist-wars", "bot", "builtin:greedy", "--as", &url, "--quiet", "--no-replay"]);
     assert!(offline.status.success(), "{}{}", out(&offline), err(&offline));
@@ -232,7 +232,7 @@ fn somebody_takes_part_from_the_terminal() {
     fails(&ann.run(&["status"]), 2, "no contest is known here");
 }
 
-/// A challenge with a version that was handed in, and the way back to an earlier one.
+/// A challenge with a submitted version, and going back to an earlier one.
 fn challenged(ann: &Somebody<'_>, place: &Path) {
     let words = ["challenge", "--against", "greedy", "--seed", "5", "--seat", "2", "--quiet"];
     let played = ann.run(&words);
@@ -249,7 +249,7 @@ fn challenged(ann: &Somebody<'_>, place: &Path) {
     fails(&ann.run(&["challenge", "v2"]), 2, "That version cannot play");
     fails(&ann.run(&["challenge", "v9"]), 2, "your team has no v9");
     fails(&ann.run(&["challenge", "--against", "Zoe"]), 2, "No live bot is called `Zoe`");
-    // The next one takes the place of the first, and leaves it again.
+    // The next version replaces the first, and gives its place back.
     teller(place, "bot", "a second thought");
     let next = ann.json(&["submit", "bot", "--wait", "--json"], 0);
     let n = next["version"]["n"].as_i64().expect("a number");
@@ -265,7 +265,7 @@ fn challenged(ann: &Somebody<'_>, place: &Path) {
     teller(place, "bot", "thinking of nothing");
 }
 
-/// Replays: fetched once, gone on with where it was stopped.
+/// Replays: fetched once, continued after an interruption.
 fn replays(ann: &Somebody<'_>, place: &Path) {
     let end = Instant::now() + Duration::from_secs(240);
     let standing = loop {
@@ -285,7 +285,7 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
     assert!(written.len() >= 4 && first["there"] == 0, "{first:#}");
     let verified = agon(place, &[&["replay", "verify"], &written[..2]].concat());
     assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
-    // What was stopped in the middle left half a file under another name, and one is missing.
+    // An interrupted run left half a file under another name, and one is missing.
     std::fs::remove_file(place.join(written[0])).expect("it was there");
     std::fs::write(place.join(written[0].replace(".replay", ".part")), "half").expect("written");
     let second = ann.json(&["replay", "get", "--all", "-o", "got", "--json"], 0);
@@ -306,7 +306,7 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
     fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Nothing is here");
 }
 
-/// Nothing is played while the contest is paused: what waits for it can be stopped, or ends by itself.
+/// Nothing is played while the contest is paused: waiting for it can be stopped, or ends by itself.
 fn paused(ann: &Somebody<'_>, place: &Path) {
     assert!(agon(place, &["serve", "pause", "cup"]).status.success());
     teller(place, "bot", "another thought");
@@ -334,7 +334,7 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
     );
 }
 
-/// What is played at home is played as there, and says so.
+/// A match at home is played under the conditions there, and says so.
 fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     let played =
         ann.json(&["play", "cultist-wars", "bot", "builtin:greedy", "--as", url, "--json", "--no-replay"], 0);
@@ -377,7 +377,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     let journal = std::fs::read_to_string(place.join("gauntlet.jsonl")).expect("written");
     let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");
     assert_eq!(header["options"], serde_json::json!(["--as", url]), "{header:#}");
-    // What is not the contest's is refused.
+    // Conditions other than the contest's are refused.
     for (words, wanted) in [
         (&["play", "deerhunt", "a", "b"][..], "that contest plays cultist-wars, and not deerhunt"),
         (&["play", "cultist-wars", "bot", "bot", "bot"], "its matches have 2 seats, and 3 bots are named"),
@@ -393,13 +393,13 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     }
 }
 
-/// Answers every request with the same bytes, and keeps what was asked.
+/// Answers every request with the same bytes, and records the requests.
 struct Stranger {
     url: String,
     heard: Arc<Mutex<String>>,
 }
 
-/// What it sends, and whether that goes on for ever.
+/// Starts it with the answer to send; `endless` appends noise.
 fn stranger(answer: impl Into<Vec<u8>>, endless: bool) -> Stranger {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -420,7 +420,7 @@ fn converse(mut stream: TcpStream, answer: &[u8], endless: bool, told: &Mutex<St
     told.lock().expect("not poisoned").push_str(&String::from_utf8_lossy(&bytes[..count]));
     let _ = stream.write_all(answer);
     let noise = [b'['; 1 << 16];
-    // Bounded all the same: 64 MiB are more than anybody may read.
+    // Bounded all the same: 64 MiB are more than any client may read.
     for _ in 0..if endless { 1024 } else { 0 } {
         if stream.write_all(&noise).is_err() {
             return;
@@ -501,7 +501,7 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
         assert!(output.stdout.is_empty() && !err(&output).contains("the-token"), "{}", err(&output));
         assert!(began.elapsed() < Duration::from_secs(100), "{wanted}: it does not wait for ever");
     }
-    // Who leads on to elsewhere gets nothing there: neither a request nor the token.
+    // A redirect to another server gets nothing: neither a request nor the token.
     let other = stranger(answer("200 OK", json, "{}"), false);
     let leads =
         format!("HTTP/1.1 302 Found\r\nLocation: {}/api/v1/contest\r\nContent-Length: 0\r\n\r\n", other.url);
@@ -509,7 +509,7 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
     fails(&ask(&first), 3, "your token goes nowhere but where you logged in");
     assert!(first.heard.lock().expect("not poisoned").contains("Bearer the-token"));
     assert_eq!(*other.heard.lock().expect("not poisoned"), "");
-    // A replay that is none is not kept.
+    // A file that is not a replay is not kept.
     let html = stranger(answer("200 OK", "application/octet-stream", "no replay"), false);
     let mut get = ann.command(&["replay", "get", "7"]);
     let output = get.env("AGON_URL", &html.url).env("AGON_TOKEN", "t").output().expect("agon starts");
@@ -537,7 +537,7 @@ fn a_token_is_kept_and_sent_with_care() {
     );
     fails(&status("ftp://cup", Some("t")), 2, "is no address of a server");
     fails(&ann.run(&["logout", "http://127.0.0.1:9"]), 2, "no token is kept for it here");
-    // A file that others can read is not believed.
+    // A login file that others can read is refused.
     let kept = ann.home.join("agon");
     std::fs::create_dir_all(&kept).expect("a folder");
     std::fs::write(kept.join("logins.json"), "{}").expect("written");

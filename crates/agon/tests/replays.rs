@@ -1,5 +1,5 @@
-//! Replays on the command line: what a bot read is written again to the byte, what is altered or unreadable is
-//! told, the bots' own words stand beside their faults, and nothing that somebody wrote into a file steers the terminal.
+//! Replays on the command line: a bot's input is exported to the byte, altered and unreadable files are reported, the
+//! bots' own words are shown with their faults, and nothing in a file from somebody else controls the terminal.
 
 mod common;
 
@@ -11,7 +11,7 @@ use agon_replay::{End, Header, Replay, SeatInfo, Writer};
 use common::{agon, err, folder, out};
 use serde_json::{Value, json};
 
-/// A bot that writes down every byte it reads, and answers as ANSWER says.
+/// A bot that writes down every byte it reads, and answers as `answer` says.
 fn recorder(answer: &str) -> String {
     format!(
         "import json, sys\nlog = open(sys.argv[1], 'wb', buffering=0)\nturn = 0\n\
@@ -75,7 +75,7 @@ fn the_exported_input_of_deerhunt_is_what_the_bot_read() {
 
 #[test]
 fn the_exported_input_of_ostibot_has_the_state_of_the_bot() {
-    // A state that grows, one that stays, and an answer that is none.
+    // A growing state, a constant one, and an invalid answer.
     let answer = "while True:\n    line = read()\n    if not line: break\n    turn += 1\n    \
                   say('{' if turn % 7 == 6 else json.dumps({'actions': [], 'state': {'n': turn, 'w': 'ö'}} if turn % 3 else {'actions': []}))\n";
     input_is_exported("ostibot", "builtin:looter", &[], answer);
@@ -91,7 +91,7 @@ fn the_exported_input_of_jungle_blitz_has_the_registered_name() {
     input_is_exported("jungle-blitz", "builtin:collector", &[], answer);
 }
 
-/// Plays a match of a starter that writes down what comes through its socket, and gives that with the exported input.
+/// Plays a match of a starter that writes down what comes through its socket; returns that with the exported input.
 fn over_a_socket(game: &str, file: &str, old: &str, new: &str, opponent: &str) -> (Vec<u8>, Vec<u8>) {
     let folder = folder();
     out(&agon(folder.path(), &["new", game, "python", "bot"]));
@@ -129,7 +129,7 @@ fn the_exported_input_is_what_came_over_tcp() {
                from helper_classes import";
     let (read, exported) =
         over_a_socket("deerhunt", "grid_player.py", "from helper_classes import", tap, "builtin:rusher");
-    // Ten characters with the length stand before each message.
+    // Each message is preceded by its length in ten characters.
     let (mut rest, mut lines) = (&read[..], Vec::new());
     while rest.len() >= 10 {
         let length: usize = String::from_utf8_lossy(&rest[..10]).trim().parse().expect("a length");
@@ -205,7 +205,7 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
     let findings: Value = serde_json::from_slice(&verified.stdout).expect("JSON");
     assert_eq!(findings.as_array().map(Vec::len), Some(7));
     assert_eq!(findings[2]["finding"], "unreadable");
-    // Of one file alone it is wrong usage to name one that cannot be read.
+    // For a single file, naming an unreadable one is wrong usage.
     assert_eq!(agon(folder.path(), &["replay", "verify", "letter.replay"]).status.code(), Some(2));
     assert_eq!(agon(folder.path(), &["replay", "verify", "good.replay"]).status.code(), Some(0));
 }
@@ -250,7 +250,7 @@ fn the_referee_takes_no_seed_for_another() {
     assert!(said.status.success() && out(&said).ends_with("seed=5\n"), "{}{}", out(&said), err(&said));
 }
 
-/// A sequence that would clear the screen, one byte that begins another, and one that turns the writing.
+/// A sequence that would clear the screen, one byte that begins another, and one that reverses the direction of writing.
 const EVIL: &str = "\u{1b}[2Jevil\u{9b}1m\u{202e}\u{7}";
 
 #[test]
@@ -370,7 +370,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
     let bot = "cmd:python3 bot.py read";
     let play =
         ["play", "cultist-wars", bot, "builtin:idle", "--seed", "5", "--replay", "m.replay", "--no-timeouts"];
-    // A busy machine must not make late answers of it.
+    // On a busy machine its answers must not be late.
     let referee =
         ["referee", "cultist-wars", "-p1", "python3 bot.py read", "-p2", "builtin:idle", "-d", "seed=5"];
     let fork = ["replay", "fork", "m.replay", bot, "--seat", "1", "--turn", "0", "--against", "builtin:idle"];
@@ -424,13 +424,13 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
         assert_eq!(said.status.code(), Some(2), "{words:?}");
         assert!(err(&said).contains(advice), "{words:?}: {}", err(&said));
     }
-    // What belongs to the bot alone goes when the replay is redacted.
+    // The bot's own data is removed when the replay is redacted.
     assert!(agon(folder.path(), &["replay", "redact", "m.replay"]).status.success());
     let public = agon(folder.path(), &["replay", "info", "--json", "m.public.replay"]);
     assert!(public.status.success() && !out(&public).contains("no plan"), "{}", out(&public));
 }
 
-/// The last turn of which something is shown.
+/// The last turn for which something is shown.
 fn replay_turn(all: &str) -> String {
     let mut turns = all.lines().filter_map(|line| line.strip_prefix("turn "));
     turns.next_back().expect("a turn").to_owned()

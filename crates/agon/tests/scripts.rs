@@ -1,6 +1,6 @@
 //! Scripts as bots of Ostibot: good ones, late ones, hostile ones. Real processes throughout.
 //!
-//! Longer than 500 lines: the hostile scripts stand beside what must become of them.
+//! Longer than 500 lines: the hostile scripts stand beside their expected outcomes.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn installed(program: &str) -> bool {
     found
 }
 
-/// The process of one script, asked by us as the referee would.
+/// The process of one script, questioned here as by the referee.
 struct Host {
     process: Child,
     input: ChildStdin,
@@ -58,7 +58,7 @@ impl Host {
         let mut process = piped.spawn().expect("agon starts");
         let input = process.stdin.take().expect("a pipe");
         let output = BufReader::new(process.stdout.take().expect("a pipe"));
-        // Its standard error has to be read all the time, or the script would wait for somebody to read it.
+        // Its standard error is drained all the time, or the script would block on it.
         let mut errors = process.stderr.take().expect("a pipe");
         let said = std::thread::spawn(move || {
             let mut said = String::new();
@@ -83,8 +83,8 @@ impl Host {
         self.hear()
     }
 
-    /// Asks for something that takes too long. When this machine keeps it waiting, the answer comes only
-    /// with that to the next question, and none comes here.
+    /// Asks for something that takes too long. If this machine keeps the script waiting, its answer comes only together with
+    /// the next one, and there is none here.
     fn ask_too_much(&mut self, phase: &str) -> Option<String> {
         self.send(phase);
         loop {
@@ -101,7 +101,7 @@ impl Host {
         line.split(|&byte| byte == 0).any(|word| word == b"owes")
     }
 
-    /// Ends it, and gives its exit code and what it wrote on standard error.
+    /// Ends it, and returns its exit code and standard error.
     fn end(self) -> (Option<i32>, String) {
         let Self { mut process, input, said, .. } = self;
         drop(input);
@@ -110,7 +110,7 @@ impl Host {
     }
 }
 
-/// Ways to take for ever. None of them can be interrupted by the engine in all places.
+/// Ways to run for ever. None of them can be interrupted by the engine in all places.
 const ENDLESS: [(&str, &str); 7] = [
     ("a loop", "for (;;);"),
     ("a loop that catches everything", "for (;;) { try { for (;;); } catch {} finally { continue; } }"),
@@ -233,7 +233,7 @@ impl Host {
     }
 }
 
-/// Plays a match of Ostibot; the result, and the exit code.
+/// Plays a match of Ostibot; returns the result and the exit code.
 fn play(folder: &TempDir, bots: &[&str], options: &[&str]) -> (Value, Option<i32>) {
     let played = Command::new(AGON)
         .args(["play", "ostibot"])
@@ -248,7 +248,7 @@ fn play(folder: &TempDir, bots: &[&str], options: &[&str]) -> (Value, Option<i32
     (result, played.status.code())
 }
 
-/// A short match, and what of it is asked for: what a script does wrong, and how that is said.
+/// What a script does wrong, and the expected message.
 const HOSTILE: [(&str, &str); 17] = [
     ("for (;;);", "still running"),
     ("for (;;) { try { for (;;); } catch {} }", "still running"),
@@ -274,14 +274,14 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
     let folder = folder();
     for (body, why) in HOSTILE {
         write(&folder, "bad.js", &format!("export const script = {{ play(input) {{ {body} }} }};"));
-        // What ends by itself gets all the time that it needs on a busy machine.
+        // A script that ends by itself gets all the time it needs on a busy machine.
         let limit = if why == "still running" { "300ms" } else { "60s" };
         let options = ["--time-limit", limit, "--no-replay", "--set", "nbRounds=1", "--set", "maxTurns=3"];
         let (result, code) = play(&folder, &["bad.js", "builtin:idle"], &options);
         assert_eq!(code, Some(0), "{body}: {result}");
         assert_eq!(result["seats"][0]["time"]["answers"], 4, "{body}: the shop and three turns\n{result}");
         assert!(result["outcome"]["reason"].is_string(), "{body}: {result}");
-        // An order that the rules do not allow is no fault, and is told like one.
+        // An order that the rules do not allow is not a fault, but is reported like one.
         let list = |name: &str| result["seats"][0][name].as_array().cloned().unwrap_or_default();
         let faults = [list("faults"), list("rejections")].concat();
         assert!(faults.len() >= 3, "{body}: {faults:#?}");
@@ -291,7 +291,7 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
                 fault["message"].as_str().unwrap_or(""),
                 fault["rule"].as_str().unwrap_or("")
             );
-            // Where this machine kept the script waiting, the referee may be the one that gave up.
+            // If this machine kept the script waiting, the referee may be the one that gave up.
             let late =
                 why == "still running" && (said.contains("no whole answer") || said.contains("given up"));
             assert!(said.contains(why) || late, "{body}: {said}");
@@ -317,7 +317,7 @@ fn a_match_of_javascript_and_python_is_played_by_one_command() {
     assert!(verified.expect("agon starts").status.success());
 }
 
-/// What a pipe does not take at once, a search that ends by the clock, and a name that is not there.
+/// An answer larger than a pipe takes at once, a search ended by the clock, and a name that does not exist.
 #[test]
 fn large_answers_and_searches_by_the_clock_work_in_both_engines() {
     let folder = folder();
@@ -346,7 +346,7 @@ fn large_answers_and_searches_by_the_clock_work_in_both_engines() {
     }
 }
 
-/// Bots that use what differs between engines unless somebody takes care of it.
+/// Bots that use features in which engines differ unless care is taken.
 const CORPUS: [(&str, &str); 4] = [
     (
         "gambler.mjs",
@@ -407,7 +407,7 @@ fn node_gives_the_same_match_for_the_same_seed() {
             let mut exported: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
             let mut steps = exported["steps"].as_array_mut().map(std::mem::take).expect("steps");
             for answer in steps.iter_mut().filter_map(|step| step["answers"].as_array_mut()).flatten() {
-                // What may differ: the time it took, and how an engine says where something was thrown.
+                // These may differ: the time taken, and how an engine reports where something was thrown.
                 let answer = answer.as_object_mut().expect("an object");
                 answer.retain(|key, _| !["wall_us", "cpu_us"].contains(&key.as_str()));
                 let why = answer["missing"].as_str().and_then(|why| why.split_once(" (at "));
@@ -489,7 +489,7 @@ fn a_series_says_that_its_limit_is_a_second() {
     assert!(!run(&["--no-timeouts"]).contains("as usual in a series"));
 }
 
-/// The example is checked against the declarations, where a TypeScript compiler is at hand.
+/// The example is checked against the declarations if a TypeScript compiler is available.
 #[test]
 fn the_declarations_fit_the_example() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/.bin/tsc");
@@ -516,7 +516,7 @@ fn the_declarations_fit_the_example() {
     };
     let (fits, said) = check("bot.js");
     assert!(fits, "{said}");
-    // And they are more than `any`.
+    // And they are more precise than `any`.
     for wrong in ["input.gamestate", "({ actions: [{ adventurerId: 1 }] })", "input.rules.items.sword"] {
         let text = format!(
             "/** @type {{import('./ostibot').Script}} */\nexport const script = {{ play(input) {{ return {wrong}; }} }};"

@@ -1,4 +1,4 @@
-//! Series as a user meets them: real processes, killed at any moment, changed under their feet.
+//! Series as the user sees them: real processes, killed at any moment, with bots that change meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn agon(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("agon starts")
 }
 
-/// What a command prints as its last event.
+/// The last event that a command prints.
 fn result(output: &Output) -> Value {
     let text = out(output);
     let last = text.lines().last().unwrap_or_else(|| panic!("no event: {}", err(output)));
@@ -37,7 +37,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("a file is written");
 }
 
-/// The entries of a journal by block and game; none may stand there twice. A torn last line is left out.
+/// The entries of a journal by block and game; none may appear twice. A torn last line is ignored.
 fn entries(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     let text = std::fs::read_to_string(journal).expect("a journal");
     let mut found = BTreeMap::new();
@@ -49,7 +49,7 @@ fn entries(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     found
 }
 
-/// What decides: not how long it took.
+/// The decisive fields: not the durations.
 fn decisive(entry: &Value) -> String {
     ["seed", "bots", "scores", "ranks", "reason", "steps", "answers"]
         .map(|key| entry[key].to_string())
@@ -82,7 +82,7 @@ fn fifty_kills_lose_and_double_nothing() {
     let base = ["gauntlet", "cultist-wars", "builtin:random", "builtin:random", "--seed", "5", "--set"];
     let base = [&base[..], &["number_of_turns=30", "--json", "--replays", "none"]].concat();
     let with = |more: &[&'static str]| [&base[..], more].concat();
-    // A generator of moments; which ones they are does not matter.
+    // A generator of moments; their exact values do not matter.
     let mut state = u64::from(std::process::id());
     let mut before: BTreeMap<(u64, u64), Value> = BTreeMap::new();
     for _ in 0..50 {
@@ -108,7 +108,7 @@ fn fifty_kills_lose_and_double_nothing() {
         }
     }
     assert!(before.len() > 50, "the machine played {} matches only", before.len());
-    // To a whole end, with nothing doubled, and equal to a run that nobody disturbed.
+    // To the end, with nothing doubled, and equal to an undisturbed run.
     let games = before.keys().map(|(block, _)| block * 2).max().expect("matches").to_string();
     let last = with(&["--journal", "killed.jsonl", "--resume"]);
     let last = agon(folder.path(), &[&last[..], &["-n", &games]].concat());
@@ -252,7 +252,7 @@ fn bots_that_know_few_games_are_told_so() {
     let folder = folder();
     write(folder.path(), "a.sh", QUICK);
     write(folder.path(), "b.sh", &format!("{QUICK}# the other\n"));
-    // Both answer WAIT whatever happens, and the map is always the same: so is every match.
+    // Both always answer WAIT on the same map, so all matches are equal.
     let mut arguments = vec!["sprt", "cultist-wars", "a.sh", "b.sh", "--elo1", "5", "--map", "one.txt"];
     arguments.extend(["--set", "number_of_turns=2", "-q", "--time-scale", "20"]);
     let map =
@@ -286,14 +286,14 @@ fn faults_are_counted_and_their_match_can_be_played_again() {
     let words: Vec<&str> = words.iter().map(String::as_str).skip(1).collect();
     let single = agon(folder.path(), &words);
     assert!(out(&single).contains("ended with exit code 3"), "{}", out(&single));
-    // The replays of lost matches are kept and whole.
+    // The replays of lost matches are kept and complete.
     let replays = folder.path().join("agon-series/cultist-wars-gauntlet-1/replays");
     let kept: Vec<PathBuf> =
         std::fs::read_dir(&replays).expect("replays").map(|file| file.expect("a file").path()).collect();
     assert_eq!(kept.len(), 2);
     let verified = agon(folder.path(), &["replay", "verify", kept[0].to_str().expect("a name")]);
     assert!(verified.status.success(), "{}", out(&verified));
-    // What cannot even be started is no result.
+    // A bot that cannot even be started gives no result.
     write(folder.path(), "bot", "#!/no/such/interpreter\n");
     let made = Command::new("chmod").args(["+x", "bot"]).current_dir(folder.path()).status();
     assert!(made.is_ok_and(|status| status.success()));
@@ -322,12 +322,12 @@ fn a_tournament_and_its_journal_give_the_same_table() {
     assert_eq!(rated, cup["tables"], "the table is made from the journal alone");
     assert_eq!(rated[0]["ratings"]["bots"][0]["bot"], "greedy");
     let csv = out(&agon(folder.path(), &["rate", journal, "--csv"]));
-    // The name of the rules holds a comma, so it stands in quotes.
+    // The name of the rules contains a comma, so it is in quotes.
     let bots = csv.lines().skip(1).filter_map(|line| line.rsplit('"').next()?.split(',').nth(3));
     assert_eq!(bots.collect::<BTreeSet<&str>>(), BTreeSet::from(["Lucky", "greedy", "random"]), "{csv}");
     let shown = out(&agon(folder.path(), &["rate", journal]));
     assert!(shown.contains("12 matches in 6 blocks") && shown.contains("ahead-level-behind"), "{shown}");
-    // Other rules stand in a table of their own; a journal that is named twice counts once.
+    // Other rules get their own table; a journal that is named twice counts once.
     let other = ["tournament", "cultist-wars", "builtin:greedy", "builtin:random", "-n", "2", "-q"];
     assert!(agon(folder.path(), &other).status.success());
     let both =

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{Running, agon, command, err, folder, out};
 use serde_json::Value;
 
-/// A wrong address of a database is wrong use.
+/// A wrong address of a database is wrong usage.
 fn moved_nowhere() {
     let folder = folder();
     begin(folder.path());
@@ -51,7 +51,7 @@ fn begin(folder: &Path) {
     assert!(said.contains("held in a sandbox of level") || said.contains("You trust these bots"), "{said}");
 }
 
-/// Writes into the contest's file that its bots are trusted.
+/// Marks the contest's bots as trusted in its file.
 fn trust(folder: &Path) {
     let file = folder.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
@@ -63,7 +63,7 @@ fn start(folder: &Path) -> Running {
     Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
 }
 
-/// Waits until `is` holds of the contest; bounded.
+/// Waits until `is` holds for the contest; bounded.
 fn until(folder: &Path, what: &str, is: impl Fn(&Value) -> bool) -> Value {
     let end = Instant::now() + Duration::from_secs(240);
     loop {
@@ -101,7 +101,7 @@ fn a_contest_from_its_first_day_on() {
     let now = status(place);
     assert!(now["matches"]["in_log"].as_i64() >= Some(4), "{now:#}");
     assert_eq!(now["seeds_sha256"].as_str().map(str::len), Some(64));
-    // A second one of the same name is not begun, and two do not run one contest.
+    // No second contest is made in the same folder, and no two processes run one contest.
     let again = agon(place, &["serve", "cup", "--new", "cultist-wars"]);
     assert_eq!(again.status.code(), Some(2));
     assert!(err(&again).contains("there is a contest already"), "{}", err(&again));
@@ -112,7 +112,7 @@ fn a_contest_from_its_first_day_on() {
     let second = agon(place, &["serve", "cup"]);
     assert_eq!(second.status.code(), Some(2));
     assert!(err(&second).contains("being run already by process"), "{}", err(&second));
-    // Two teams come while it runs: one plays, the other's bot falls over.
+    // Two teams join while it runs: one plays, the other's bot fails.
     waiter(place, "ann");
     std::fs::write(place.join("bad.py"), "raise SystemExit('no such strategy')\n").expect("a file");
     let added = agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
@@ -129,7 +129,7 @@ fn a_contest_from_its_first_day_on() {
     let shown = agon(place, &["serve", "status", "cup"]);
     let shown = out(&shown);
     assert!(shown.contains("Bob v1") && shown.contains("yours: in its check match it failed"), "{shown}");
-    // A new version that fails leaves the old one where it is.
+    // A new version that fails leaves the old one in place.
     std::fs::write(place.join("ann/run.sh"), "exit 3\n").expect("changed");
     agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
     let now = until(place, "the second was checked", |now| {
@@ -140,7 +140,7 @@ fn a_contest_from_its_first_day_on() {
         let board = now["board"].as_array().expect("a list");
         board.iter().any(|line| line["entrant"] == "Ann" && line["place"]["matches"].as_i64() >= Some(4))
     });
-    // Paused, nothing more is played.
+    // While paused, nothing more is played.
     assert!(out(&agon(place, &["serve", "pause", "cup"])).contains("It is paused"));
     let now = until(place, "what was begun ends", |now| {
         now["matches"]["leased"] == 0 && now["matches"]["posted"] == 0
@@ -151,7 +151,7 @@ fn a_contest_from_its_first_day_on() {
     until(place, "it goes on", |later| {
         later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64()
     });
-    // Ctrl-C ends it in good order: nothing is left with a worker.
+    // Ctrl-C ends it in good order: no match is left with a worker.
     assert!(interrupt(&mut running).success());
     let now = status(place);
     assert_eq!(
@@ -167,7 +167,7 @@ fn a_contest_from_its_first_day_on() {
     let refused = agon(place, &["serve", "cup"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(err(&refused).contains("the clock changed"), "{}", err(&refused));
-    // What is changed behind its back is found.
+    // Changes made behind its back are found.
     let objects: Vec<_> = std::fs::read_dir(place.join("cup/objects")).expect("there").flatten().collect();
     std::fs::remove_dir_all(objects[0].path()).expect("removed");
     let damaged = agon(place, &["serve", "fsck", "cup"]);
@@ -179,14 +179,14 @@ fn a_contest_from_its_first_day_on() {
     );
 }
 
-/// Kills the server at random moments under load. The short form; `cargo xtask long serve` sets the number.
+/// Kills the server at random moments under load. This is the short form; `cargo xtask long serve` sets the number.
 #[test]
 fn a_server_killed_at_any_moment_loses_nothing() {
     let kills: u32 = std::env::var("AGON_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
     let folder = folder();
     let place = folder.path();
     begin(place);
-    // However long it goes on, nobody has enough.
+    // It never reaches its number of matches, however long it runs.
     let file = place.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(text.contains("matches = 400"), "{text}");
@@ -208,14 +208,14 @@ fn a_server_killed_at_any_moment_loses_nothing() {
         assert!(sealed >= before, "kill {kill}: the log only grows: {before}, {sealed}");
         before = sealed;
     }
-    // The next start mends by itself what is left over.
+    // The next start repairs by itself what is left over.
     let mut running = start(place);
     until(place, "it goes on", |now| now["matches"]["in_log"].as_i64() > Some(before + 8));
     assert!(interrupt(&mut running).success());
     let now = status(place);
     let count = |what: &str| now["matches"][what].as_i64().expect("a number");
     assert_eq!(count("leased"), 0, "{now:#}");
-    // A match that three kills met is given up, as one is that brings its worker down.
+    // A match hit by three kills is given up, like one that brings its worker down.
     assert!(3 * count("dead") <= count("wasted_tries"), "{now:#}");
     let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
     assert!(checked.status.success(), "{}", out(&checked));
@@ -228,7 +228,7 @@ fn a_server_killed_at_any_moment_loses_nothing() {
     drop(last);
 }
 
-/// Pages, recomputing and the database leave the CPU of the match to the match.
+/// Pages, recomputation and the database stay off the CPU of a match.
 #[cfg(target_os = "linux")]
 #[test]
 fn all_else_keeps_off_the_cpus_of_matches() {
@@ -254,7 +254,7 @@ fn all_else_keeps_off_the_cpus_of_matches() {
         let mut kinds = found.clone();
         kinds.sort_unstable();
         kinds.dedup();
-        // The thread that plays has its own CPU, all others have the rest.
+        // The thread that plays has its own CPU; all others have the rest.
         let counts: Vec<usize> =
             kinds.iter().map(|kind| found.iter().filter(|own| *own == kind).count()).collect();
         if counts.len() == 2 && counts.contains(&1) && found.len() > 4 {
@@ -265,8 +265,8 @@ fn all_else_keeps_off_the_cpus_of_matches() {
     }
 }
 
-/// What is handed in is unpacked, built and played in the sandbox, with the packages of the contest and nothing else; the
-/// attacks on its walls are kept.
+/// Submissions are unpacked, built and played in the sandbox, with the packages of the contest and nothing else; the
+/// results of the attacks on its walls are kept.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_contest_holds_its_bots() {
@@ -306,7 +306,7 @@ fn a_contest_holds_its_bots() {
     let table: Value = serde_json::from_slice(&table).expect("JSON");
     assert_eq!(table["level"], found.level.to_string());
     assert!(table["attacks"].as_array().is_some_and(|attacks| attacks.len() > 100), "{table:#}");
-    // Where the packages are no folder that can be shown, that is wrong.
+    // A packages entry that is not a folder which can be shown is an error.
     let text = std::fs::read_to_string(&file).expect("written");
     std::fs::write(&file, text.replace("['packages']", "['/proc']")).expect("written");
     let refused = agon(place, &["serve", "cup"]);
@@ -314,7 +314,7 @@ fn a_contest_holds_its_bots() {
     assert!(err(&refused).contains("`/proc` is no folder that bots can be shown"), "{}", err(&refused));
 }
 
-/// Where there is no sandbox nothing is played, unless the organiser says that the bots are trusted.
+/// Without a sandbox nothing is played, unless the organiser says that the bots are trusted.
 #[test]
 fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
     for (without, word) in [("namespaces", "level C"), ("filter", "with your rights")] {
@@ -365,7 +365,7 @@ fn wrong_use_is_said_in_a_sentence() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
         assert!(err(&output).contains(wanted), "{arguments:?}: {}", err(&output));
     }
-    // Nothing is founded where its site cannot be.
+    // No contest is founded if its site cannot open.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port().to_string();
     let output = agon(place, &["serve", "cup", "--new", "cultist-wars", "--port", &port]);
@@ -392,7 +392,7 @@ fn wrong_use_is_said_in_a_sentence() {
         "{}",
         err(&output)
     );
-    // The tournament's own command says what it misses in such a file.
+    // The tournament command says what it misses in such a file.
     let output = agon(place, &["tournament", "cup/contest.toml"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("`seed` is missing"), "{}", err(&output));

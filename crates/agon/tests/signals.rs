@@ -1,5 +1,5 @@
-//! What signals do to a match that runs: a machine that stands still costs nobody a result, and what was started in the
-//! background stays there.
+//! Signals during a match: suspending the whole match costs nobody a result, and what was started in the background
+//! stays there.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// agon, as it is found in lists of processes by what runs in `folder`.
+/// agon, findable in process lists by what runs in `folder`.
 fn start(folder: &Path, before: &[&str], words: &[&str]) -> Child {
     let program = [before, &[env!("CARGO_BIN_EXE_agon")]].concat();
     let mut command = Command::new(program[0]);
@@ -33,7 +33,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("our own child, not waited for");
 }
 
-/// Stops agon for a while, and lets it go on.
+/// Suspends agon for a while, then resumes it.
 fn stand_still(child: &Child, time: Duration) {
     signal(child, Signal::STOP);
     std::thread::sleep(time);
@@ -46,7 +46,7 @@ fn ended(child: Child, folder: &Path) -> Output {
     output
 }
 
-/// A series whose matches take a while, and whose journal grows meanwhile.
+/// A series whose matches take a while, with a growing journal.
 fn series(folder: &Path, before: &[&str], games: &str) -> Child {
     std::fs::write(folder.join("a.sh"), WAITER).expect("a bot");
     std::fs::write(folder.join("b.sh"), format!("{WAITER}# the other\n")).expect("a bot");
@@ -83,16 +83,16 @@ fn who_did_not_come_while_the_machine_stood_still_has_not_lost() {
     let bot = folder.path().join("bot");
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("agon.toml"), "run = 'sh run.sh'\ndialect = 'tcp'\n").expect("a file");
-    // It would dial in, if it ever got so far.
+    // It would dial in, if it ever got that far.
     std::fs::write(bot.join("run.sh"), "touch started\nsleep 1000\n").expect("a file");
     // The rules give it 7 s to connect, here 2.1.
     let words = ["play", "deerhunt", "bot", "builtin:miner", "--no-replay", "--time-scale", "0.3"];
     let running = start(folder.path(), &[], &words);
     wait_until("the bot was started", || bot.join("started").exists());
-    // By then it is waited for: what is taken before that is not its time.
+    // By then it is awaited: time before that is not counted as its own.
     std::thread::sleep(Duration::from_millis(250));
     stand_still(&running, Duration::from_millis(1_500));
-    // Such a match is void and played again, this time on a machine that goes on.
+    // Such a match is void and played again, this time without a suspension.
     let output = ended(running, folder.path());
     let said = err(&output) + &out(&output);
     let (void, again) =
@@ -125,7 +125,7 @@ fn what_runs_in_the_background_stays_there() {
         signal(&running, sent);
         wait_until("it goes on", || finished(folder.path()) > done + 2);
     }
-    // Who asks politely is heard.
+    // A polite request to end is obeyed.
     signal(&running, Signal::TERM);
     let output = ended(running, folder.path());
     assert!(output.status.code().is_some(), "it ended by itself: {:?}", output.status);

@@ -1,4 +1,4 @@
-//! A game is one folder and one line: Nim of the guide becomes a sixth game of a workspace of its own, and every command
+//! A game is one folder and one line: Nim from the guide becomes a sixth game in its own workspace, and every command
 //! knows it without any other change.
 
 mod common;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// A bot that always takes one match.
 const BOT: &str = "#!/bin/sh\nwhile read -r left most; do echo 1; done\n";
 
-/// A workspace that is this one by links, but for its list of games; it is kept, so that a second run builds little.
+/// A workspace linked to this one except for its list of games; it is kept, so that a second run builds little.
 fn workspace() -> PathBuf {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project");
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sixth-game");
@@ -61,7 +61,7 @@ fn edit(file: &Path, changes: &[(&str, &str)]) {
     fs::write(file, text).expect("a file");
 }
 
-/// The program of this project, which other tests run, is back in its place when this ends.
+/// Puts the program of this project, which other tests run, back in its place at the end.
 struct Ours(PathBuf, PathBuf);
 
 impl Ours {
@@ -78,16 +78,16 @@ impl Drop for Ours {
     }
 }
 
-/// Builds the program of `workspace`. What is not ours was built by these tests already, in the same folder.
+/// Builds the program of `workspace`. Its dependencies were built by these tests already, in the same folder.
 fn build(workspace: &Path) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of builds");
     let _ours = Ours::put_aside(workspace);
     let mut command = Command::new(env!("CARGO"));
-    // With the features that everything together has, or half of it would be built again. The test is not run.
+    // With the features of the whole workspace, or half of it would be rebuilt. The test is not run.
     command.args(["test", "--quiet", "--offline", "--workspace", "--no-run", "--test", "cli"]);
     command.args(["--config", "profile.test.opt-level=0", "--message-format", "json"]);
     command.env("CARGO_TARGET_DIR", target).env("AGON_WITHOUT_WEB", "1").current_dir(workspace);
-    // What cargo tells a test of its package: build scripts look for it, and would run again.
+    // The variables that cargo sets for tests: build scripts look at them, and would run again.
     let own = std::env::vars_os().map(|(name, _)| name);
     let own = own.filter(|name| {
         name.as_bytes().starts_with(b"CARGO_PKG") || name.as_bytes().starts_with(b"CARGO_MANIFEST")
@@ -129,7 +129,7 @@ fn a_game_is_a_folder_and_a_line() {
     fs::write(place.path().join("bot.sh"), BOT).expect("a bot");
     common::mode(&place.path().join("bot.sh"), 0o755);
 
-    // It is known, and explains itself.
+    // It is listed, and explains itself.
     assert!(good(&["games"]).contains("nim  two players take matches from a heap"));
     assert!(good(&["rules", "nim"]).contains("**NM-TAKE-1**"));
     assert!(good(&["explain", "NM-TAKE-2"]).contains("games/nim/src/lib.rs"));
@@ -188,7 +188,7 @@ fn a_game_is_a_folder_and_a_line() {
     assert!(good(&["rate", "t.jsonl"]).contains("perfect"));
 }
 
-/// The viewer's server makes the steps of its replay.
+/// The viewer's server produces the steps of its replay.
 fn watched(program: &Path, place: &Path) {
     let token = "0123456789abcdef";
     fs::write(place.join("token"), token).expect("a token");

@@ -1,5 +1,5 @@
-//! Every starter whose language is installed: made, built, tested by its own test, and played in both seats. A language
-//! that is missing is said loudly, never passed over in silence.
+//! Every starter whose language is installed: made, built, tested by its own test, and played in both seats. A missing
+//! language is reported loudly, never skipped in silence.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -26,34 +26,34 @@ fn starters() -> Vec<Value> {
     listed.as_array().expect("a list").clone()
 }
 
-/// Runs a command a README tells to type, in the folder of the bot.
+/// Runs a command that a README says to type, in the bot's folder.
 fn typed(folder: &Path, line: &str) {
     let output = Command::new("sh").args(["-c", line]).current_dir(folder).output().expect("a shell");
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "`{line}` fails: {}", String::from_utf8_lossy(&said));
 }
 
-/// Plays a match in which the starter, in `seat` from 0, may make no fault.
+/// Plays a match in which the starter, in `seat` from 0, must make no fault.
 fn play(folder: &Path, game: &str, seats: [&str; 2], seat: usize) {
-    // The clock is wide: what is tested here is what the bots say, on whatever machine this runs.
+    // The clock is wide: the test is about what the bots say, on whatever machine it runs.
     let common =
         ["play", game, seats[0], seats[1], "--seed", "5", "--json", "--no-replay", "--time-scale", "20"];
     let result = json(&agon(folder, &common));
     let own = &result["seats"][seat];
     assert!(own["score"].is_number(), "{result}");
     for fault in own["faults"].as_array().expect("a list of faults") {
-        // On a machine with work to do, a runtime's threads may run a little late.
+        // On a busy machine, a runtime's threads may run a little past their turn.
         assert_eq!(text(fault, "kind"), "pondering", "{game} {seats:?}: {fault}");
     }
-    // Where all teams move in a tick, one cannot know where the others will stand.
+    // When all teams move in the same tick, nobody can know where the others will stand.
     let rejected = own["rejected"].as_u64().expect("a number");
     assert!(rejected == 0 || game == "jungle-blitz", "{game} {seats:?}: {rejected} orders rejected");
 }
 
-/// Has `agon check` look at the starter, without naming it.
+/// Runs `agon check` on the starter, without naming it.
 fn check(folder: &Path, game: &str) {
     let mut line = vec!["check", "--json", "--time-scale", "20"];
-    // Their steps are all alike; some are enough.
+    // Their steps are all alike; a few are enough.
     match game {
         "jungle-blitz" => line.extend(["--set", "totalTick=40"]),
         "deerhunt" => line.extend(["--set", "max_rounds=30"]),
@@ -65,7 +65,7 @@ fn check(folder: &Path, game: &str) {
     assert!(found["passed"].as_u64().is_some_and(|passed| passed >= 8), "{game}: {found:#}");
 }
 
-/// One starter, from nothing to a checked bot with two played matches.
+/// One starter, from nothing to a checked bot with two matches played.
 fn walk(folder: &TempDir, starter: &Value) {
     let (game, language) = (text(starter, "game"), text(starter, "language"));
     let name = format!("my {language} böt");
@@ -89,14 +89,14 @@ fn walk(folder: &TempDir, starter: &Value) {
     packs(&bot, game);
 }
 
-/// What is handed in is made without a complaint.
+/// The package is made without a complaint.
 fn packs(bot: &Path, game: &str) {
-    // Contests refuse odd names, and so does `agon pack`; the folder of this test has one on purpose.
+    // Contests refuse odd names, and so does `agon pack`; the folder of this test deliberately has one.
     let plain = bot.with_file_name("plain");
     std::fs::rename(bot, &plain).expect("a free name");
     let packed = agon(&plain, &["pack", ".", "--json", "-o", "-"]);
     let said = String::from_utf8_lossy(&packed.stderr);
-    // Other languages play here, too, where the contest takes one only.
+    // Other languages play here, too, even if the contest takes only one.
     let wanted = match game {
         "ostibot" => Some(("bot.js", "(js, mjs, cjs)")),
         "deerhunt" => Some(("grid_player.py", "grid_player.py")),
@@ -128,7 +128,7 @@ fn walk_all(game: &str) {
     println!("{walked} starters of {game}");
 }
 
-/// Says something that is seen although the test passes.
+/// Prints something that is visible although the test passes.
 fn loudly(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stdout(), "{line}");

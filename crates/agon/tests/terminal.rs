@@ -1,4 +1,4 @@
-//! Terminal as its authors meet it: folders with run.sh, odd programs, and replay files of the original.
+//! Terminal as its authors know it: folders with run.sh, odd programs, and replay files of the original.
 //!
 //! Longer than 500 lines: the original's kits and files share one set of helpers.
 
@@ -12,7 +12,7 @@ mod common;
 
 use common::{agon, err, out};
 
-/// What the bots below begin with: the states of a match, one by one; `say` answers.
+/// The beginning of the bots below: the states of a match, one by one; `say` answers.
 const KIT: &str = "
 import json, os, sys, time
 
@@ -26,7 +26,7 @@ def say(build=[], deploy=[]):
     print(json.dumps(deploy), flush=True)
 ";
 
-/// A folder as the original wants it, with `strategy` behind the kit. Its run.sh may not be executed.
+/// A folder as the original wants it, with `strategy` after the kit. Its run.sh has no exec bit.
 fn bot(place: &TempDir, name: &str, strategy: &str) {
     let folder = place.path().join(name);
     std::fs::create_dir(&folder).expect("a new folder");
@@ -36,7 +36,7 @@ fn bot(place: &TempDir, name: &str, strategy: &str) {
     write("strategy.py", &format!("{KIT}{strategy}"));
 }
 
-/// Plays a match and gives the result object.
+/// Plays a match and returns the result object.
 fn play(place: &TempDir, bots: [&str; 2], more: &[&str]) -> Value {
     let mut arguments = vec!["play", "terminal", bots[0], bots[1], "--seed", "1", "--json"];
     arguments.extend_from_slice(more);
@@ -127,7 +127,7 @@ fn a_bot_that_is_stopped_for_time_is_ended_and_asked_no_more() {
     );
     let result = play(&place, ["slow", "builtin:idle"], &limits);
     let [("timeout", _)] = faults(&result, 1)[..] else { panic!("{result}") };
-    // Turn 1 costs the health of that time, and turn 2 the match, without another wait.
+    // Turn 1 costs health for that time, and turn 2 the match, without another wait.
     assert_eq!(
         (&result["turns"], &result["seats"][0]["time"]["answers"]),
         (&3.into(), &2.into()),
@@ -138,7 +138,7 @@ fn a_bot_that_is_stopped_for_time_is_ended_and_asked_no_more() {
 #[test]
 fn pauses_are_made_where_they_are_asked_for() {
     let place = place();
-    // It needs longer after the end than a bot is given otherwise.
+    // After the end it needs longer than a bot is usually given.
     bot(
         &place,
         "slow",
@@ -197,7 +197,7 @@ fn a_bot_that_reaches_the_maximum_is_stopped_for_time() {
     let place = place();
     bot(&place, "sleepy", "for state in states(0):\n    if state['turnInfo'][1]: time.sleep(600)\n    say()");
     let limits = ["--set", "waitTimeBotSoft=500", "--set", "waitTimeBotMax=2600", "--replay", "m.replay"];
-    // Where this machine was late itself, the match is void and says nothing.
+    // If this machine itself was late, the match is void and proves nothing.
     let mut tries = (0..5).map(|_| play(&place, ["sleepy", "builtin:idle"], &limits));
     let Some(result) = tries.find(|result| result["void"].is_null()) else {
         eprintln!("SKIPPED: this machine is too busy to time a bot");
@@ -240,9 +240,9 @@ fn who_never_reads_is_put_out_after_a_bounded_queue() {
 #[test]
 fn the_clock_starts_when_the_deploy_line_is_wholly_in_the_pipe() {
     let place = place();
-    // The frames of turn 0 are more than any pipe holds, so that the question of turn 1 is wholly in it only
-    // after the bot has read for a while. It pauses before that and after it: each pause is shorter than the
-    // limit, both together are longer.
+    // The frames of turn 0 are more than any pipe holds, so the question of turn 1 is completely in it only after the bot
+    // has read for a while. It pauses before that and after it: each pause is shorter than the limit, both together are
+    // longer.
     let strategy = "
 for state in states(0):
     if state['turnInfo'][1] == 1: time.sleep(3)
@@ -267,7 +267,7 @@ for state in states(0):
     assert_eq!(result["turns"], 2, "{result}");
 }
 
-/// A match between two built-ins, in `m.replay`.
+/// Plays a match between two built-ins into `m.replay`.
 fn recorded_match(place: &TempDir) {
     play(
         place,
@@ -300,7 +300,7 @@ fn a_match_goes_to_the_originals_format_and_back() {
     let read = |file: &str| std::fs::read_to_string(place.path().join(file)).expect("a file");
     let without_end = |text: &str| text.lines().rev().skip(1).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(without_end(&read("again.replay")), without_end(&read("theirs.replay")));
-    // The record does not hold the bots.
+    // The record does not contain the bots.
     let mut fork = vec!["replay", "fork", back, "builtin:idle", "--seat", "1", "--turn", "11", "--json"];
     let refused = agon(place.path(), &fork);
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
@@ -308,7 +308,7 @@ fn a_match_goes_to_the_originals_format_and_back() {
     assert!(err(&refused).contains("--against BOT"), "{}", err(&refused));
     fork.extend(["--against", "builtin:rush"]);
     run(&fork);
-    // A second import writes a second file; a record that our engine contradicts is told apart.
+    // A second import writes a second file; a record that our engine contradicts is detected.
     assert!(run(&["replay", "import", "theirs.replay"]).contains("agon-replays/theirs-2.replay"));
     let altered = read("theirs.replay").replacen("\"p1Stats\":[500.0,", "\"p1Stats\":[499.0,", 3);
     std::fs::write(place.path().join("altered.replay"), altered).expect("a file is written");
@@ -397,11 +397,11 @@ fn a_bot_is_fed_a_recorded_match() {
         all.extend_from_slice(arguments);
         agon(place.path(), &all)
     };
-    // The same bot answers the same.
+    // The same bot gives the same answers.
     let same = fed(&["builtin:fortress"]);
     assert!(same.status.success(), "{}", err(&same));
     assert!(out(&same).contains("12 answers: 12 as then, 0 different, no fault"), "{}", out(&same));
-    // Another one is shown beside it, and the match goes on as recorded: the bot sees turn 11.
+    // Another bot is shown beside it, and the match goes on as recorded: the bot sees turn 11.
     let strategy = "
 for state in states(0):
     print('seen', state['turnInfo'][1], file=sys.stderr)
@@ -417,7 +417,7 @@ for state in states(0):
     assert_eq!(fed_once["turns"].as_array().map(Vec::len), Some(1));
     assert_eq!(fed_once["turns"][0]["now"], "[[\"DF\", 3, 12]]\n[]");
     assert_eq!(fed_once["turns"][0]["stderr"], "seen 11\n");
-    // The orders of then that were refused are no fault of this bot; its own crash is.
+    // Recorded orders that were refused are not this bot's faults; its own crash is.
     bot(&place, "short", "for state in states(0):\n    if state['turnInfo'][1] == 3: sys.exit(4)\n    say()");
     let crashed = fed(&["short"]);
     assert_eq!(crashed.status.code(), Some(1));
@@ -429,7 +429,7 @@ for state in states(0):
         agon(place.path(), &[&file[..], arguments].concat())
     };
     let answers = |output: &Output| -> Vec<String> {
-        // The time of an answer stands at the end of its line.
+        // The time of an answer is at the end of its line.
         out(output).lines().map(|line| line.split("  ").take(3).collect()).collect()
     };
     assert_eq!(answers(&checked(&["--seat", "2"])), answers(&other));
@@ -443,7 +443,7 @@ for state in states(0):
         err(&of_another)
     );
     assert_eq!(checked(&["--seed", "1"]).status.code(), Some(2), "a recorded match has its setup");
-    // The original's file is fed as it is.
+    // The original's file is fed unconverted.
     agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "theirs.replay"]);
     let theirs = agon(place.path(), &["replay", "feed", "theirs.replay", "builtin:fortress"]);
     assert!(out(&theirs).contains("12 answers"), "{}", out(&theirs));

@@ -1,4 +1,4 @@
-//! Matches of bots in a sandbox. Where this machine cannot hold them, a line says so and the test passes.
+//! Matches of bots in a sandbox. If this machine cannot contain them, the tests say so and pass.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -20,7 +20,7 @@ fn result(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", err(output)))
 }
 
-/// The level at which bots are held here; none where they are not.
+/// The level at which bots are contained here; none if they are not.
 fn level() -> Option<String> {
     let at = folder();
     write(at.path(), "bot/bot", WAITER);
@@ -36,7 +36,7 @@ fn level() -> Option<String> {
     level
 }
 
-/// Writes a file that may be run.
+/// Writes an executable file.
 fn write(at: &Path, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     let file = at.join(name);
@@ -49,7 +49,7 @@ fn first_fault(result: &Value) -> String {
     result["seats"][0]["faults"][0]["message"].as_str().unwrap_or_else(|| panic!("{result:#}")).to_owned()
 }
 
-/// A bot that does something first and then plays on.
+/// A bot that first does something and then plays on.
 fn doing(what: &str) -> String {
     WAITER.replace("#!/bin/sh\n", &format!("#!/bin/sh\n{what}\n"))
 }
@@ -142,7 +142,7 @@ fn what_is_not_shown_is_named_and_can_be_shown() {
     if level().is_none() {
         return;
     }
-    // Not in the machine's /tmp, in whose place the bot has its own.
+    // Not in the machine's /tmp, because the bot has its own in that place.
     let (at, models) = (folder(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"));
     let file = models.path().join("weights");
     std::fs::write(&file, "1").expect("a file");
@@ -163,7 +163,7 @@ fn what_is_not_shown_is_named_and_can_be_shown() {
     assert!(err(&wrong).contains("[sandbox] read: `/no/such/place`"), "{}", err(&wrong));
 }
 
-/// Twelve ways in which an interpreter lies beside the system's, made of stand-ins: each runs the bot's file.
+/// Twelve places for an interpreter besides the system's, with stand-ins: each runs the bot's file.
 #[test]
 fn interpreters_beside_the_systems_are_found_and_shown() {
     if level().is_none() {
@@ -171,7 +171,7 @@ fn interpreters_beside_the_systems_are_found_and_shown() {
     }
     let at = folder();
     let home = at.path().join("home");
-    // A stand-in for an interpreter: a copy of the shell, so that nothing of the system's stands in its place.
+    // A stand-in for an interpreter: a copy of the shell, so that no system interpreter takes its place.
     let shell = |name: &str| {
         let file = home.join(name);
         std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
@@ -244,7 +244,7 @@ fn interpreters_beside_the_systems_are_found_and_shown() {
 fn archives_are_held_unless_somebody_says_otherwise() {
     let Some(level) = level() else { return };
     let at = folder();
-    // What its agon.toml wants shown is shown to one's own bot, and not to a stranger's.
+    // The paths that its agon.toml asks for are shown to one's own bot, and not to a stranger's.
     write(at.path(), "mine/bot", &doing("[ -e /var/lib ] && exit 9"));
     write(at.path(), "mine/agon.toml", "run = './bot'\n[sandbox]\nread = ['/var']\n");
     let mut tar = std::process::Command::new("tar");
@@ -276,7 +276,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     }
     let own = play(at.path(), "mine", &["--sandbox", "on"]);
     assert!(first_fault(&result(&own)).contains("exit code 9"), "{}", err(&own));
-    // One's own bot is held as well as it can be, and each result says how well that is.
+    // One's own bot is contained as well as possible, and each result says how well that is.
     write(at.path(), "own/bot", WAITER);
     write(at.path(), "own/agon.toml", "run = './bot'");
     for (means, wanted) in [
@@ -296,7 +296,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     assert!(err(&refused).contains("cannot hold"), "{}", err(&refused));
 }
 
-/// Bots that breed, daemonise, hide and ignore signals: nothing of them is left when the match is over, nor when
+/// Bots that breed, daemonise, hide and ignore signals: no process of them is left when the match is over, nor when
 /// agon is killed outright.
 #[test]
 fn nothing_of_a_bot_outlives_a_match_or_agon() {

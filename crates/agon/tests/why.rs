@@ -1,4 +1,5 @@
-//! `agon why` on series that were really played: what was made to be lost is named first, and what has no cause has none.
+//! `agon why` on series that were really played: a planted cause of losses is named first, and losses without a cause get
+//! none.
 
 mod common;
 
@@ -21,7 +22,7 @@ fn board(first: &str) -> String {
     format!("{first}\n{}\n", rows.join("\n"))
 }
 
-/// A bot that waits; on the board that begins with an obstacle, in seat 2, it answers what nobody may, and has lost.
+/// A bot that waits; on the board that begins with an obstacle, in seat 2, it gives an illegal answer and loses.
 const GIVES_UP: &str = "#!/bin/sh
 read -r me; read -r size; read -r first
 i=0; while [ $i -lt 6 ]; do read -r row; i=$((i+1)); done
@@ -85,7 +86,7 @@ fn what_was_made_to_be_lost_on_one_map_in_one_seat_is_named_first() {
     assert_eq!(first["matches"].as_array().map(Vec::len), Some(20));
     assert_eq!(told["places"].as_array().map(Vec::len), Some(1), "nothing else is said of places: {told:#}");
     assert_eq!(told["replays"], 120);
-    // Each of its matches is there to be looked at.
+    // Each of its matches can be viewed.
     for lost in first["matches"].as_array().expect("matches") {
         let replay = lost["replay"].as_str().expect("all were kept");
         assert!(folder.path().join(replay).is_file(), "{replay}");
@@ -120,7 +121,7 @@ fn a_bot_against_itself_has_no_cause_but_for_few_journals() {
         let told: Value = serde_json::from_slice(&said.stdout).expect("JSON");
         named += usize::from(!told["places"].as_array().expect("a list").is_empty());
     }
-    // Once in twenty is what is allowed; the seeds are fixed, so that this does not change from run to run.
+    // Once in twenty is allowed; the seeds are fixed, so this does not change from run to run.
     assert!(named <= 1, "{named} of 20");
 }
 
@@ -136,7 +137,7 @@ fn what_cannot_be_said_is_told_in_a_sentence() {
     let missing = agon(folder.path(), &["why", "none.jsonl"]);
     assert_eq!(missing.status.code(), Some(2));
 
-    // Who lost nothing.
+    // A bot that lost nothing.
     let text = fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
     let won: Vec<String> = text
         .lines()

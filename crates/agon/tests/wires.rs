@@ -1,4 +1,4 @@
-//! Bots that dial in, in the shapes in which they come from the contests.
+//! Bots that dial in, in the forms in which they come from the contests.
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ fn write(place: &TempDir, name: &str, text: &str) {
     std::fs::write(file, text).expect("a file is written");
 }
 
-/// Whether Python is here, which all these bots are written in.
+/// Whether Python is installed, in which all these bots are written.
 fn python() -> bool {
     let found = std::process::Command::new("python3").arg("--version").output();
     let found = found.is_ok_and(|output| output.status.success());
@@ -23,8 +23,8 @@ fn python() -> bool {
     found
 }
 
-/// A bot of Jungle Blitz that registers by a name, writes numbers as texts, and fails in tick 3: it says goodbye and
-/// waits until the other end has hung up, as the library websockets does, and only then tells what happened.
+/// A bot of Jungle Blitz that registers by name, writes numbers as texts, and fails in tick 3: it says goodbye and
+/// waits until the other end has hung up, as the library websockets does, and only then reports what happened.
 const TIGERS: &str = r#"
 import json, os
 from websocket import CLOSE, WebSocket
@@ -61,7 +61,7 @@ fn a_bot_is_called_as_it_registers_and_its_last_words_are_heard() {
     assert_eq!(result["seats"][1]["registered"], Value::Null);
     let faults = result["seats"][0]["faults"].to_string();
     assert!(faults.contains("ValueError: a tiger sleeps") && faults.contains("application.py"), "{faults}");
-    // A target as texts is read: what is wrong with the move is something else.
+    // A target given as texts is read: something else is wrong with the move.
     assert!(!result["seats"][0]["rejections"].to_string().contains("target"), "{result:#}");
     let told = agon(place.path(), &["replay", "export", "m.replay", "--format", "json"]);
     assert!(out(&told).contains("Tigers"), "the replay keeps the name");
@@ -75,7 +75,7 @@ class GridPlayer:
         BODY
 ";
 
-/// Plays Deerhunt with `bot` in seat 1 for a few turns, and gives the screen and what went to standard error.
+/// Plays Deerhunt with `bot` in seat 1 for a few turns, and returns the screen and what went to standard error.
 fn hunt(place: &TempDir, bot: &str, rules: &str) -> (String, String) {
     let sets = ["--rules", rules, "--set", "max_rounds=6"];
     let output = agon(place.path(), &[&["play", "deerhunt", bot, "builtin:idle"], &sets[..]].concat());
@@ -143,7 +143,7 @@ fn the_move_that_voids_a_list_is_named() {
     let (screen, said) = hunt(&place, "bot", "document");
     let void = "ignored with its whole list, because of move 1 of it (unit ";
     assert!(screen.contains(void) && screen.contains(", ATTACK)"), "{screen}{said}");
-    // No exception, but the bot itself says where it is.
+    // No exception: the bot itself says where it is.
     let body =
         body.replace("return", "import sys; print('grid_player.py:12: charge', file=sys.stderr); return");
     write(&place, "bot/grid_player.py", &PLAYER.replace("BODY", &body));

@@ -1,4 +1,4 @@
-//! Other machines join: a real server without a worker of its own, and real processes of `agon work` on the loopback.
+//! Other machines join: a real server without its own worker, and real processes of `agon work` on the loopback.
 
 mod common;
 
@@ -17,7 +17,7 @@ impl Running {
         assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
     }
 
-    /// What it said, when it ends by itself within a minute.
+    /// Its output, when it ends by itself within a minute.
     fn ends(mut self) -> Output {
         let until = Instant::now() + Duration::from_secs(60);
         while self.0.try_wait().expect("a child").is_none() {
@@ -33,7 +33,7 @@ impl Running {
     }
 }
 
-/// Machines of tests are of every speed, at every moment.
+/// The speed of test machines varies from moment to moment.
 const CONTEST: &str = "game = 'cultist-wars'
 [site]
 title = 'Autumn Cup'
@@ -44,7 +44,7 @@ trust_bots = true
 tolerance = 90
 ";
 
-/// A server that plays nothing itself, and where it is.
+/// A server that plays nothing itself, and its address.
 fn serve(folder: &Path, port: u16) -> (Running, String) {
     let (jobs, port) = ("0", port.to_string());
     let mut serve = command(folder, &["serve", "cup", "-j", jobs, "--port", &port]);
@@ -64,7 +64,7 @@ fn work(folder: &Path, url: &str, name: &str, more: &[&str]) -> Running {
     let file = format!("{name}.token");
     let arguments = [&["work", url, "--token-file", &file, "-j", "1", "--trust-bots"], more].concat();
     let mut command = command(folder, &arguments);
-    // The table of attacks on the walls is shared; what is unpacked is each machine's own.
+    // The table of attacks on the walls is shared; unpacked bots are each machine's own.
     command.env("XDG_CACHE_HOME", folder.join(format!("cache-{name}"))).env_remove("AGON_CACHE");
     Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"))
 }
@@ -84,7 +84,7 @@ fn worker(folder: &Path, name: &str) -> Value {
     all.as_array().expect("a list").iter().find(|one| one["name"] == name).cloned().unwrap_or(Value::Null)
 }
 
-/// Waits until it is so; bounded.
+/// Waits until the condition holds; bounded.
 fn until(what: &str, is: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(180);
     while !is() {
@@ -104,13 +104,13 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     token(place, "one");
     let twice = agon(place, &["serve", "worker", "cup", "One"]);
     assert!(twice.status.code() == Some(2) && err(&twice).contains("already"), "{}", err(&twice));
-    // What is none is said at once, before any wall is attacked.
+    // An invalid token is reported at once, before any wall is attacked.
     std::fs::write(place.join("wrong.token"), "nothing").expect("written");
     let refused = work(place, &url, "wrong", &[]).ends();
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
     assert!(err(&refused).contains("does not know this token"), "{}", err(&refused));
 
-    // A bot is handed in, and is fetched, built and played elsewhere.
+    // A bot is submitted, and is fetched, built and played elsewhere.
     let bot = place.join("ann");
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("run.sh"), common::WAITER).expect("a file");
@@ -128,14 +128,14 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let told = worker(place, "one");
     assert!(told["speed"].as_f64() > Some(0.0) && told["jobs"] == 1 && told["mismatches"] == 0, "{told}");
 
-    // Killed in the middle: the same machine comes back, and what it had is played again.
+    // Killed in the middle: the same machine comes back, and its matches are played again.
     one.signal("-KILL");
     drop(one);
     let one = work(place, &url, "one", &[]);
     let before = results(place);
     until("it plays again", || results(place) > before + 2);
 
-    // The server goes away for a while: what was played meanwhile is offered until it is back.
+    // The server goes away for a while: results played meanwhile are offered until it is back.
     server.signal("-KILL");
     drop(server);
     std::thread::sleep(Duration::from_secs(2));
@@ -144,7 +144,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert_eq!(again, url);
     until("they find each other", || results(place) > before + 2);
 
-    // Stopped for a moment, as by a lid that is closed, and let go on.
+    // Suspended for a moment, as by closing a lid, then resumed.
     one.signal("-STOP");
     std::thread::sleep(Duration::from_secs(1));
     one.signal("-CONT");
@@ -156,7 +156,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let two = work(place, &url, "two", &[]);
     until("both play", || worker(place, "two")["posted"].as_i64() > Some(1));
 
-    // One that stood out waits, until it is let play on.
+    // A paused machine waits until it may play again.
     let none = agon(place, &["serve", "play-on", "cup", "two"]);
     assert!(err(&none).contains("no machine `two` is paused"), "{}", err(&none));
     pause(place, "two");
@@ -172,7 +172,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert!(err(&ended).contains("was revoked"), "{}", err(&ended));
     assert_eq!(worker(place, "two")["in_hand"], 0);
 
-    // Ctrl-C gives back what is not over.
+    // Ctrl-C returns unfinished matches.
     one.signal("-INT");
     let ended = one.ends();
     assert!(ended.status.success(), "{}", err(&ended));
@@ -187,7 +187,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert!(checked.status.success(), "{}", out(&checked));
 }
 
-/// As a server does with a machine whose results stand out.
+/// Pauses a machine as a server does whose results differ from the others'.
 fn pause(place: &Path, name: &str) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     runtime.expect("threads").block_on(async {
@@ -200,7 +200,7 @@ fn pause(place: &Path, name: &str) {
     });
 }
 
-/// Answers one request as a server does whose database is away.
+/// Answers one request like a server whose database is away.
 fn answer_as_without_a_database(listener: &std::net::TcpListener) {
     use std::io::{Read as _, Write as _};
     let (mut stream, _) = listener.accept().expect("it asks");
@@ -221,7 +221,7 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     let (server, url) = serve(place, 0);
     token(place, "one");
     drop(server);
-    // Somebody listens at first and has trouble; then nobody does.
+    // At first a server listens and has trouble; then there is none.
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
     let listener = std::net::TcpListener::bind(("127.0.0.1", port)).expect("it is free again");
     let mut one = work(place, &url, "one", &[]);

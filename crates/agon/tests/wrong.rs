@@ -1,4 +1,4 @@
-//! A hundred wrong command lines: what is said names the thing, the place and what to do.
+//! A hundred wrong command lines: the message names the thing, the place and what to do.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ mod common;
 
 use common::{err, folder};
 
-/// What is typed, and what stands in the answer.
+/// What is typed, and what the answer contains.
 const LINES: &[(&str, &[&str])] = &[
     // Commands.
     ("", &["Usage: agon <COMMAND>", "play"]),
@@ -168,7 +168,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("referee cultist-wars -p1 ./a", &["Cultist Wars", "1 player"]),
 ];
 
-/// Words that only somebody understands who reads our parsers.
+/// Words understood only by readers of our parsers.
 const RIDDLES: &[&str] = &[
     "untagged",
     "mantissa",

@@ -1,4 +1,4 @@
-//! `agon build`: builds a bot, when it has changed since.
+//! `agon build`: builds a bot if it has changed since.
 
 use std::io::{self, Write as _};
 
@@ -28,7 +28,7 @@ pub struct BuildOptions {
     /// The bots: folders with agon.toml, or source files
     #[arg(default_value = ".")]
     pub bots: Vec<String>,
-    /// Builds also what has not changed
+    /// Also builds what has not changed
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]

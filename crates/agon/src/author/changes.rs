@@ -1,4 +1,4 @@
-//! Doing something again whenever a file of a bot changes: `--watch`.
+//! Repeats something whenever a file of a bot changes: `--watch`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use agon_contest::content;
 use crate::common::screen;
 use crate::common::{Done, Failure};
 
-/// How often files are looked at.
+/// Interval between checks of the files.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Does it, and again whenever a file of the bot changes, until `stop`. What fails is told and waited out; `quiet` says nothing
-/// else.
+/// Runs `it`, and again whenever a file of the bot changes, until `stop`. Failures are printed, then it waits for the
+/// next change; `quiet` suppresses everything else.
 pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> Done) -> Done {
     loop {
         let files = times(bot);
         match it() {
             Ok(()) | Err(Failure::Check) => {}
-            // A bot that cannot be started now may be in a moment.
+            // A bot that cannot start now may be able to in a moment.
             Err(Failure::Usage(why) | Failure::Own(why)) => {
                 eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&why))
             }
@@ -39,7 +39,7 @@ pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> 
     }
 }
 
-/// When the files that make up the bot were last changed, with their sizes.
+/// Modification times and sizes of the files that make up the bot.
 fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
     let mut files = Vec::new();
     let mut add = |path: &Path| {
@@ -48,7 +48,7 @@ fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
             files.extend(inside.into_iter().map(|file| path.join(file)));
         } else {
             files.push(path.to_owned());
-            // What it imports lies beside it.
+            // Its imports are beside it.
             let beside =
                 std::fs::read_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")));
             let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());

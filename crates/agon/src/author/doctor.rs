@@ -33,7 +33,7 @@ pub struct DoctorOptions {
     pub json: bool,
 }
 
-/// How something is.
+/// The state of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -49,7 +49,7 @@ pub enum State {
 }
 use State::{Bad, Good, Note, Warning};
 
-/// One thing that was looked at.
+/// One thing that was examined.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
 pub struct Finding {
@@ -116,7 +116,7 @@ pub fn run(options: &DoctorOptions) -> Done {
     if bad { Err(Failure::Check) } else { Ok(()) }
 }
 
-/// A state, what was seen, and what to do.
+/// A state, what was found, and what to do.
 type Seen = (State, String, Option<String>);
 
 fn good(seen: impl Into<String>) -> Seen {
@@ -213,7 +213,7 @@ fn clock() -> Seen {
     }
 }
 
-/// How late we wake from sleeps of 2 ms.
+/// How late this process wakes from sleeps of 2 ms.
 fn waking() -> Seen {
     let mut late: Vec<Duration> = (0..50)
         .map(|_| {
@@ -331,7 +331,7 @@ fn pinning() -> Seen {
     }
 }
 
-/// How well a sandbox would hold a bot here, found out by making one; and what the next level needs.
+/// How well a sandbox would contain a bot here, found out by making one; and what the next level needs.
 fn sandbox() -> Vec<(&'static str, Seen)> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };
     let found = agon_sandbox::probe(&program);

@@ -1,4 +1,4 @@
-//! What this room's commands print with `--json`.
+//! What these commands print with `--json`.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub struct Starter {
     pub needs: &'static str,
     pub build: Option<String>,
     pub run: Option<String>,
-    /// The command of its own test.
+    /// The command that runs its own test.
     pub test: &'static str,
     pub opponents: Vec<String>,
     /// The file to change first.
@@ -38,22 +38,22 @@ pub struct Made<'a> {
     pub missing: Option<String>,
 }
 
-/// What became of one bot: `agon build --json` prints a list of these.
+/// The result for one bot: `agon build --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Built<'a> {
     pub bot: &'a str,
     pub state: BuildState,
     pub error: Option<String>,
-    /// How long it took, when it was built now.
+    /// How long it took, if it was built now.
     pub ms: Option<f64>,
-    /// What builds it.
+    /// The command that builds it.
     pub command: Option<Vec<String>>,
-    /// What runs the result, where that is not the bot's own command.
+    /// The command that runs the result, if that is not the bot's own.
     pub runs: Option<Vec<String>>,
 }
 
-/// What a build came to.
+/// The result of a build.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub enum BuildState {
@@ -73,7 +73,7 @@ pub enum BuildState {
 pub struct Checked<'a> {
     pub bot: &'a str,
     pub game: &'static str,
-    /// How many were played.
+    /// How many matches were played.
     pub matches: usize,
     pub findings: &'a [check::Finding],
     pub passed: usize,
@@ -122,13 +122,13 @@ pub struct Attack {
     /// What happened.
     pub detail: String,
     pub enforced_by: String,
-    /// With `--controls`: the same where it must win.
+    /// With `--controls`: the same attack where it must win.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub control: Option<Control>,
 }
 
-/// What an attack came to.
+/// The result of an attack.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]
@@ -137,12 +137,12 @@ pub enum AttackEnd {
     Held,
 }
 
-/// An attack where it must win, without which it would prove nothing.
+/// The same attack where it must win; without this control it would prove nothing.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Control {
     pub place: String,
-    /// Null where this machine lacks what it needs.
+    /// Null if this machine lacks what the control needs.
     pub won: Option<bool>,
     /// What happened.
     pub detail: String,
@@ -172,22 +172,22 @@ pub struct TestedOne {
     pub turn: Option<u32>,
     /// In the game's words.
     pub moment: Option<String>,
-    /// What the bot answered, where that is asked for.
+    /// What the bot answered, if the test is about that.
     pub answer: Option<String>,
-    /// How the bot stood later, where that is asked for.
+    /// The bot's score later, if the test is about that.
     pub score: Option<f64>,
     pub advantage: Option<f64>,
     /// What is wrong, as a sentence.
     pub why: Option<String>,
 }
 
-/// How a test went.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TestStatus {
     Passed,
     Failed,
-    /// It could not be run: its replay is gone, or of other rules, or it is no test.
+    /// It could not be run: its replay is gone or has other rules, or it is not a test.
     Broken,
 }

@@ -1,4 +1,4 @@
-//! For authors of bots: begin, build, check, test, pack, what the machine must have, and how well it holds a bot.
+//! For authors of bots: starting, building, checking, testing and packing one, and what this machine offers.
 
 pub mod build;
 mod changes;

@@ -1,5 +1,5 @@
-//! `agon new`: a small, complete, tested bot to begin with. The files lie inside this program, so that neither a
-//! checkout nor a network is needed; they are the example bots of `games/*/bots`, which each game names itself.
+//! `agon new`: a small, complete, tested starter bot. The files are built into the binary, so that neither a checkout
+//! nor a network is needed; they are the example bots of `games/*/bots`, which each game lists itself.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -28,10 +28,10 @@ pub struct NewOptions {
     pub game: Option<String>,
     /// The language
     pub language: Option<String>,
-    /// The folder of the bot, which is made
+    /// The folder to create for the bot
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Prints what there is, or what was made, as JSON
+    /// Prints the list, or what was made, as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -56,7 +56,7 @@ fn offers_of(game: &'static GameInfo) -> impl Iterator<Item = Offer> + Clone {
 /// A program that must be installed.
 struct Tool {
     program: &'static str,
-    /// The oldest version that will do.
+    /// The oldest version that works.
     least: u32,
     /// How to get it.
     how: &'static str,
@@ -109,7 +109,7 @@ pub fn run(options: &NewOptions) -> Done {
     Ok(())
 }
 
-/// The starter that `language` names.
+/// The starter named by `language`.
 fn find(game: &'static GameInfo, language: &str) -> Result<Offer, Failure> {
     let typed = language.to_lowercase();
     let known = Language::ALL.into_iter().find(|known| known.names().contains(&typed.as_str()));
@@ -131,7 +131,7 @@ fn find(game: &'static GameInfo, language: &str) -> Result<Offer, Failure> {
     )))
 }
 
-/// Writes the files, or leaves nothing behind.
+/// Writes all files, or leaves nothing behind.
 fn write_all(starter: &Starter, folder: &Path) -> Done {
     let shown = folder.display();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
@@ -150,7 +150,7 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
     let made_before = folder.exists();
     let written = starter.files.iter().try_for_each(|(name, text)| write(&folder.join(name), text));
     if let Err((path, error)) = written {
-        // Everything in it is ours: it was empty or not there.
+        // Everything in it is ours: the folder was empty or missing.
         for (name, _) in starter.files {
             let _ = fs::remove_file(folder.join(name));
         }
@@ -169,7 +169,7 @@ fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
     let write = || {
         fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
         fs::write(path, text)?;
-        // A script that contests start by itself needs its exec bit.
+        // A script that contests start directly needs its exec bit.
         #[cfg(unix)]
         if text.starts_with("#!") {
             use std::os::unix::fs::PermissionsExt as _;
@@ -181,7 +181,7 @@ fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
     write().map_err(|error| (path.to_owned(), error))
 }
 
-/// What was made and what to type next.
+/// Prints what was made and what to type next.
 fn report(offer: Offer, folder: &Path) -> Done {
     let Offer { game, starter } = offer;
     let screen = screen::output();
@@ -217,7 +217,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
     Ok(())
 }
 
-/// What is missing on this machine for a language, and how to get it.
+/// What this machine lacks for a language, and how to get it.
 fn missing(language: Language) -> Option<String> {
     let Tool { program, least, how } = tool(language);
     let title = language.title();
@@ -371,7 +371,7 @@ mod tests {
         };
         assert!(why(&file).contains("is a file"));
         assert!(why(folder.path()).contains("not empty"));
-        // A file where a folder is needed: the disk says no in the middle.
+        // A file where a folder is needed makes writing fail in the middle.
         assert!(why(&file.join("bot")).contains("a file"));
         assert_eq!(fs::read(&file).expect("still there"), b"mine");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);

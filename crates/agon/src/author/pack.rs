@@ -1,4 +1,4 @@
-//! `agon pack`: from a bot's folder to what its contest takes: one source file, a flat zip, or a zipped folder.
+//! `agon pack`: turns a bot's folder into what its contest accepts: one source file, a flat zip, or a zipped folder.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -32,7 +32,7 @@ pub struct PackOptions {
     /// The game [default: the one in the bot's agon.toml]
     #[arg(long)]
     pub game: Option<String>,
-    /// Where it goes, `-` for standard output [default: the source file itself, or ./NAME.zip]
+    /// The output file, `-` for standard output [default: the source file itself, or ./NAME.zip]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Prints what was made as JSON
@@ -40,10 +40,10 @@ pub struct PackOptions {
     pub json: bool,
 }
 
-/// Folders that stay behind, beside hidden ones and those agon writes.
+/// Folders left out, besides hidden ones and those agon writes.
 const BEHIND: &[&str] = &["test", "tests", "__pycache__", "node_modules", "target", "client"];
 
-/// More than this is no bot.
+/// A folder larger than this is not a bot.
 const LARGEST: u64 = 256 << 20;
 
 /// Runs `agon pack`.
@@ -85,7 +85,7 @@ pub fn run(options: &PackOptions) -> Done {
     Ok(())
 }
 
-/// What was made.
+/// The result of packing.
 struct Packed {
     file: PathBuf,
     bytes: u64,
@@ -93,7 +93,7 @@ struct Packed {
     what: &'static str,
 }
 
-/// One source file, which must not need another one.
+/// One source file, which must not need another.
 fn source(
     options: &PackOptions,
     folder: &Path,
@@ -137,7 +137,7 @@ fn source(
     Ok(packed)
 }
 
-/// The source file that a bot is: what its commands name, or what its folder usually holds.
+/// The main source file of a bot: the one its commands name, or one with a usual name.
 fn main_file(folder: &Path, manifest: &Manifest, endings: &[&str]) -> Result<PathBuf, Failure> {
     let commands = [&manifest.build, &manifest.run].into_iter().flatten();
     let words = commands.filter_map(|command| command.words().ok()).flatten();
@@ -154,7 +154,7 @@ fn main_file(folder: &Path, manifest: &Manifest, endings: &[&str]) -> Result<Pat
     })
 }
 
-/// Another source file of the folder that `text` takes in.
+/// Another source file of the folder that `text` imports.
 fn needed(own: &Path, text: &str) -> Option<PathBuf> {
     let folder = own.parent()?;
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -168,7 +168,7 @@ fn needed(own: &Path, text: &str) -> Option<PathBuf> {
         .filter(|path| ending(path) == ending(own) || headers.contains(&ending(path)))
         .collect();
     others.sort();
-    // Only lines that take something in count; a name in a comment does not.
+    // Only lines that import something count; a name in a comment does not.
     let taking = |line: &str| {
         let starts =
             ["import ", "from ", "#include \"", "mod ", "use ", "pub mod ", "require ", "require_relative "];
@@ -192,7 +192,7 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
         label.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned());
     let wants =
         |missing: &&str| Failure::usage(format!("{}: the contest wants a file {missing}", folder.display()));
-    // What is no bot of the contest at all is told first; that it has folders is its least trouble.
+    // First report what makes it no bot of this contest at all; its folders are a lesser problem.
     if let Some(missing) = wanted.iter().find(|wanted| !folder.join(wanted).exists()) {
         return Err(wants(missing));
     }
@@ -216,7 +216,7 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
         io::stdout().write_all(out.get_ref())?;
         out.get_ref().len() as u64
     } else {
-        // A half-written zip never stands where a whole one is expected.
+        // A half-written zip never appears where a complete one is expected.
         let part = place.with_extension("zip.part");
         let failed = |error: io::Error| Failure::own(format!("{}: {error}", place.display()));
         let written = File::create(&part)
@@ -233,7 +233,7 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
     Ok(Packed { file: place, bytes, files: inside, what })
 }
 
-/// Where a zip goes.
+/// A destination for a zip.
 trait Store: Write + Seek {}
 impl<T: Write + Seek> Store for T {}
 
@@ -255,7 +255,7 @@ fn write_zip(out: &mut dyn Store, folder: &Path, files: &[String], inside: &[Str
     Ok(())
 }
 
-/// The files that are handed in, by their names inside the folder, sorted.
+/// The files to hand in, by their paths inside the folder, sorted.
 fn gather(folder: &Path, flat: bool) -> Result<Vec<String>, Failure> {
     let (mut files, mut size, mut open) = (Vec::new(), 0, vec![String::new()]);
     while let Some(inside) = open.pop() {
@@ -265,7 +265,7 @@ fn gather(folder: &Path, flat: bool) -> Result<Vec<String>, Failure> {
             let entry = entry.map_err(failed)?;
             let own = entry.file_name().to_string_lossy().into_owned();
             let name = if inside.is_empty() { own.clone() } else { format!("{inside}/{own}") };
-            // A link leads out of the folder, or in circles.
+            // Links are skipped: they lead out of the folder, or in circles.
             let kind = entry.file_type().map_err(failed)?;
             let ours =
                 inside.is_empty() && (own.starts_with("agon-") || own == "agon.toml" || own == "README.md");

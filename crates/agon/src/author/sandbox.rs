@@ -28,7 +28,7 @@ Examples:
 /// `agon sandbox ...`.
 #[derive(Subcommand, Debug)]
 pub enum SandboxCommand {
-    /// Attack the sandbox: more than a hundred attempts, and what held each
+    /// Attack the sandbox: more than a hundred attempts, and what stopped each
     #[command(after_help = EXAMPLES)]
     Test(TestOptions),
 }
@@ -42,7 +42,7 @@ pub struct TestOptions {
     /// Also runs each attack where it must win
     #[arg(long)]
     pub controls: bool,
-    /// As if the machine allowed no more than this level
+    /// Acts as if the machine allowed no more than this level
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<Worse>,
     /// Prints the outcomes as JSON: `{"attacks": [...]}`
@@ -50,10 +50,10 @@ pub struct TestOptions {
     pub json: bool,
 }
 
-/// A level that can be asked for.
+/// A sandbox level to ask for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Worse {
-    /// The best one
+    /// The best level
     #[value(name = "A", alias = "a")]
     A,
     /// Without a cgroup

@@ -1,4 +1,4 @@
-//! `agon test`: runs the tests that a bot's folder keeps ([`Kept`]), made by `agon replay keep`.
+//! `agon test`: runs the tests in a bot's folder ([`Kept`]), made by `agon replay keep`.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ A test by hand:
 /// Options of `agon test`.
 #[derive(Args, Debug, Clone)]
 pub struct TestOptions {
-    /// Only tests whose names hold one of these texts
+    /// Only tests whose names contain one of these texts
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// The folder of the bot
@@ -53,7 +53,7 @@ pub struct TestOptions {
     /// Builds the bot first (its agon.toml says how)
     #[arg(long)]
     pub build: bool,
-    /// Runs them again whenever a file of the bot changes
+    /// Runs the tests again whenever a file of the bot changes
     #[arg(long)]
     pub watch: bool,
     /// Prints the results as JSON
@@ -65,9 +65,9 @@ pub struct TestOptions {
     pub sandbox: SandboxOptions,
 }
 
-/// More tests than this are not run.
+/// Most tests run at once.
 const MOST: usize = 1_000;
-/// A match whose clock was unfair is played again so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 3;
 
 /// Runs `agon test`.
@@ -127,7 +127,7 @@ fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
     if failed + broken > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-/// The files of the tests that are wanted, in the order of their names.
+/// The files of the selected tests, sorted by name.
 fn files(options: &TestOptions) -> Result<Vec<PathBuf>, Failure> {
     let folder = options.bot.join(FOLDER);
     let found = match std::fs::read_dir(&folder) {
@@ -190,7 +190,7 @@ fn test(file: &Path, bot: &BotName, options: &TestOptions, stop: &AtomicBool) ->
     tested
 }
 
-/// What is not as it should be; an error, in a sentence, when the test cannot be run.
+/// What is not as it should be; an error with a sentence when the test cannot be run.
 fn try_test(
     file: &Path,
     bot: &BotName,
@@ -247,7 +247,7 @@ fn try_test(
     Ok(wrong)
 }
 
-/// Plays until the clock was fair; the match with why it does not count, if it does not.
+/// Plays until the clock was fair; an error says why the match does not count.
 fn fairly<T>(mut play: impl FnMut() -> Result<(Option<Void>, T), String>) -> Result<T, String> {
     for attempt in 1.. {
         match play()? {
@@ -277,7 +277,7 @@ fn is_wrong(wanted: &WantedAnswer, now: Option<&str>) -> Option<String> {
     wanted.is_not.iter().any(is).then(|| format!("it answered `{}` again", tidy(now)))
 }
 
-/// An answer without what means nothing: space around its lines, and in JSON any.
+/// An answer without meaningless white space: around its lines, and in JSON anywhere.
 fn tidy(answer: &str) -> String {
     let line = |line: &str| {
         serde_json::from_str::<Value>(line).map_or_else(|_| line.trim().to_owned(), |value| value.to_string())
@@ -285,7 +285,7 @@ fn tidy(answer: &str) -> String {
     answer.trim().lines().map(line).collect::<Vec<_>>().join("\\n")
 }
 
-/// What is wrong with how it stands later.
+/// What is wrong with its standing later.
 fn stands_wrong(wanted: &WantedLater, own: Option<f64>, chance: Option<f64>) -> Vec<String> {
     let less = |what: &str, wanted: Option<f64>, own: Option<f64>, told: &dyn Fn(f64) -> String| {
         let wanted = wanted?;

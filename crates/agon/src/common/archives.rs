@@ -1,6 +1,6 @@
-//! Archives as bots: what is handed in at a contest plays like the folder in it.
+//! Archives as bots: an archive for a contest plays like the folder in it.
 //!
-//! An archive is unpacked once, into the user's cache, under a name made of its content.
+//! An archive is unpacked once, into the user's cache, under a name derived from its content.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -12,7 +12,7 @@ use agon_worker::unpack::{Form, Limits, unpack, unpack_inside};
 
 use crate::common::sandbox;
 
-/// A larger archive is refused, in bytes.
+/// Archives larger than this many bytes are refused.
 const LARGEST: u64 = 512 << 20;
 
 fn form(path: &Path) -> Option<Form> {
@@ -25,7 +25,7 @@ fn form(path: &Path) -> Option<Form> {
     }
 }
 
-/// The folder with what is in the archive; none when `path` is no archive.
+/// The folder with the content of the archive; none when `path` is no archive.
 ///
 /// # Errors
 /// A sentence that names the file, and what is wrong with it.
@@ -57,19 +57,19 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
                 }
             })
             .and_then(|()| match fs::rename(&draft, &place) {
-                // Somebody else was quicker.
+                // Another process was faster.
                 Err(_) if place.is_dir() => Ok(()),
                 done => done.map_err(|error| format!("{}: {error}", place.display())),
             });
         let _ = fs::remove_dir_all(&draft);
         done?;
     }
-    // Somebody with the same content under another name may have been first.
+    // An archive with the same content but another name may have been unpacked first.
     let inner = if inner.is_dir() { inner } else { only_folder(&place).unwrap_or(inner) };
     Ok(Some(only_folder(&inner).unwrap_or(inner)))
 }
 
-/// The one folder that is all there is in a folder.
+/// The only entry of a folder, if it is a folder.
 fn only_folder(folder: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries.next().filter(|only| only.is_dir() && entries.next().is_none())

@@ -10,13 +10,13 @@ use agon_contest::content;
 
 use crate::common::{Done, Failure, screen};
 
-/// Endings of source files.
+/// Extensions of source files.
 pub const SOURCES: &[&str] = &[
     "py", "js", "mjs", "cjs", "ts", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl",
     "lua", "php",
 ];
-/// Compiles the bot if it is a single source file and not compiled yet: it cannot start otherwise, and its
-/// first second is not for compilers.
+/// Compiles the bot if it is a single source file and not compiled yet: it cannot start otherwise, and its first
+/// second is not meant for compilers.
 ///
 /// # Errors
 /// When it cannot be compiled.
@@ -27,7 +27,7 @@ pub fn compile(name: &BotName) -> Done {
     }
 }
 
-/// Builds the bot where it has changed; for `--build` of other commands.
+/// Builds the bot if it has changed; for `--build` of other commands.
 ///
 /// # Errors
 /// When it cannot be built.
@@ -41,13 +41,13 @@ pub fn ensure(name: &BotName, quiet: bool) -> Done {
         _ => Ok(()),
     }
 }
-/// Says on standard error which bots changed since `agon build` built them: the mistake is easy to make, and hard to see.
+/// Notes on standard error which bots changed since `agon build` built them: an easy mistake that is hard to see.
 pub fn warn_of_stale(names: &[BotName]) {
     for name in names.iter().filter(|name| is_stale(name).unwrap_or(false)) {
         eprintln!("note: {name} changed since it was built; `agon build {name}` builds it, as --build does");
     }
 }
-/// Whether the newest file of a bot that `agon build` has built is a source.
+/// Whether a source is the newest file of a bot that `agon build` has built.
 fn is_stale(name: &BotName) -> Option<bool> {
     let Kind::Path(path) = &name.kind else { return None };
     let build = Build::of(name).ok()??;
@@ -55,25 +55,25 @@ fn is_stale(name: &BotName) -> Option<bool> {
     if !path.is_dir() || built == content_of(name, &build).ok()? {
         return Some(false);
     }
-    // Who builds by hand leaves a program behind that is newer than its sources.
+    // A build by hand leaves a program behind that is newer than its sources.
     let files = content::files(path).ok()?;
     let changed = |file: &PathBuf| std::fs::metadata(path.join(file)).and_then(|found| found.modified()).ok();
     let newest = files.into_iter().max_by_key(changed)?;
     let ending = newest.extension().unwrap_or_default().to_string_lossy().into_owned();
     Some(SOURCES.contains(&ending.as_str()))
 }
-/// How a bot stands that is asked to be built.
+/// The result of a build.
 pub enum State {
     /// There is nothing to build.
     Nothing,
     /// Nothing has changed since it was built.
     Current,
-    /// It was built, in so much time.
+    /// It was built in this time.
     Built(Duration),
     /// It could not be built, and why.
     Failed(String),
 }
-/// Builds the bot where it has changed, or in any case with `force`.
+/// Builds the bot if it has changed, or unconditionally with `force`.
 ///
 /// # Errors
 /// When there is no such bot, or its `agon.toml` is wrong.
@@ -97,7 +97,7 @@ pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
     let place = if name.confined == Confined::No { "" } else { " in a sandbox" };
     eprintln!("building {}{place}: {command}", screen::harmless(&name.text));
     let done = match name.confined {
-        // The compiler's messages go where ours go, as they are.
+        // The compiler's messages go where ours go, unchanged.
         Confined::No => build.run(),
         own => build.run_inside(own, &mut |bytes| io::stderr().write_all(bytes)),
     };
@@ -130,21 +130,21 @@ pub fn command_line(build: &Build) -> String {
     let words: Vec<String> = build.command.iter().map(short).collect();
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
-/// The content that was built last: command and files, the built ones included.
+/// A fingerprint of the build command and the bot's files, the built ones included.
 fn content_of(name: &BotName, build: &Build) -> Result<String, Failure> {
     let files = content::of_bot(name).map_err(Failure::Usage)?;
     let command = content::of_text(format!("{:?} {:?}", build.command, build.environment).as_bytes());
     Ok(format!("{files:016x}{command:016x}\n"))
 }
-/// Where that is kept: not in the bot's folder, which may be read-only.
+/// Where the fingerprint of the last build is kept: not in the bot's folder, which may be read-only.
 fn stamp(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let name = content::of_text(folder.as_os_str().as_encoded_bytes());
     cache().join("stamps").join(format!("{name:016x}"))
 }
 
-/// Whether a bot can be handed in to a contest, which builds it itself: a fresh clone, or a commit, holds what it is built from and no
-/// more.
+/// Checks that a bot can be handed in to a contest, which builds it itself: a fresh clone or a commit holds its sources
+/// and no more.
 ///
 /// # Errors
 /// When the name leads to nothing that can run.

@@ -1,6 +1,6 @@
-//! `--as URL`: what is played here is played as in a contest: its rules, maps, clock and sandbox.
+//! `--as URL`: plays here under the conditions of a contest: its rules, maps, clock and sandbox.
 //!
-//! What a contest says of itself is kept with its date, so that it holds without a network too.
+//! The contest's description is kept with its date, so that this works without a network too.
 
 use std::fs;
 use std::io;
@@ -25,13 +25,13 @@ use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOpt
 /// The option.
 #[derive(Args, Debug, Clone, Default)]
 pub struct AsOptions {
-    /// Plays as the contest at this address does: its rules, maps, clock and sandbox. What it says is kept for days without a
-    /// network
+    /// Plays under the conditions of the contest at this address: its rules, maps, clock and sandbox. They are kept for
+    /// days without a network
     #[arg(long = "as", value_name = "URL", help_heading = "Contest")]
     pub contest: Option<String>,
 }
 
-/// What a contest said of itself, and when.
+/// A contest's description of itself, and its date.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     /// In milliseconds since 1970.
@@ -41,9 +41,9 @@ struct Kept {
 
 /// The conditions of a contest.
 pub struct Conditions {
-    /// Where it is.
+    /// The contest's address.
     pub address: Address,
-    /// What it says of itself.
+    /// Its description of itself.
     pub contest: Contest,
     /// Its game.
     pub game: &'static dyn AnyGame,
@@ -52,10 +52,10 @@ pub struct Conditions {
 }
 
 impl AsOptions {
-    /// The conditions of the contest that is named; none where none is.
+    /// The conditions of the named contest; none if none is named.
     ///
     /// # Errors
-    /// When it cannot be reached and nothing of it is known, or what it plays is not known here.
+    /// When it cannot be reached and nothing is kept of it, or when this program does not know what it plays.
     pub fn find(&self) -> Result<Option<Conditions>, Failure> {
         let Some(url) = &self.contest else { return Ok(None) };
         let address = Address::parse(url)?;
@@ -63,7 +63,7 @@ impl AsOptions {
             build::cache().join("contests").join(format!("{:016x}", content::of_text(address.0.as_bytes())));
         let file = folder.join("contest.json");
         let failed = |error: io::Error| Failure::own(format!("{}: {error}", file.display()));
-        // What all may see needs no token.
+        // Public data needs no token.
         let line = Line::kept(&address)?;
         let kept = match Online::new(address.clone(), None, &line)?.get::<Contest>("/contest", &[]) {
             Ok(contest) => {
@@ -98,7 +98,7 @@ impl AsOptions {
     }
 }
 
-/// The map of a contest that somebody names, by its name or its number from 1.
+/// The map of a contest, found by its name or its number from 1.
 ///
 /// # Errors
 /// When it has no such map.
@@ -114,7 +114,7 @@ pub fn ground<'a>(contest: &'a Contest, named: &str) -> Result<&'a Ground, Failu
     })
 }
 
-/// Nobody finds half a file.
+/// Writes a file so that nobody ever finds half of it.
 fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = file.with_extension(format!("{}.new", std::process::id()));
     fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, file))
@@ -129,10 +129,10 @@ fn ago(at: i64) -> String {
 }
 
 impl Conditions {
-    /// That this is the game of the contest.
+    /// Checks that this is the game of the contest.
     ///
     /// # Errors
-    /// When it is another one.
+    /// When it is another game.
     pub fn check_game(&self, game: &str) -> Result<(), Failure> {
         match game == self.contest.game {
             true => Ok(()),
@@ -143,7 +143,7 @@ impl Conditions {
         }
     }
 
-    /// That so many sit in a match of the contest.
+    /// Checks that matches of the contest have this many seats.
     ///
     /// # Errors
     /// When it is another number.
@@ -158,10 +158,10 @@ impl Conditions {
         }
     }
 
-    /// Rules and maps of the contest; a map that was named has to be one of it, by its name or its number.
+    /// Rules and maps of the contest; a map that was named must be one of its maps, by its name or its number.
     ///
     /// # Errors
-    /// When other rules were asked for as well, or there is no such map.
+    /// When other rules were requested as well, or there is no such map.
     pub fn setup(&self, typed: &SetupOptions) -> Result<SetupOptions, Failure> {
         let ground = self.ground(typed.map.as_deref())?;
         Ok(SetupOptions {
@@ -173,7 +173,7 @@ impl Conditions {
         })
     }
 
-    /// The maps of the contest, all of them where none was named, and the rules of the first.
+    /// The maps of the contest, all of them if none was named, and the rules of the first.
     ///
     /// # Errors
     /// As [`Conditions::setup`].
@@ -202,7 +202,7 @@ impl Conditions {
         }
     }
 
-    /// The rules in a word of the command line: a preset where it is the same, else a file.
+    /// The rules as a word of the command line: a preset if one is equal, else a file.
     fn rules(
         &self,
         ground: &Ground,
@@ -227,7 +227,7 @@ impl Conditions {
         }
     }
 
-    /// The map in a word of the command line; none for the game's usual.
+    /// The map as a word of the command line; none for the game's usual one.
     fn map(&self, ground: &Ground) -> Result<Option<String>, Failure> {
         let (name, content) = match &ground.map {
             Map::Default => return Ok(None),
@@ -248,7 +248,7 @@ impl Conditions {
         }
     }
 
-    /// A file of the contest beside what is kept of it. Its name is partly a stranger's.
+    /// Writes a file of the contest beside its kept description. Part of the file's name comes from a stranger.
     fn file(&self, what: &str, name: &str, text: &str) -> Result<String, Failure> {
         let plain: String = name
             .chars()
@@ -262,7 +262,7 @@ impl Conditions {
     /// The clock of the contest.
     ///
     /// # Errors
-    /// When another one was asked for as well, or its words are not known here.
+    /// When another clock was requested as well, or this program does not know the words of the contest's.
     pub fn clock(&self, typed: &ClockOptions) -> Result<ClockOptions, Failure> {
         if *typed != ClockOptions::default() {
             return Err(Failure::usage(
@@ -293,12 +293,12 @@ impl Conditions {
         })
     }
 
-    /// Whether bots are held in a sandbox there.
+    /// Whether the contest runs bots in a sandbox.
     pub fn holds_bots(&self) -> bool {
         matches!(self.contest.machine.sandbox.as_deref(), Some("A" | "B" | "C"))
     }
 
-    /// What it was played as, and what is not the same here.
+    /// Says which conditions were used, and what differs here.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!(
             "played as in {} ({}), as it was {} ago",
@@ -322,19 +322,19 @@ impl Conditions {
         notes
     }
 
-    /// How much longer an answer takes there than here, in a sentence.
+    /// How many times as long an answer takes there as here, as a sentence.
     pub fn speed(&self) -> Option<String> {
         let slower = self.slower()?;
         Some(format!("an answer takes {slower:.2} times as long there as on this machine"))
     }
 
-    /// How much longer an answer takes there than here; none where the contest has not measured.
+    /// How many times as long an answer takes there as here; none if the contest has no measurement.
     fn slower(&self) -> Option<f64> {
         let there = self.contest.machine.speed.filter(|speed| speed.is_finite() && *speed > 0.0)?;
         Some(speed::measure() / there)
     }
 
-    /// What the slowest answer would be there.
+    /// What the slowest answer would take there.
     pub fn scaled(&self, (took, limit): (Duration, Duration)) -> Option<String> {
         let slower = self.slower()?;
         let (took, limit) = (took.as_secs_f64() * 1e3, limit.as_secs_f64() * 1e3);
@@ -347,7 +347,8 @@ impl Conditions {
     }
 }
 
-/// The answer of a seat that came nearest to its limit. The first one is apart: its program has to start, and has its own limit.
+/// The answer of a seat that came closest to its limit. The first one is left out: the program has to start, and it has
+/// its own limit.
 pub struct Slowest {
     seat: Seat,
     begun: bool,
@@ -355,12 +356,12 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// Of a seat.
+    /// For a seat.
     pub fn new(seat: Seat) -> Self {
         Self { seat, begun: false, worst: None }
     }
 
-    /// How long it took, and its limit; none without an answer that was timed.
+    /// Its time, and its limit; none without a timed answer.
     pub fn found(&self) -> Option<(Duration, Duration)> {
         self.worst
     }

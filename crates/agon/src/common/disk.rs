@@ -1,10 +1,10 @@
-//! Files that say which they are when they cannot be written.
+//! Files that name themselves in write errors.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// A file that is written, with its name.
+/// A file being written, with its name.
 pub struct Named {
     path: PathBuf,
     file: File,

@@ -1,4 +1,4 @@
-//! A contest whose certificate nobody vouches for, and whose fingerprint one was told: it is that certificate or no connection.
+//! A contest whose certificate nobody vouches for, but whose fingerprint is known: only that certificate is accepted.
 
 use std::fmt;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -26,17 +26,18 @@ impl FromStr for Fingerprint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // Browsers and tools write it with colons or blanks, big or small.
+        // Browsers and tools write it with colons or blanks, in upper or lower case.
         let digits: String = text.chars().filter(|sign| !matches!(sign, ':' | ' ')).collect();
         digits.to_lowercase().parse().map(Self)
     }
 }
 
 impl Fingerprint {
-    /// What lets nobody else answer at this address than who has the certificate. It is fetched: who answers is asked for it alone.
+    /// TLS settings under which only the owner of the certificate can answer at this address. The certificate is fetched
+    /// first, on a connection that asks for nothing else.
     ///
     /// # Errors
-    /// When another one is there, or nobody answers.
+    /// When another certificate is there, or nobody answers.
     pub fn expect(&self, address: &Address, patience: Duration) -> Result<TlsConfig, Failure> {
         let certificate = self.fetch(address, patience).map_err(|error| match error {
             Trouble::Other(found) => Failure::usage(format!(
@@ -79,7 +80,7 @@ impl Fingerprint {
     }
 }
 
-/// Why the certificate at an address is not trusted, where that is what went wrong.
+/// Why the certificate at an address is not trusted, if that is the error.
 pub fn untrusted(error: &ureq::Error) -> Option<String> {
     let error = match error {
         ureq::Error::Rustls(error) => Some(error),
@@ -94,9 +95,9 @@ pub fn untrusted(error: &ureq::Error) -> Option<String> {
 
 /// Why there is no certificate.
 enum Trouble {
-    /// It is another one.
+    /// There is another one.
     Other(Sha),
-    /// Nobody answers, or not like this.
+    /// Nobody answers, or not with TLS.
     Away(String),
 }
 
@@ -106,7 +107,7 @@ impl Trouble {
     }
 }
 
-/// Takes any certificate: which one it is is looked at before anything is sent.
+/// Takes any certificate: its fingerprint is checked before anything is sent.
 #[derive(Debug)]
 struct Alone(Arc<CryptoProvider>);
 

@@ -1,27 +1,27 @@
 //! `git:REV[:PATH]`: a bot as it was in some commit.
 //!
-//! The whole commit is laid out once in the user's cache folder, because a bot may need its
-//! neighbours; the bot is PATH in it. PATH is meant from the current folder, like every other
-//! bot's name, and is that folder when left out: in a bot's folder, `git:HEAD~1` is its last version.
+//! The whole commit is checked out once into the user's cache folder, because a bot may need its neighbours; the bot is
+//! PATH in it. PATH is relative to the current folder, like every other bot's name, and is that folder when left out: in
+//! a bot's folder, `git:HEAD~1` is its previous version.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use agon_bot::{BotName, Kind};
 
-/// What such names begin with.
+/// The prefix of such names.
 pub const PREFIX: &str = "git:";
 
-/// A bot of a commit.
+/// A bot from a commit.
 #[derive(Debug)]
 pub struct GitBot {
-    /// Where it lies now, under a name that will always mean the same.
+    /// Where it is now, under a name that will always mean the same.
     pub name: BotName,
     /// A short name: what it is, and the revision as the user wrote it.
     pub label: String,
 }
 
-/// Finds the bot that `text`, a name with [`PREFIX`], means.
+/// Finds the bot that `text` means, a name with [`PREFIX`].
 ///
 /// # Errors
 /// A sentence for the user.
@@ -59,7 +59,7 @@ pub fn find(text: &str) -> Result<GitBot, String> {
     Ok(GitBot { name, label: format!("{}@{revision}", own.unwrap_or_default()) })
 }
 
-/// A path without `.` and `..`; none when it leads out of where it begins.
+/// A path without `.` and `..`; none when it leads out of its starting folder.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -97,7 +97,7 @@ fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
             git(&arguments, Some(&index))
         })
         .and_then(|_| match std::fs::rename(&tree, &place) {
-            // Somebody else was quicker.
+            // Another process was faster.
             Err(_) if place.is_dir() => Ok(()),
             done => done.map_err(failed),
         });
@@ -105,7 +105,7 @@ fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
     done.map(|()| place)
 }
 
-/// What git prints; what it complains of when it fails.
+/// The output of git; its error message when it fails.
 fn git(arguments: &[&str], index: Option<&Path>) -> Result<String, String> {
     let mut command = Command::new("git");
     command.args(arguments);

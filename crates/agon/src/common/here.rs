@@ -1,4 +1,4 @@
-//! What the `agon.toml` of the folder we are in says: its `[defaults]`, so that commands need no arguments there.
+//! The `agon.toml` of the current folder: its `[defaults]`, so that commands need no arguments there.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use agon_bot::manifest::{FILE, Manifest};
 
 use crate::common::Failure;
 
-/// The `agon.toml` of this folder; none when there is none.
+/// The `agon.toml` of this folder, if there is one.
 pub fn read() -> Result<Option<Manifest>, Failure> {
     Manifest::read(Path::new(".")).map_err(Failure::Usage)
 }
@@ -26,21 +26,21 @@ pub fn game(here: Option<&Manifest>) -> Result<String, Failure> {
     })
 }
 
-/// What a command is about: as typed, and where nothing is typed as `agon.toml` says.
+/// What a command is about: as typed, else from `agon.toml`.
 #[derive(Debug)]
 pub struct About {
     /// The game.
     pub game: String,
-    /// The bots that were typed. One that was typed without a game stands against the bot of this folder.
+    /// The bots that were typed. A single one typed without a game plays against the bot of this folder.
     pub bots: Vec<String>,
-    /// The rules: those of `agon.toml` only with its own game.
+    /// The rules; those of `agon.toml` only with its own game.
     pub rules: Option<String>,
-    /// The usual opponents, with the game of `agon.toml` only.
+    /// The usual opponents, only with the game of `agon.toml`.
     pub opponents: Vec<String>,
 }
 
 impl About {
-    /// Reads `[GAME] [BOT]...`. The game may be left out where `agon.toml` names one.
+    /// Reads `[GAME] [BOT]...`. The game may be left out if `agon.toml` names one.
     pub fn read(words: &[&String], rules: Option<&String>) -> Result<Self, Failure> {
         Self::of(read()?, words, rules)
     }
@@ -69,7 +69,7 @@ impl About {
         Ok(Self { game, bots, rules, opponents: defaults.opponents })
     }
 
-    /// The usual opponents, of which there must be one.
+    /// The usual opponents, at least one.
     pub fn opponents(&self) -> Result<&[String], Failure> {
         if self.opponents.is_empty() {
             return Err(Failure::usage(format!(
@@ -80,7 +80,7 @@ impl About {
     }
 }
 
-/// Whether a word names a bot that is there, rather than a game that is mistyped.
+/// Whether a word names an existing bot, rather than a mistyped game.
 fn is_bot(word: &str) -> bool {
     Path::new(word).exists() || word.contains(':') && BotName::parse(word).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Compilers and interpreters of this machine.
+//! Compilers and interpreters on this machine.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use agon_bot::sys;
 use agon_bot::tools::{TOOLS, Tool};
 
-/// So long a program may take to tell its version.
+/// Time limit for a program to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// All that bots are known to need, each with its version where it is installed.
+/// All tools that bots are known to need, each with its version if installed.
 pub fn ask() -> Vec<(&'static Tool, Option<String>)> {
     std::thread::scope(|scope| {
         let asked: Vec<_> = TOOLS
@@ -20,7 +20,7 @@ pub fn ask() -> Vec<(&'static Tool, Option<String>)> {
     })
 }
 
-/// The first line with a number in it that a program prints for `argument`.
+/// The first line containing a number that a program prints for `argument`.
 fn version(program: &str, argument: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-//! The contests in which somebody logged in here, with their tokens: a file that only its user can read.
+//! The contests logged in to from here, with their tokens: a file that only its user can read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -10,38 +10,38 @@ use serde::{Deserialize, Serialize};
 use crate::common::Failure;
 use crate::common::fingerprint::Fingerprint;
 
-/// A larger file is none of ours.
+/// A larger file is not ours.
 const LARGEST: u64 = 1 << 20;
 
-/// All of them.
+/// All logins.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Logins {
-    /// The address of the one that is meant where none is named.
+    /// The address of the contest used when none is named.
     current: Option<String>,
     #[serde(default)]
     logins: Vec<Login>,
 }
 
-/// One of them.
+/// One login.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Login {
     /// The contest's address.
     pub url: String,
-    /// The token. It is shown nowhere.
+    /// The token. It is never shown.
     pub token: String,
-    /// Whose it is.
+    /// The name of its owner.
     pub name: String,
-    /// What the contest is called.
+    /// The title of the contest.
     pub title: String,
     /// Whether the token may go unencrypted to a public address.
     #[serde(default)]
     pub plain_http: bool,
-    /// The fingerprint of its certificate, where nobody else vouches for it.
+    /// The fingerprint of its certificate, if nobody else vouches for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// A longer token is none, in bytes.
+/// Maximum length of a token, in bytes.
 pub const LONGEST: u64 = 1024;
 
 /// The token in a file; `-` for standard input.
@@ -58,10 +58,10 @@ pub fn token(file: &Path) -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
-/// Where they are kept.
+/// Where logins are kept.
 ///
 /// # Errors
-/// When there is no place for it.
+/// When there is no place for them.
 pub fn path() -> Result<PathBuf, Failure> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let place = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
@@ -71,7 +71,7 @@ pub fn path() -> Result<PathBuf, Failure> {
 }
 
 impl Logins {
-    /// Those that are kept.
+    /// The kept logins.
     ///
     /// # Errors
     /// When the file cannot be read, or others can read it.
@@ -116,17 +116,17 @@ impl Logins {
         written.map_err(failed)
     }
 
-    /// The one that is meant where none is named.
+    /// The login used when no contest is named.
     pub fn current(&self) -> Option<&Login> {
         self.of(self.current.as_deref()?)
     }
 
-    /// The one at an address.
+    /// The login at an address.
     pub fn of(&self, url: &str) -> Option<&Login> {
         self.logins.iter().find(|login| login.url == url)
     }
 
-    /// Keeps one, which is meant from now on.
+    /// Keeps a login, which becomes the current one.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -135,7 +135,7 @@ impl Logins {
         self.keep_beside(login)
     }
 
-    /// Keeps one. What is meant where none is named stays as it is.
+    /// Keeps a login. The current one stays current.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -145,7 +145,7 @@ impl Logins {
         self.write()
     }
 
-    /// Forgets one: whether there was one.
+    /// Forgets a login. Returns whether there was one.
     ///
     /// # Errors
     /// When it cannot be written.

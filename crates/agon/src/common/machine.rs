@@ -1,4 +1,4 @@
-//! The machine that bots play on, as whoever takes part may know it.
+//! The machine that bots play on, as described to participants.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use agon_worker::{holding, speed};
 
 use crate::common::languages;
 
-/// What bots have here: `cpus` for a match, and the packages in these folders. Takes some seconds where programs are slow to tell
-/// their versions.
+/// What bots have here: `cpus` for a match, and the packages in these folders. Takes some seconds when programs are slow
+/// to print their versions.
 pub fn look(confined: Confined, cpus: usize, packages: &[String]) -> Machine {
     let limits = inside::limits();
     let held = confined != Confined::No;

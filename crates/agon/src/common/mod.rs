@@ -41,11 +41,11 @@ use serde::Serialize;
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
 pub enum Failure {
-    /// A check failed; what is to be said was already printed. Exit code 1.
+    /// A check failed; the details were already printed. Exit code 1.
     Check,
-    /// The user asked for something that cannot be. Exit code 2.
+    /// The user asked for something impossible. Exit code 2.
     Usage(String),
-    /// We or the machine failed. Exit code 3.
+    /// A failure of ours or of the machine. Exit code 3.
     Own(String),
     /// The reader of our output went away. Exit code 0: `agon ... | head` is no error.
     Unread,
@@ -62,7 +62,7 @@ impl Failure {
         Self::Own(message.into())
     }
 
-    /// Says it and gives the exit code.
+    /// Prints it and returns the exit code.
     pub fn report(self) -> ExitCode {
         let (code, message) = match self {
             Self::Check => (1, None),
@@ -71,7 +71,7 @@ impl Failure {
             Self::Unread => (0, None),
         };
         if let Some(message) = message {
-            // It may quote a file that somebody gave.
+            // It may quote a file from somebody else.
             eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
         }
         ExitCode::from(code)
@@ -102,10 +102,10 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// What a command gives.
+/// The result of a command.
 pub type Done = Result<(), Failure>;
 
-/// Prints what `--json` asks for.
+/// Prints a value as indented JSON.
 pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
     Ok(writeln!(out, "{text}")?)
@@ -151,7 +151,7 @@ pub struct SetupOptions {
 }
 
 impl SetupOptions {
-    /// What is to be played, as it was typed; the bots and the clock are not among these options.
+    /// The match to play, as typed; the bots and the clock are not among these options.
     pub fn spec(&self, game: &GameInfo) -> Result<MatchSpec, Failure> {
         let mut sets = Vec::new();
         if self.strict {
@@ -178,7 +178,7 @@ impl SetupOptions {
     }
 }
 
-/// The setup of a match of `seats` bots: presets, maps and files are looked up, and a seed is chosen where none is.
+/// The setup of a match of `seats` bots: looks up presets, maps and files, and chooses a seed if none is given.
 pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
     let info = game.info();
     if !info.seats_fit(seats) {
@@ -237,7 +237,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A time of so many milliseconds as people say it, to the minute.
+/// A duration in milliseconds as people say it, to the minute.
 pub fn span(ms: i64) -> String {
     match ms / 60_000 {
         minutes @ ..120 => format!("{} min", minutes.max(0)),
@@ -246,7 +246,7 @@ pub fn span(ms: i64) -> String {
     }
 }
 
-/// A seed nobody has chosen: small enough to be typed again.
+/// A seed chosen at random: small enough to be typed again.
 pub fn fresh_seed() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     (now.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 34) as i64
@@ -264,13 +264,13 @@ pub struct ClockOptions {
     /// No answer may take longer than this, whatever the rules say: `500ms`, `2s`
     #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
     pub time_limit: Option<Duration>,
-    /// A bot may think no longer than this in a match, all its answers together: `60s`
+    /// Total thinking time of a bot in a match: `60s`
     #[arg(long, value_name = "TIME", conflicts_with = "no_timeouts", value_parser = time, help_heading = "Time")]
     pub time_total: Option<Duration>,
     /// How limits are applied
     #[arg(long, value_enum, default_value_t, conflicts_with = "no_timeouts", help_heading = "Time")]
     pub clock: ClockKind,
-    /// What happens to a bot that computes while its opponent is to move
+    /// What happens to a bot that computes during its opponent's turn
     #[arg(long, value_enum, default_value_t, help_heading = "Time")]
     pub ponder: PonderKind,
 }
@@ -286,18 +286,18 @@ pub enum ClockKind {
     Site2026,
 }
 
-/// What happens to a bot that computes in its opponent's time.
+/// What happens to a bot that computes during its opponent's turn.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PonderKind {
     /// It is stopped between its turns and reported
     #[default]
     Stop,
-    /// It may
+    /// It is allowed
     Allow,
 }
 
 impl ClockOptions {
-    /// Whether limits are asked for that are not the rulebook's.
+    /// Whether limits other than the rulebook's are requested.
     pub fn is_asked_for(&self) -> bool {
         self.time_scale.is_some()
             || self.time_limit.is_some()
@@ -322,7 +322,7 @@ impl ClockOptions {
         })
     }
 
-    /// What happens to bots that compute in their opponent's time.
+    /// What happens to bots that compute during their opponent's turn.
     pub fn ponder(&self) -> Ponder {
         match self.ponder {
             PonderKind::Stop => Ponder::Stop,
@@ -331,15 +331,15 @@ impl ClockOptions {
     }
 }
 
-/// The bot that `text` names, with what must be there before it can start: a commit is laid out, an archive
-/// unpacked, and a single source file compiled.
+/// The bot named by `text`, made ready to start: a commit is checked out, an archive unpacked, and a single source
+/// file compiled.
 pub fn bot(text: &str) -> Result<BotName, Failure> {
     let name = named(text)?;
     builds::compile(&name)?;
     Ok(name)
 }
 
-/// The bot that `text` names, as it is.
+/// The bot named by `text`, as it is.
 pub fn named(text: &str) -> Result<BotName, Failure> {
     if text.starts_with(git::PREFIX) {
         let name = git::find(text).map(|found| found.name).map_err(Failure::Usage)?;
@@ -364,7 +364,7 @@ pub fn named(text: &str) -> Result<BotName, Failure> {
     Ok(name)
 }
 
-/// What somebody meant who wrote no path: a built-in bot, or a command line.
+/// What somebody meant who gave no path: a built-in bot, or a command line.
 fn meant(text: &str) -> Option<String> {
     let plain = text.split('?').next().unwrap_or(text);
     let mut builtins = agon_games::ALL.iter().flat_map(|game| game.info().builtins);
@@ -375,7 +375,7 @@ fn meant(text: &str) -> Option<String> {
     agon_bot::tools::is_installed(program).then(|| format!("cmd:{text}"))
 }
 
-/// The bots of these seats, with what must be there before they can start.
+/// The bots of these seats, made ready to start.
 pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<BotName>, Failure> {
     texts.into_iter().map(|text| bot(text)).collect()
 }
@@ -388,7 +388,7 @@ pub fn seated(spec: &MatchSpec) -> Result<(Vec<BotName>, Vec<String>), Failure> 
     Ok((names, labels))
 }
 
-/// Labels that tell bots apart which nobody has called otherwise.
+/// Labels that tell bots apart when none was renamed.
 pub fn labels(names: &[BotName]) -> Vec<String> {
     apart(names.iter().map(BotName::label).collect(), &vec![None; names.len()])
 }
@@ -416,8 +416,8 @@ pub fn chosen(count: usize, renames: &[String]) -> Result<Vec<Option<String>>, F
     Ok(chosen)
 }
 
-/// Labels that tell bots apart: the chosen ones stay; of the others that are called the same, the second and further
-/// ones are numbered.
+/// Labels that tell bots apart: the chosen ones stay; of the others with the same name, the second and later ones
+/// are numbered.
 pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> {
     let count = labels.len();
     for (label, chosen) in labels.iter_mut().zip(chosen) {
@@ -426,7 +426,7 @@ pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> 
         }
     }
     for place in 0..count {
-        // What is settled: the names that were given, and the labels before this one.
+        // Already settled: the chosen labels, and the labels before this one.
         let is_taken = |label: &str| {
             (0..count).any(|other| {
                 other != place && (chosen[other].is_some() || other < place) && labels[other] == label
@@ -441,14 +441,14 @@ pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> 
     labels
 }
 
-/// The longest time for an answer unless told otherwise, in games whose bots are scripts: a rulebook that allows minutes
-/// for an answer allows weeks for a series.
+/// The default limit on an answer in games whose bots are scripts: a rulebook that allows minutes for an answer
+/// allows weeks for a series.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Becomes true when the user presses Ctrl-C. A second time ends the program at once. What goes on in the background is
-/// not for Ctrl-C, and what was started by `nohup` not for the end of its terminal.
+/// Becomes true when the user presses Ctrl-C. A second time ends the program at once. A background job goes on
+/// ignoring Ctrl-C, and a program started by `nohup` the end of its terminal.
 pub fn stop_on_ctrl_c() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

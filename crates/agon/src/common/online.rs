@@ -1,10 +1,10 @@
-//! A contest elsewhere, through its API alone.
+//! A contest on another machine, through its API alone.
 //!
-//! Longer than 500 lines: a request, the answer that is read within bounds, and what can go wrong are one thing, with its tests.
+//! Longer than 500 lines: a request, its bounded answer, and what can go wrong are one thing, with its tests.
 //!
-//! Whatever it answers is a stranger's: bounded in size and time, read strictly, and shown as text only. A token goes to the
-//! address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only to
-//! networks that are somebody's own, unless one says otherwise.
+//! Every answer comes from a stranger: it is bounded in size and time, read strictly, and shown as text only. A token goes
+//! to the address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only
+//! to private networks, unless the user allows more.
 
 use std::fmt;
 use std::io::Read as _;
@@ -24,16 +24,16 @@ use crate::common::fingerprint::{Fingerprint, untrusted};
 use crate::common::logins::{Login, Logins};
 use crate::common::{Failure, screen};
 
-/// A connection is waited for so long.
+/// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// An answer is waited for so long, until it is whole.
+/// Time limit for a whole answer.
 const ANSWER: Duration = Duration::from_secs(60);
-/// And so long where a file goes one way or the other.
+/// Time limit when a file goes either way.
 const FILE: Duration = Duration::from_secs(600);
-/// Whoever follows something waits so long for a server that is away: it may be starting anew.
+/// How long following something survives an absent server: it may be restarting.
 const AWAY: Duration = Duration::from_secs(60);
 
-/// Which contest is meant.
+/// Which contest to use.
 #[derive(Args, Debug, Clone, Default)]
 pub struct OnlineOptions {
     /// The contest's address; with AGON_TOKEN no login is needed [default: that of the last `agon login`]
@@ -44,19 +44,19 @@ pub struct OnlineOptions {
     pub line: Line,
 }
 
-/// How a contest may be reached, where the usual way is not there.
+/// How a contest may be reached when the usual way is not available.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Line {
     /// Lets the token travel unencrypted to a public address
     #[arg(long, help_heading = "Contest")]
     pub plain_http: bool,
-    /// The SHA-256 of the contest's certificate, where nobody vouches for it (`agon serve --tls-self-signed` prints it)
+    /// The SHA-256 of the contest's certificate, if nobody vouches for it (`agon serve --tls-self-signed` prints it)
     #[arg(long, value_name = "SHA256", env = "AGON_FINGERPRINT", help_heading = "Contest")]
     pub fingerprint: Option<Fingerprint>,
 }
 
 impl Line {
-    /// What was said here, or else when one logged in.
+    /// The options given here, else those of the login.
     fn or(&self, kept: Option<&Login>) -> Self {
         Self {
             plain_http: self.plain_http || kept.is_some_and(|login| login.plain_http),
@@ -64,17 +64,17 @@ impl Line {
         }
     }
 
-    /// That by which one logged in at an address, for what all may see there.
+    /// The options of the login at an address, for data that is public there.
     ///
     /// # Errors
-    /// When what is kept cannot be read.
+    /// When the logins cannot be read.
     pub fn kept(address: &Address) -> Result<Self, Failure> {
         Ok(Self::default().or(Logins::read()?.of(&address.0)))
     }
 }
 
 impl OnlineOptions {
-    /// The contest with one's token for it.
+    /// The contest, with the user's token for it.
     ///
     /// # Errors
     /// When nobody has logged in there.
@@ -118,10 +118,10 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// An address as somebody typed it, perhaps with the path of some page.
+    /// Parses an address as typed, perhaps with the path of some page.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not an address.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let shown: String = screen::harmless(text).chars().take(200).collect();
         let wrong = |why: &str| Failure::usage(format!("`{shown}` is no address of a server: {why}"));
@@ -132,7 +132,7 @@ impl Address {
             return Err(wrong("leave out the name before the `@`"));
         }
         let scheme = match uri.scheme_str() {
-            // Nobody types a scheme for the world and means no encryption.
+            // An address outside private networks typed without a scheme is meant to be encrypted.
             Some("http") if !text.contains("://") && !is_near(&uri) => "https",
             Some(scheme @ ("http" | "https")) => scheme,
             _ => return Err(wrong("it begins with https:// or http://")),
@@ -144,7 +144,7 @@ impl Address {
         self.0.starts_with("https://")
     }
 
-    /// Whether whoever answers there is on a network that is somebody's own.
+    /// Whether the address is on a private network.
     fn is_near(&self) -> bool {
         self.0.parse::<Uri>().is_ok_and(|uri| is_near(&uri))
     }
@@ -163,19 +163,19 @@ fn is_near(uri: &Uri) -> bool {
     !found.is_empty() && found.into_iter().all(is_private)
 }
 
-/// Why a server did not do what it was asked for.
+/// Why a request to a server failed.
 #[derive(Debug)]
 pub enum Trouble {
     /// It cannot be reached, or not now.
     Away(String),
-    /// It says no.
+    /// It refused.
     Refused(Problem),
-    /// What answers there is not agon, or one that we do not understand.
+    /// Whatever answers there is not agon, or a version we do not understand.
     Strange(String),
 }
 
 impl Trouble {
-    /// Whether time may help: it cannot be reached, or has trouble of its own, or too many ask.
+    /// Whether waiting may help: it cannot be reached, has trouble of its own, or is overloaded.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -199,7 +199,7 @@ impl From<Trouble> for Failure {
         let may_pass = trouble.may_pass();
         match trouble {
             Trouble::Away(why) | Trouble::Strange(why) => Self::Own(why),
-            // That time helps, or that it is the server's fault, is no wrong usage.
+            // An error that passes, or that is the server's, is not wrong usage.
             Trouble::Refused(problem) if may_pass => Self::Own(said(&problem)),
             Trouble::Refused(problem) => Self::Usage(said(&problem)),
         }
@@ -215,13 +215,13 @@ fn said(problem: &Problem) -> String {
     }
 }
 
-/// A contest that answers.
+/// A contest that can be called.
 pub struct Online {
-    /// Where it is.
+    /// Its address.
     pub address: Address,
     agent: Agent,
     token: Option<String>,
-    /// Below this path of it lies all that is asked for.
+    /// The path below which everything is requested.
     root: &'static str,
 }
 
@@ -229,7 +229,7 @@ impl Online {
     /// The contest at an address.
     ///
     /// # Errors
-    /// When the token would go over the open net without encryption, or another certificate is there than one was told of.
+    /// When the token would go over the open net without encryption, or the certificate there is not the expected one.
     pub fn new(address: Address, token: Option<String>, line: &Line) -> Result<Self, Failure> {
         let is_encrypted = address.is_encrypted();
         if token.is_some() && !is_encrypted && !line.plain_http && !address.is_near() {
@@ -238,7 +238,7 @@ impl Online {
                  where it has none and you accept that, add --plain-http"
             )));
         }
-        // A proxy is for what is far away; it would read a token that is not encrypted.
+        // A proxy is for distant servers, and would read an unencrypted token.
         let proxy = if is_encrypted && line.fingerprint.is_none() { Proxy::try_from_env() } else { None };
         let tls = match &line.fingerprint {
             Some(_) if !is_encrypted => {
@@ -262,23 +262,23 @@ impl Online {
         Ok(Self { address, agent: config.new_agent(), token, root: agon_api::ROOT })
     }
 
-    /// The same for what lies below another path.
+    /// The same below another path.
     pub fn below(self, root: &'static str) -> Self {
         Self { root, ..self }
     }
 
-    /// Asks for something, with these words in the query.
+    /// Requests something, with this query.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When there is no valid answer.
     pub fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Trouble> {
         self.json(self.call(path, query, None, ANSWER)?)
     }
 
-    /// The same, where a server that is away for a moment is waited for.
+    /// The same, but waits for a server that is away for a moment.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When there is no valid answer.
     pub fn patiently<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {
         let began = Instant::now();
         loop {
@@ -298,7 +298,7 @@ impl Online {
     /// Sends a file.
     ///
     /// # Errors
-    /// When it was not taken.
+    /// When it was not accepted.
     pub fn send<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -311,7 +311,7 @@ impl Online {
     /// Sends JSON.
     ///
     /// # Errors
-    /// When it was not taken.
+    /// When it was not accepted.
     pub fn tell<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -322,10 +322,10 @@ impl Online {
         self.json(self.call(path, query, Some(&json), ANSWER)?)
     }
 
-    /// Sends JSON, and gets a file of at most so many bytes for it.
+    /// Sends JSON, and receives a file of at most `most` bytes.
     ///
     /// # Errors
-    /// When it was not taken, or what comes is not whole.
+    /// When it was not accepted, or the file is incomplete.
     pub fn trade(
         &self,
         path: &str,
@@ -337,15 +337,15 @@ impl Online {
         self.bytes(self.call(path, query, Some(&json), ANSWER)?, most)
     }
 
-    /// Fetches a file of at most so many bytes.
+    /// Fetches a file of at most `most` bytes.
     ///
     /// # Errors
-    /// When it does not come whole.
+    /// When the file is incomplete.
     pub fn fetch(&self, path: &str, query: &[(&str, String)], most: u64) -> Result<Vec<u8>, Trouble> {
         self.bytes(self.call(path, query, None, FILE)?, most)
     }
 
-    /// Asks, or sends a file.
+    /// Sends a request, perhaps with a file.
     fn call(
         &self,
         path: &str,
@@ -412,7 +412,7 @@ impl Online {
         Trouble::Strange(format!("{} answers, but not as agon does: {why}", self.address))
     }
 
-    /// An answer that says yes, or its refusal.
+    /// A positive answer, or its refusal.
     fn accepted(&self, mut answer: Response<Body>) -> Result<Response<Body>, Trouble> {
         let status = answer.status();
         if status.is_success() {
@@ -477,7 +477,7 @@ fn kind(answer: &Response<Body>) -> String {
     kind.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A value as it can stand in a query.
+/// A value escaped for a query.
 fn escaped(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {

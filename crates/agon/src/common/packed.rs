@@ -1,4 +1,4 @@
-//! A bot as one archive: how it goes to machines that play it.
+//! A bot as one archive, to send to the machines that play it.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -9,10 +9,10 @@ use agon_worker::pack::{pack, received};
 
 use crate::common::{Failure, builds};
 
-/// The archive of a bot that is a folder or a file: its files, or the file with what makes an archive of it.
+/// The archive of a bot that is a folder or a file: its files, or the file with the framing that makes it an archive.
 ///
 /// # Errors
-/// When it is none of both, cannot run, or is too large.
+/// When it is neither, cannot run, or is too large.
 pub fn packed(name: &BotName) -> Result<Vec<u8>, Failure> {
     let Kind::Path(path) = &name.kind else {
         return Err(Failure::usage(format!("bot `{name}`: give a folder, a file or an archive")));
@@ -33,7 +33,7 @@ fn framed(path: &Path) -> Result<Vec<u8>, String> {
     Ok([frame.before, bytes, frame.after].concat())
 }
 
-/// The first `most` bytes of a file, and how many it has.
+/// The first `most` bytes of a file, and its size.
 ///
 /// # Errors
 /// Those of the system.

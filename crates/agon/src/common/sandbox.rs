@@ -1,4 +1,4 @@
-//! `--sandbox`: which bots run behind walls.
+//! `--sandbox`: which bots run in a sandbox.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub struct SandboxOptions {
     /// Which bots run in a sandbox (`agon docs security`) [default: what AGON_SANDBOX says, else auto]
     #[arg(long, value_enum, value_name = "WHEN", help_heading = "Sandbox")]
     sandbox: Option<When>,
-    /// Where files are kept that bots in a sandbox wrote in their folders: they write to a copy
+    /// Where to keep the files that sandboxed bots wrote in their folders: they write to a copy
     #[arg(long, value_name = "FOLDER", help_heading = "Sandbox")]
     keep_files: Option<PathBuf>,
 }
@@ -24,19 +24,19 @@ pub struct SandboxOptions {
 /// When bots run in a sandbox.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum When {
-    /// Archives, downloads and what comes from a contest do; files and folders of yours do not
+    /// Archives, downloads and bots from a contest do; your own files and folders do not
     #[default]
     Auto,
     /// All do
     On,
-    /// None does: they run with your rights
+    /// None do: they run with your rights
     Off,
 }
 
 static CHOSEN: OnceLock<When> = OnceLock::new();
 
 impl SandboxOptions {
-    /// Bots that are named from now on are held like this.
+    /// Applies to all bots named from now on.
     pub fn apply(&self) {
         if let Some(own) = self.sandbox {
             let _ = CHOSEN.set(own);
@@ -47,7 +47,7 @@ impl SandboxOptions {
     }
 }
 
-/// Unless somebody chose otherwise all bots are held, where this machine can: as the contest does whose conditions are taken.
+/// Contains all bots if this machine can, unless the user chose otherwise: as does the contest whose conditions are used.
 pub fn hold_all() {
     let said = std::env::var_os("AGON_SANDBOX").is_some_and(|said| !said.is_empty());
     if !said && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::C) {
@@ -55,7 +55,7 @@ pub fn hold_all() {
     }
 }
 
-/// What was chosen: by the option, or for all commands by the variable.
+/// The choice: by the option, or for all commands by the variable.
 fn chosen() -> When {
     *CHOSEN.get_or_init(|| {
         let said = std::env::var("AGON_SANDBOX").unwrap_or_default();
@@ -68,7 +68,7 @@ fn chosen() -> When {
     })
 }
 
-/// Whether a bot runs in a sandbox; `archive` is one that was unpacked.
+/// Whether a bot runs in a sandbox; `archive` marks one that was unpacked.
 pub fn confined(name: &BotName, archive: bool) -> Confined {
     let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
     match (chosen(), foreign) {
@@ -78,14 +78,14 @@ pub fn confined(name: &BotName, archive: bool) -> Confined {
     }
 }
 
-/// Whether what strangers made is unpacked in a sandbox: it is wanted, and this machine has one. Where it has none their
-/// bots do not start either, and what unpacks is code of ours that follows no link.
+/// Whether files of strangers are unpacked in a sandbox: when wanted, and when this machine has one. Without one their
+/// bots do not start either, and our own unpacking code follows no link.
 pub fn holds_strangers() -> bool {
     let wanted = chosen() != When::Off;
     wanted && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::B)
 }
 
-/// How bots of a series are held, as a sentence.
+/// How the bots of a series are contained, as a sentence.
 pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> String {
     let held = |name: &BotName| match (&name.kind, name.confined) {
         (Kind::Path(_) | Kind::Command(_), Confined::No) => Held::Free,
@@ -98,7 +98,7 @@ pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> St
     record::containment(&held, |bot| labels[bot].to_owned())
 }
 
-/// Whether a file or folder came from somewhere else: what was unpacked from an archive, and downloads.
+/// Whether a file or folder came from elsewhere: an unpacked archive, or a download.
 fn is_strangers(path: &Path) -> bool {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let places = agon_bot::inside::User::own().downloads.into_iter().chain([cache().join("unpacked")]);

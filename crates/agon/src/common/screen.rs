@@ -1,4 +1,4 @@
-//! Text for people: colours where they are wanted, pictures of boards, times.
+//! Text for people: colours if wanted, pictures of boards, times.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ fn wanted(terminal: bool) -> bool {
     }
 }
 
-/// The colours of seats: readable on dark and on light ground, and told apart by the colour-blind.
+/// The colours of seats: readable on dark and light backgrounds, and distinct for the colour-blind.
 const SEATS: [&str; 9] =
     ["38;5;208", "38;5;39", "38;5;77", "38;5;170", "38;5;178", "38;5;44", "38;5;203", "38;5;105", "38;5;245"];
 
@@ -39,12 +39,12 @@ impl Screen {
         if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Text that matters.
+    /// Important text.
     pub fn strong(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// Text beside the point.
+    /// Secondary text.
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
@@ -59,7 +59,7 @@ impl Screen {
         self.paint("31;1", text)
     }
 
-    /// Something of a seat.
+    /// Text about a seat.
     pub fn seat(self, seat: Seat, text: &str) -> String {
         self.paint(&format!("{};1", SEATS[seat.index() % SEATS.len()]), text)
     }
@@ -86,7 +86,7 @@ impl Screen {
     }
 }
 
-/// A picture for standard output: as [`fitted`], where that is a terminal. Some lines stand around it.
+/// A picture for standard output: [`fitted`] if that is a terminal. Some lines stand around it.
 pub fn shown(picture: Picture) -> Picture {
     match size() {
         Some((columns, rows)) => fitted(picture, (columns, rows.saturating_sub(3))),
@@ -97,13 +97,12 @@ pub fn shown(picture: Picture) -> Picture {
 /// Whether `--wide` was given.
 static WIDE: AtomicBool = AtomicBool::new(false);
 
-/// Tables take their whole width from now on.
+/// Lets tables take their full width from now on.
 pub fn widen() {
     WIDE.store(true, Ordering::Relaxed);
 }
 
-/// How wide tables may be: as the terminal, or as COLUMNS says; without a bound where neither is there, and with
-/// `--wide`.
+/// The width for tables: that of the terminal, else COLUMNS; unbounded if there is neither, and with `--wide`.
 pub fn room() -> Option<usize> {
     if WIDE.load(Ordering::Relaxed) {
         return None;
@@ -112,7 +111,7 @@ pub fn room() -> Option<usize> {
     size().map(|(columns, _)| columns).or_else(set)
 }
 
-/// Columns and rows of the terminal that standard output is; none when it is no terminal.
+/// Columns and rows of the terminal on standard output; none when it is not a terminal.
 pub fn size() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
@@ -122,16 +121,16 @@ pub fn size() -> Option<(usize, usize)> {
 /// Between two columns of a picture.
 const GAP: usize = 2;
 
-/// A picture that is too high for a terminal, in two columns where both fit beside each other.
+/// Splits a picture that is too high for a terminal into two columns if both fit side by side.
 pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     let half = picture.lines.len().div_ceil(2);
     let width = |line: &[(Ink, String)]| line.iter().map(|(_, piece)| piece.chars().count()).sum::<usize>();
     let widest = |lines: &[Vec<(Ink, String)>]| lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let (left, right) = picture.lines.split_at(half);
-    // The last lines stand beside each other: the first one is often a title.
+    // The last lines are placed side by side: the first one is often a title.
     let above = half - right.len();
     let both = widest(&left[above..]) + widest(right);
-    // Without a gap two halves of a map would look like one.
+    // Without a gap, two halves of a map would look like one.
     if picture.lines.len() <= rows || both + GAP > columns {
         return picture;
     }
@@ -144,7 +143,7 @@ pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     Picture { lines: both }
 }
 
-/// A time in milliseconds, as short as it can be said.
+/// A time in milliseconds, as short as possible.
 pub fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms < 0.1 => format!("{:.0} µs", ms * 1e3),
@@ -154,18 +153,18 @@ pub fn milliseconds(ms: f64) -> String {
     }
 }
 
-/// A score: whole numbers without a point.
+/// A score; whole numbers without a point.
 pub fn score(score: f64) -> String {
     if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") }
 }
 
-/// What a bot wrote on standard error beside a fault, below the line that tells the fault.
+/// Quotes what a bot wrote on standard error with a fault, below the line that reports the fault.
 pub fn quote(out: &mut impl Write, screen: Screen, stderr: &[String]) -> io::Result<()> {
     stderr.iter().try_for_each(|line| writeln!(out, "  {} {}", screen.dim("|"), harmless(line)))
 }
 
-/// Text from elsewhere (a bot, a file that somebody gave), safe for a terminal: what would steer it, or turn the
-/// direction of writing, is shown and not obeyed. Whatever prints such text passes it through here.
+/// Makes text from elsewhere (a bot, somebody's file) safe for a terminal: control characters, and those that turn the
+/// direction of writing, are shown instead of obeyed. All code that prints such text passes it through here.
 pub fn harmless(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -177,7 +176,7 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// As [`harmless`], in its lines.
+/// As [`harmless`], line by line.
 pub fn harmless_lines(text: &str) -> String {
     text.split('\n').map(harmless).collect::<Vec<_>>().join("\n")
 }

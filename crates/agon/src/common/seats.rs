@@ -1,4 +1,4 @@
-//! Bots at their seats, and the file in which their match is kept.
+//! Bots at their seats, and the replay file of their match.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
@@ -22,7 +22,7 @@ pub fn seat_all(
     ponder: Ponder,
     quiet: bool,
 ) -> Result<Vec<Player>, Failure> {
-    // Claimed for the life of this program: another run of it takes other CPUs.
+    // Claimed for the life of this process: another run takes other CPUs.
     static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
     let wanted = cpus_a_match(session.info(), ponder, names.len(), true);
     let cpus: Vec<usize> =
@@ -57,14 +57,15 @@ pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
     }
 }
 
-/// A replay's file, made when all bots are seated. It goes again with this value, unless it was [kept](Self::keep).
+/// A replay's file, created when all bots are seated. Dropping this value removes the file, unless it was
+/// [kept](Self::keep).
 pub struct ReplayFile {
     path: PathBuf,
     kept: bool,
 }
 
 impl ReplayFile {
-    /// Creates the wanted file, or a new one in [`folders::REPLAYS`], and begins the replay in it.
+    /// Creates the given file, or a new one in [`folders::REPLAYS`], and begins the replay in it.
     pub fn begin(
         wanted: Option<&Path>,
         header: &Header,
@@ -83,7 +84,7 @@ impl ReplayFile {
                 next_file(folder, header).map_err(|(path, error)| failed(&path, error))?
             }
         };
-        // What is no file, as /dev/null, was there before.
+        // Something that is not a regular file, such as /dev/null, was there before.
         let kept = !file.metadata().is_ok_and(|about| about.is_file());
         let own = Self { path, kept };
         let recorder = Recorder::new(BufWriter::new(Named::new(own.path.clone(), file)), header)
@@ -96,13 +97,13 @@ impl ReplayFile {
         &self.path
     }
 
-    /// Whether it stays.
+    /// Whether the file stays.
     pub fn is_kept(&self) -> bool {
         self.kept
     }
 
-    /// Keeps what a match left, if there was one: a match for which not all bots came, or that is void and played
-    /// again, leaves nothing.
+    /// Keeps the replay if the match left one: a match for which not all bots came, or that is void and played again,
+    /// leaves nothing.
     pub fn keep(&mut self, record: &MatchRecord, again: bool) {
         self.kept |= !again && record.began;
     }
@@ -134,9 +135,9 @@ fn next_file(folder: &Path, header: &Header) -> Result<(PathBuf, File), (PathBuf
     unreachable!("some number is free")
 }
 
-/// What an order is called that the rules do not allow.
+/// The word for an order that the rules do not allow.
 pub const REJECTED: &str = "rejected order";
-/// The orders that the rules did not allow, the first of each seat and rule.
+/// Prints the orders that the rules did not allow, the first of each seat and rule.
 pub fn rejections(
     out: &mut impl io::Write,
     screen: screen::Screen,

@@ -1,24 +1,24 @@
-//! Tables that fit the terminal: names are shortened in the middle, then the least useful columns are left out.
+//! Tables that fit the terminal: names are shortened in the middle, then the least useful columns are dropped.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// A name is not made shorter than this.
+/// Names are never made shorter than this.
 const SHORTEST: usize = 12;
 /// Between two columns.
 const GAP: usize = 2;
 
-/// Colours a text; its width stays.
+/// Colours a text; its width stays the same.
 type Paint = Box<dyn Fn(&str) -> String>;
 
 /// A column.
 struct Column {
     title: String,
     left: bool,
-    /// When it is left out: the highest first, 0 never.
+    /// The order of being dropped: the highest first, 0 never.
     less_useful: u8,
 }
 
-/// A cell, and how it is coloured.
+/// A cell, and its colouring.
 pub struct Cell {
     text: String,
     paint: Option<Paint>,
@@ -50,13 +50,13 @@ impl Table {
         Self::default()
     }
 
-    /// A column of names, which are shortened where there is no room.
+    /// A column of names, which are shortened when space is short.
     pub fn names(mut self, title: &str) -> Self {
         self.columns.push(Column { title: title.to_owned(), left: true, less_useful: 0 });
         self
     }
 
-    /// A column of numbers. `less_useful` says when it is left out: the highest first, 0 never.
+    /// A column of numbers. `less_useful` is the order of being dropped: the highest first, 0 never.
     pub fn numbers(mut self, title: impl Into<String>, less_useful: u8) -> Self {
         self.columns.push(Column { title: title.into(), left: false, less_useful });
         self
@@ -68,7 +68,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as text, at most `room` columns wide where that can be. What was left out is said below it.
+    /// The table as text, at most `room` columns wide if possible. Dropped columns are named below it.
     pub fn text(&self, room: Option<usize>) -> String {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         let mut widths: Vec<usize> = shown.iter().map(|&column| self.width(column)).collect();
@@ -82,7 +82,7 @@ impl Table {
                 if over == 0 {
                     break;
                 }
-                // The widest names first, as far as they can still be told apart.
+                // The widest names first, while they can still be told apart.
                 let longest = (shown.iter().copied())
                     .filter(|&column| self.columns[column].left && widths[column] > SHORTEST)
                     .max_by_key(|&column| widths[column]);
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// A text of at most `width` columns: what is in its middle goes, because names differ at their ends.
+/// Shortens a text to at most `width` columns, cutting the middle because names differ at their ends.
 pub fn shortened(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

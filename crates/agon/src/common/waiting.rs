@@ -1,4 +1,4 @@
-//! Bots that dial in: at which port, and whom we wait for.
+//! Bots that dial in: at which port, and which seats are still awaited.
 
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, SocketAddr};
@@ -12,26 +12,25 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::common::screen::harmless;
 
-/// No more is told of clients that were sent away.
+/// How many rejected clients are reported.
 const MOST_TOLD: usize = 20;
 
 /// Options of the port.
 #[derive(Args, Debug, Clone, Default)]
 pub struct PortOptions {
-    /// Where bots dial in that connect by themselves; an address other than this machine's own (127.0.0.1)
+    /// Where bots connect that dial in by themselves; an address other than this machine's own (127.0.0.1)
     /// lets others reach the port, with --any-user [default: the game's usual port]
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place, help_heading = "Match")]
     port: Option<Place>,
-    /// Lets bots of other users of this machine, and of other machines, take the seats `tcp:` and `ws:`; without
-    /// it only this user's
+    /// Lets bots of other users and of other machines take the seats `tcp:` and `ws:`; by default only this user's may
     #[arg(long, help_heading = "Match")]
     any_user: bool,
-    /// The token that those show who join at a seat `join:` (see `agon join`); nobody else may be able to read the file
+    /// The token to be shown by bots that join at a seat `join:` (see `agon join`); nobody else may be able to read the file
     #[arg(long, value_name = "FILE", help_heading = "Match")]
     join_token: Option<PathBuf>,
 }
 
-/// A port, perhaps at an address.
+/// A port, optionally with an address.
 type Place = (Option<IpAddr>, u16);
 
 /// Reads `9000` or `0.0.0.0:9000`.
@@ -47,7 +46,7 @@ fn place(text: &str) -> Result<Place, String> {
 }
 
 impl PortOptions {
-    /// Bots dial in there from now on.
+    /// Makes bots dial in there from now on.
     pub fn apply(&self) {
         if let Some((ip, port)) = self.port {
             agon_bot::listener::use_address(ip, port);
@@ -61,18 +60,18 @@ impl PortOptions {
     }
 }
 
-/// Tells whom we wait for: a line for each seat that somebody else has to fill, and on a terminal a line
-/// that moves.
+/// Shows which seats are awaited: a line for each seat that somebody else has to fill, and on a terminal a moving
+/// line.
 #[derive(Default)]
 pub struct Waiting {
     told: Vec<Seat>,
-    /// What was told of those who were sent away.
+    /// The rejections that were reported.
     sent_away: Vec<(Seat, String)>,
     bar: Option<ProgressBar>,
 }
 
 impl Waiting {
-    /// We wait for these.
+    /// Shows the seats still awaited.
     pub fn show(&mut self, seats: &[Awaited], waited: Duration) {
         for awaited in seats.iter().filter(|awaited| awaited.elsewhere) {
             if !self.told.contains(&awaited.seat) {
@@ -112,7 +111,7 @@ impl Waiting {
         bar.tick();
     }
 
-    /// All are here.
+    /// Called when all are here.
     pub fn done(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! A match as it can be typed behind `agon play`.
+//! A match as typed after `agon play`.
 
 use agon_bot::BotName;
 use agon_spec::{MatchSpec, RulesSpec, SeatSpec};
@@ -9,7 +9,7 @@ use crate::common::sandbox::SandboxOptions;
 use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions};
 
-/// What is to be played, by whom, and how time is kept.
+/// What to play, by whom, and how time is kept.
 #[derive(Args, Debug, Clone)]
 pub struct MatchOptions {
     /// The game (see `agon games`) [default: the one in ./agon.toml]
@@ -21,20 +21,20 @@ pub struct MatchOptions {
     pub setup: SetupOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
-    /// Builds the bots first, where they changed (see `agon build`)
+    /// Builds the bots first if they changed (see `agon build`)
     #[arg(long, help_heading = "Match")]
     pub build: bool,
     #[command(flatten)]
     pub port: PortOptions,
     #[command(flatten)]
     pub sandbox: SandboxOptions,
-    /// The engine that runs scripts, in games that take them; `node:FILE` says it of one bot [default: embedded]
+    /// The engine that runs scripts, in games that take them; `node:FILE` selects it for one bot [default: embedded]
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Match")]
     pub js: Option<JsKind>,
     /// Seats the bots in reverse order
     #[arg(long, help_heading = "Match")]
     pub swap: bool,
-    /// Another name for the bot of a seat; may be given several times
+    /// Renames the bot of a seat; may be given several times
     #[arg(long, value_name = "NUMBER=LABEL", help_heading = "Match")]
     pub name: Vec<String>,
 }
@@ -42,14 +42,14 @@ pub struct MatchOptions {
 /// An engine for scripts.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsKind {
-    /// The one inside agon: nothing but the language can be reached, and every match can be repeated
+    /// The one inside agon: scripts reach nothing but the language, and every match can be repeated
     Embedded,
-    /// Node: compiles to machine code, but keeps scripts from nothing
+    /// Node: compiles to machine code, but confines scripts in no way
     Node,
 }
 
 impl MatchOptions {
-    /// The match that was typed: of this game, between these bots, under these rules.
+    /// The match as typed: of this game, between these bots, under these rules.
     ///
     /// # Errors
     /// When an option cannot be read.
@@ -60,7 +60,7 @@ impl MatchOptions {
         }
         if self.js == Some(JsKind::Node) {
             for bot in &mut bots {
-                // What is no bot's name is told when the bots are looked up.
+                // A word that is no bot's name is reported when the bots are looked up.
                 if let Ok(name) = BotName::parse(bot) {
                     *bot = name.under_node().text;
                 }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The match that the words behind `agon play` mean.
+    /// The match meant by the words after `agon play`.
     fn parse(words: &[String]) -> MatchSpec {
         #[derive(clap::Parser)]
         #[command(no_binary_name = true)]
@@ -133,7 +133,7 @@ mod tests {
             limited(1e6, Some(1_250_500), false),
             (Clock { limited: false, ..Clock::ORIGINAL }, Ponder::Allow),
         ];
-        // Every value with every other one.
+        // Every value combined with every other.
         for number in 0..4usize.pow(6) {
             let digit = |place: u32| number / 4usize.pow(place) % 4;
             let (clock, ponder) = clocks[digit(5)];

@@ -1,4 +1,4 @@
-//! What a `contest.toml` says, in the words of the command line.
+//! The settings of a `contest.toml`, as options of the command line.
 
 use agon_contest::ContestFile;
 use clap::ValueEnum as _;

@@ -1,4 +1,4 @@
-//! What goes up: a bot's folder as one archive, or a file as it is.
+//! What is uploaded: a bot's folder as one archive, or a file as it is.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,16 +14,16 @@ use flate2::{Compression, GzBuilder};
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Failure, builds, packed};
 
-/// So many names of files are shown.
+/// How many file names are shown.
 const SHOWN: usize = 12;
 
-/// What goes up.
+/// An upload.
 pub struct Bundle {
-    /// What it is called.
+    /// Its file name.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The files in it, where it was packed here.
+    /// The files in it, if it was packed here.
     pub files: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Bundle {
     /// The bot at `text`, for a contest of `game`: a folder, a file, an archive, or a commit.
     ///
     /// # Errors
-    /// A sentence for the user: it is no bot, or for another game, or too large.
+    /// A sentence for the user: it is not a bot, is for another game, or is too large.
     pub fn of(text: &str, game: &str) -> Result<Self, Failure> {
         let path = Path::new(text);
         let is_commit = text.starts_with("git:");
@@ -62,7 +62,7 @@ impl Bundle {
         let files = files.iter().map(|file| file.display().to_string()).collect();
         let mut bytes = pack(folder).map_err(wrong)?;
         let mut name = "bot.tar";
-        // The same files are the same bytes, whatever compresses them in later years: small bots go up as they are.
+        // The same files must give the same bytes, even with later compressors: small bots are uploaded uncompressed.
         if bytes.len() as u64 > LARGEST_UPLOAD {
             (bytes, name) =
                 (squeezed(&bytes).map_err(|error| Failure::own(error.to_string()))?, "bot.tar.gz");
@@ -84,7 +84,7 @@ impl Bundle {
         Ok(Self { name, bytes, files: Vec::new() })
     }
 
-    /// Says what goes up.
+    /// Prints what is uploaded.
     pub fn tell(&self) {
         let screen = screen::errors();
         if self.files.is_empty() {
@@ -105,7 +105,7 @@ impl Bundle {
     }
 }
 
-/// A size as people read it.
+/// A size for people to read.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -114,14 +114,14 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The same bytes for the same: no time, no name.
+/// Compresses reproducibly: no time, no name.
 fn squeezed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::new(6));
     gzip.write_all(bytes)?;
     gzip.finish()
 }
 
-/// What to leave out of a bot that is too large.
+/// Names the largest files, to leave out of a bot that is too large.
 fn largest(folder: &Path) -> String {
     let mut files: Vec<(u64, String)> = (content::files(folder).unwrap_or_default().into_iter())
         .filter_map(|file| Some((fs::metadata(folder.join(&file)).ok()?.len(), file.display().to_string())))
@@ -171,7 +171,7 @@ mod tests {
             wrong(Bundle::of(text, "terminal"))
                 .contains("is for cultist-wars, and this contest plays terminal")
         );
-        // What can be squeezed is; noise is not, and its files are named.
+        // A file that compresses well fits; noise does not, and its files are named.
         write("book.bin", &vec![0; 30 << 20]);
         let large = Bundle::of(text, "cultist-wars").expect("packed");
         assert!(large.name == "bot.tar.gz" && large.bytes.len() < 1 << 20, "{}", large.bytes.len());
@@ -188,7 +188,7 @@ mod tests {
         assert!(wrong(Bundle::of("nowhere", "cultist-wars")).contains("no such file or folder"));
         let single = Bundle::of(&format!("{text}/run.sh"), "terminal").expect("as it is");
         assert_eq!((single.name.as_str(), &single.bytes[..]), ("run.sh", &b"#!/bin/sh\n"[..]));
-        // What is built is built there.
+        // A bot with a build command is built at the contest.
         write("book.bin", b"");
         write("agon.toml", b"build = 'cc -o bot bot.c'\nrun = './bot'\n");
         assert!(Bundle::of(text, "cultist-wars").is_ok());

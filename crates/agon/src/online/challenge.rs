@@ -1,4 +1,4 @@
-//! `agon challenge`: one match of a version that was handed in. `agon back`: an earlier version stands for the team again.
+//! `agon challenge`: one match of a submitted version. `agon back`: an earlier version stands for the team again.
 
 use std::io::{self, Write as _};
 
@@ -86,7 +86,7 @@ pub fn back(options: &BackOptions) -> Done {
         return Err(Failure::usage(format!("`{}` is no version: write its number, as in v3", options.to)));
     }
     let before: Version = version(&online, Some(&options.to))?;
-    // To ask for what is so already is no mistake.
+    // Asking for the present state is no mistake.
     let now: Version = match before.state {
         State::Live => before,
         _ => online.send(&format!("/versions/{}/live", before.id), &[], &[])?,

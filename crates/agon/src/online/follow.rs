@@ -1,4 +1,4 @@
-//! What goes on at the contest, followed to its end.
+//! Follows what happens at the contest to its end.
 
 use std::time::{Duration, Instant};
 
@@ -10,26 +10,26 @@ use crate::common::online::Online;
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Failure};
 
-/// It is asked this often at first, and less often later.
+/// Pause between requests at first; later ones are further apart.
 const FIRST: Duration = Duration::from_millis(300);
 const LATER: Duration = Duration::from_secs(2);
 
-/// How a version came out of it.
+/// What became of a version.
 pub enum End {
     /// It is live.
     Live,
-    /// It plays, and the version before it stays.
+    /// It plays, but the version before it stays live.
     NotBetter,
     /// It cannot play.
     Failed(Cause),
-    /// That is not known yet.
+    /// Not known in time.
     Patience,
 }
 
-/// Waits between two questions; false when the time is over.
+/// Waits between two requests; false when the time is up.
 ///
 /// # Errors
-/// When somebody presses Ctrl-C.
+/// When the user presses Ctrl-C.
 fn wait(began: Instant, patience: Duration) -> Result<bool, Failure> {
     let stop = common::stop_on_ctrl_c();
     if began.elapsed() >= patience {
@@ -51,7 +51,7 @@ fn wait(began: Instant, patience: Duration) -> Result<bool, Failure> {
 /// Follows a version until it is live, or cannot be.
 ///
 /// # Errors
-/// When the contest is away for long, or somebody presses Ctrl-C.
+/// When the contest is away for long, or the user presses Ctrl-C.
 pub fn version(
     online: &Online,
     version: &mut Version,
@@ -106,10 +106,10 @@ pub fn version(
     }
 }
 
-/// Follows a match that was asked for until it is over; none when that is not known in time.
+/// Follows a requested match until it is over; none when that is not known in time.
 ///
 /// # Errors
-/// When the contest is away for long, or somebody presses Ctrl-C.
+/// When the contest is away for long, or the user presses Ctrl-C.
 pub fn asked(
     online: &Online,
     mut asked: Asked,

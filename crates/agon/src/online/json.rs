@@ -1,11 +1,11 @@
-//! What this room's commands print with `--json`, beside the types of the API.
+//! What these commands print with `--json`, besides the types of the API.
 
 use agon_api::{Asked, Line, Match, Me, Own, Uploaded, Version};
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-/// `login`. The token is not in it.
+/// `login`. It does not contain the token.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct LoggedIn<'a> {
@@ -13,7 +13,7 @@ pub struct LoggedIn<'a> {
     pub url: &'a str,
     pub contest: &'a str,
     pub game: &'a str,
-    /// Whose the token is.
+    /// The name of the token's owner.
     pub name: &'a str,
     pub team: Option<&'a str>,
 }
@@ -24,17 +24,17 @@ pub struct LoggedIn<'a> {
 pub struct FleetKnown<'a> {
     /// The fleet's address.
     pub url: &'a str,
-    /// So many machines it has.
+    /// How many machines it has.
     pub machines: usize,
 }
 
-/// `submit`: what was sent, and what came of it; with `--wait` the version as it was at the end.
+/// `submit`: what was sent, and its result; with `--wait` the version as it was at the end.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Submitted<'a> {
-    /// What was sent, in bytes.
+    /// The size of what was sent, in bytes.
     pub bytes: u64,
-    /// Its files, where it was packed here.
+    /// Its files, if it was packed here.
     pub files: &'a [String],
     #[serde(flatten)]
     pub uploaded: &'a Uploaded,
@@ -42,7 +42,7 @@ pub struct Submitted<'a> {
     pub page: String,
 }
 
-/// `try` and `challenge`: the match, and what belongs to one's own seat.
+/// `try` and `challenge`: the match, and what belongs to the user's own seat.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Tried<'a> {
@@ -58,12 +58,12 @@ pub struct Standing<'a> {
     pub contest: &'a str,
     pub game: &'a str,
     pub me: &'a Me,
-    /// One's own line of the ladder.
+    /// The user's own line of the ladder.
     pub line: Option<&'a Line>,
     /// How many are on the ladder.
     pub of: usize,
     /// The newest version.
     pub newest: Option<&'a Version>,
-    /// One's last matches, the newest first.
+    /// The user's last matches, newest first.
     pub matches: &'a [Match],
 }

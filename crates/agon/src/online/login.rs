@@ -30,13 +30,13 @@ Examples:
 pub struct LoginOptions {
     /// The address of the contest, or of a fleet: `https://cup.example`
     pub url: String,
-    /// Reads the token from a file, `-` for standard input
+    /// Reads the token from a file, or from standard input with `-`
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// How it may be reached, from now on.
     #[command(flatten)]
     pub line: Line,
-    /// Prints as whom one is known there as JSON
+    /// Prints who you are there, as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -51,7 +51,7 @@ pub struct LogoutOptions {
 /// Runs `agon login`.
 pub fn login(options: &LoginOptions) -> Done {
     let address = Address::parse(&options.url)?;
-    // Is a contest there at all? That is asked without a token.
+    // Checks without a token whether there is a contest at all.
     let contest = Online::new(address.clone(), None, &options.line)?.get::<Contest>("/contest", &[]);
     let contest = match contest {
         Err(Trouble::Refused(problem)) if problem.status == 404 => return fleet(address, options),
@@ -109,7 +109,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Logs in at a fleet, as its author. What is meant where no address is named stays a contest.
+/// Logs in at a fleet, as its author. The contest used when no address is named stays the same.
 fn fleet(address: Address, options: &LoginOptions) -> Done {
     let token = match &options.token_file {
         Some(file) => logins::token(file)?,
@@ -161,7 +161,7 @@ pub fn logout(options: &LogoutOptions) -> Done {
     }
 }
 
-/// Reads the token from the terminal. What is typed is not shown.
+/// Reads the token from the terminal, without showing it.
 fn typed() -> Result<String, Failure> {
     let stdin = io::stdin();
     let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();

@@ -1,4 +1,4 @@
-//! `agon logs`: what a build said, and what one's bot wrote in a match.
+//! `agon logs`: the output of a build, and what the user's bot wrote in a match.
 
 use std::io::{self, Write};
 
@@ -27,10 +27,10 @@ pub struct LogsOptions {
     /// The version, as v3 [default: the newest]
     #[arg(value_name = "VERSION", conflicts_with = "of_match")]
     pub of_version: Option<String>,
-    /// What one's own bots wrote in this match
+    /// Shows what your own bots wrote in this match
     #[arg(long = "match", value_name = "N")]
     pub of_match: Option<i64>,
-    /// Of that only this step of the match, from 1
+    /// Only this step of the match, from 1
     #[arg(long, value_name = "T", requires = "of_match")]
     pub turn: Option<u32>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub fn run(options: &LogsOptions) -> Done {
     Ok(())
 }
 
-/// What a bot did wrong, and what to do.
+/// Prints what a bot did wrong, and what to do.
 pub fn faults(out: &mut impl Write, own: &OwnSeat) -> Done {
     let screen = screen::output();
     for fault in &own.faults {
@@ -99,7 +99,7 @@ pub fn faults(out: &mut impl Write, own: &OwnSeat) -> Done {
     Ok(())
 }
 
-/// What a bot wrote on standard error, step by step: the last so many lines of it. Whether that is all.
+/// Prints the last `most` lines a bot wrote on standard error, step by step. Returns whether that is all.
 pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, Failure> {
     let screen = screen::output();
     if own.left_out > 0 {
@@ -111,7 +111,7 @@ pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, F
     let first = lines.len().saturating_sub(most);
     let mut before = None;
     for (step, line) in &lines[first..] {
-        // The step stands where it begins.
+        // The step is printed only where it begins.
         let label = if before == Some(*step) { String::new() } else { format!("step {step}") };
         before = Some(*step);
         writeln!(out, "{} {}", screen.dim(&format!("{label:>9} |")), harmless(line))?;

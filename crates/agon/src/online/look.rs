@@ -1,4 +1,4 @@
-//! `agon status` and `agon versions`: how one stands.
+//! `agon status` and `agon versions`: the user's standing and versions.
 
 use std::io::{self, Write as _};
 
@@ -32,7 +32,7 @@ pub const VERSIONS: &str = "Examples:
   agon versions
   agon versions --json | jq '.versions[0].verdict.text'";
 
-/// So many of the last matches are told.
+/// How many of the last matches are shown.
 const LAST: usize = 5;
 
 /// Runs `agon status`.
@@ -106,7 +106,7 @@ pub fn status(options: &LookOptions) -> Done {
     Ok(())
 }
 
-/// Where a team stands.
+/// The standing of a team.
 fn standing(screen: Screen, name: &str, line: &Line, of: usize) -> String {
     let elo = line.elo.map_or_else(String::new, |elo| format!(", {elo:+.0} Elo"));
     let placing = line.placing.map_or_else(String::new, |n| format!("; v{n} is being placed"));
@@ -123,7 +123,7 @@ fn standing(screen: Screen, name: &str, line: &Line, of: usize) -> String {
     }
 }
 
-/// What becomes of a version, in a sentence.
+/// What became of a version, in a sentence.
 fn told_of(screen: Screen, version: &Version) -> String {
     let n = version.n;
     let what = match version.state {
@@ -145,7 +145,7 @@ fn told_of(screen: Screen, version: &Version) -> String {
         let says = match verdict.says {
             Says::Better => format!("{} ({text})", screen.good("better")),
             Says::Worse => format!("{} ({text})", screen.bad("worse")),
-            // The text says so itself.
+            // The text says that itself.
             Says::Unknown => text,
         };
         let open = if verdict.is_final { "" } else { "; matches are still played for it" };

@@ -1,4 +1,4 @@
-//! Taking part in a contest elsewhere: hand in, try out, look. Through its API alone.
+//! Taking part in a contest elsewhere, through its API alone: submitting, trying out, looking.
 
 pub mod challenge;
 pub mod json;
@@ -18,7 +18,7 @@ use crate::common::Failure;
 use crate::common::online::Online;
 use crate::common::screen::{Screen, harmless, harmless_lines};
 
-/// The version of one's team that somebody names by its number, `3` or `v3`; the newest where nobody names one.
+/// The version of the user's team with this number, `3` or `v3`; the newest if none is named.
 fn version(online: &Online, named: Option<&str>) -> Result<Version, Failure> {
     let mut all = online.get::<Versions>("/versions", &[])?.versions;
     if all.is_empty() {
@@ -38,7 +38,7 @@ fn number(text: &str) -> Option<i64> {
     text.strip_prefix(['v', 'V']).unwrap_or(text).parse().ok().filter(|n| *n > 0)
 }
 
-/// Why something came to nothing: whose doing it is comes first.
+/// Why something failed; whose doing it is comes first.
 fn told(screen: Screen, cause: &Cause) -> String {
     let whose = match cause.whose {
         Whose::Yours => "yours",
@@ -51,7 +51,7 @@ fn told(screen: Screen, cause: &Cause) -> String {
     text
 }
 
-/// A text of the contest, as it may stand in a line.
+/// A text from the contest, made safe for one line.
 fn shown(text: &str) -> String {
     harmless(text).chars().take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! `agon submit`: a bot is handed in, and followed until it is live.
+//! `agon submit`: submits a bot, and follows it until it is live.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -33,21 +33,21 @@ pub struct SubmitOptions {
     /// The bot: a folder, a file, an archive, or `git:REV[:PATH]`
     #[arg(value_name = "PATH", default_value = ".")]
     pub bot: String,
-    /// It takes the place of the version before it only when it is better
+    /// Replaces the previous version only if it is better
     #[arg(long)]
     pub only_if_better: bool,
     /// Follows its build and its check match until it is live, or cannot be
     #[arg(long, short)]
     pub wait: bool,
-    /// Follows it no longer than this; what was handed in goes on
+    /// Stops following after this time; the submission goes on
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1800s", requires = "wait")]
     pub patience: Duration,
     #[command(flatten)]
     pub online: OnlineOptions,
-    /// Prints what came of it as JSON
+    /// Prints the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// Says nothing while it goes on
+    /// Prints nothing meanwhile
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -56,7 +56,7 @@ pub struct SubmitOptions {
 pub fn run(options: &SubmitOptions) -> Done {
     let online = options.online.connect()?;
     let contest: Contest = online.get("/contest", &[])?;
-    // A token that has ended is known before anything large is sent.
+    // Finds an expired token before anything large is sent.
     let _: Me = online.get("/me", &[])?;
     let bundle = Bundle::of(&options.bot, &contest.game)?;
     if !options.quiet {

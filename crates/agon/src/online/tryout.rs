@@ -1,4 +1,4 @@
-//! `agon try`: one match at the contest, under its conditions, without handing anything in.
+//! `agon try`: one match at the contest, under its conditions, without submitting anything.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -29,13 +29,13 @@ Examples:
   agon try bot.py --against v3             against the third version of one's own
   agon try . --seed 77 --seat 2 --json";
 
-/// So many of the last lines that it wrote are shown.
+/// How many of the last lines that it wrote are shown.
 const SHOWN: usize = 20;
 
-/// One match that is asked for: whom it is against, where it is played, and how it is followed.
+/// A requested match: its opponent, where it is played, and how it is followed.
 #[derive(Args, Debug)]
 pub struct MatchOptions {
-    /// A team on the ladder, or a version of one's own as v3 [default: the one next above]
+    /// A team on the ladder, or a version of your own as v3 [default: the next above]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,
     /// One of the contest's maps, by its name or its number from 1 [default: the first]
@@ -44,18 +44,18 @@ pub struct MatchOptions {
     /// The seed [default: a fresh one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true)]
     pub seed: Option<i64>,
-    /// The seat that it takes, from 1
+    /// The seat it takes, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub seat: u32,
-    /// Waits no longer than this; the match goes on
+    /// Stops waiting after this time; the match goes on
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "900s")]
     pub patience: Duration,
     #[command(flatten)]
     pub online: OnlineOptions,
-    /// Prints match and notes as JSON
+    /// Prints the match and the notes as JSON
     #[arg(long)]
     pub json: bool,
-    /// Says nothing while it goes on
+    /// Prints nothing meanwhile
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -95,7 +95,7 @@ pub fn run(options: &TryOptions) -> Done {
     follow_to_the_end(&online, &contest, asked, wanted)
 }
 
-/// Waits until a match that was asked for is over, and shows how it ended, with what belongs to the seat of one's own.
+/// Waits until a requested match is over, and shows how it ended, with what belongs to the user's own seat.
 ///
 /// # Errors
 /// When that is not known in time, the bot did not play without a fault, or the match came to nothing.
@@ -124,15 +124,15 @@ pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wante
     }
 }
 
-/// Whom one meets.
+/// The opponent.
 pub enum Against {
     /// The live bot of the team with this name.
     Team(String),
-    /// A version of one's own, by the number under which the contest knows it.
+    /// A version of the user's own, by the contest's number for it.
     Version(i64),
 }
 
-/// Whom it meets that is named: a version of one's own as `v3`, else a team; none where nobody is named.
+/// Finds a named opponent: a version of the user's own as `v3`, else a team; none if none is named.
 ///
 /// # Errors
 /// When there is no such version.

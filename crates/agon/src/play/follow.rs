@@ -11,17 +11,17 @@ use crate::common::screen::{self, harmless};
 use crate::common::seats::REJECTED;
 use crate::common::waiting::Waiting;
 
-/// A frame within a step is shown for this share of the time that a step is.
+/// A frame within a step is shown for the time of a step divided by this.
 const FRAME_SHARE: u32 = 5;
 
-/// So much of an answer is shown beside the board.
+/// Most characters of an answer shown beside the board.
 const LONGEST_SHOWN: usize = 60;
-/// Less than this of an answer says nothing.
+/// Fewer characters of an answer than this say nothing.
 const SHORTEST_SHOWN: usize = 4;
 
-/// What a terminal is told so that a frame takes the place of the one before it without flickering: the text is
-/// written over the old one, and only what is left of that is erased. Long lines are cut and not wrapped, because
-/// a frame with more lines than the screen would scroll.
+/// Terminal codes for replacing the previous frame without flickering: the text is written over the old one, and only
+/// the rest is erased. Long lines are cut instead of wrapped, because a frame with more lines than the screen would
+/// scroll.
 const HOME: &str = "\x1b[?7l\x1b[H";
 const END_OF_LINE: &str = "\x1b[K";
 const END_OF_FRAME: &str = "\x1b[J\x1b[?7h";
@@ -29,15 +29,15 @@ const END_OF_FRAME: &str = "\x1b[J\x1b[?7h";
 /// A line of a picture.
 type Line = Vec<(Ink, String)>;
 
-/// Shows a match while it is played. Without a delay, only whom we wait for.
+/// Shows a match while it is played. Without a delay, only which bots are awaited.
 pub struct Follow<'a> {
     labels: &'a [String],
     eyes: Option<Seat>,
     delay: Option<Duration>,
     waiting: Waiting,
-    /// Where the match was when the answers of the next step were asked for.
+    /// Where the match was when the answers of the next step were requested.
     moment: String,
-    /// Whether the cursor stands at the end of a frame.
+    /// Whether the cursor is at the end of a frame.
     inside: bool,
 }
 
@@ -53,12 +53,12 @@ impl<'a> Follow<'a> {
         Self { labels, eyes, delay, waiting: Waiting::default(), moment, inside: false }
     }
 
-    /// The match is over: what follows is written below the last frame.
+    /// Called when the match is over: further output goes below the last frame.
     pub fn leave(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.inside) { write!(io::stdout(), "\n\n") } else { Ok(()) }
     }
 
-    /// Who played what, with the name of the moment before it.
+    /// Who played what, after the name of the moment.
     fn title(
         &self,
         moment: &str,
@@ -83,7 +83,7 @@ impl<'a> Follow<'a> {
         let text = screen.picture(&frame);
         let Some((columns, _)) = size else { return writeln!(out, "{text}") };
         let lines = text.lines().zip(&frame.lines).map(|(text, line)| {
-            // Behind a full line the cursor still stands on its last character.
+            // After a full line the cursor is still on its last character.
             let end = if width(line) < columns { END_OF_LINE } else { "" };
             format!("{text}{end}")
         });
@@ -131,15 +131,15 @@ impl Observer for Follow<'_> {
     }
 }
 
-/// One line of at most so many columns: the moment, and the names with what each answered. JSON is left out: its
-/// beginning is the same in every answer, and there is room for no more.
+/// One line of at most `columns` columns: the moment, and the names with what each answered. JSON is left out: every
+/// answer begins the same, and there is no room for more.
 fn title(moment: &str, said: &[(Seat, &str, Option<String>)], columns: Option<usize>) -> Line {
     let answers: Vec<String> = said
         .iter()
         .map(|(_, _, text)| match text {
             None => "(no answer)".to_owned(),
             Some(text) if text.starts_with(['{', '[']) => String::new(),
-            // An answer may be several lines.
+            // An answer may span several lines.
             Some(text) => harmless(text.trim().replace('\n', " ").as_str()),
         })
         .collect();
@@ -159,12 +159,12 @@ fn title(moment: &str, said: &[(Seat, &str, Option<String>)], columns: Option<us
     line
 }
 
-/// How many columns a line takes.
+/// The number of columns a line takes.
 fn width(line: &Line) -> usize {
     line.iter().map(|(_, piece)| piece.chars().count()).sum()
 }
 
-/// At most so many characters.
+/// Cuts a text to at most `longest` characters.
 fn cut(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
@@ -172,8 +172,8 @@ fn cut(text: &str, longest: usize) -> String {
     text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A title, a picture and notes, in so many columns and rows. When that is too little, the notes give way first:
-/// they are also listed at the end of the match.
+/// A title, a picture and notes, fitted to a number of columns and rows. When room is short, the notes are dropped
+/// first: they are also listed at the end of the match.
 fn frame(title: &Line, picture: Picture, notes: &[Line], size: Option<(usize, usize)>) -> Picture {
     let mut lines = vec![title.clone()];
     let Some((columns, rows)) = size else {
@@ -211,8 +211,8 @@ fn frame(title: &Line, picture: Picture, notes: &[Line], size: Option<(usize, us
     Picture { lines }
 }
 
-/// Puts the last lines of a picture that is too high beside each other, two by two, where they fit: often
-/// each tells of one player.
+/// Puts the last lines of a picture that is too high side by side, in pairs, if they fit: often each is about one
+/// player.
 fn fold(mut lines: Vec<Line>, (columns, rows): (usize, usize)) -> Vec<Line> {
     const GAP: usize = 3;
     let mut at = lines.len();

@@ -1,7 +1,7 @@
 //! `agon play GAME human BOT`: people at seats, in a browser.
 //!
-//! For the referee a person is a bot that talks in lines: a small process of this program, which passes on what the page
-//! answers. The page has the right to its seat and sees what the seat sees.
+//! To the referee a person is a bot that talks in lines: a small process of this program, which passes on the answers
+//! from the page. The page may use its seat and sees what the seat sees.
 
 use std::fs::DirBuilder;
 use std::io::{self, Read as _, Write as _};
@@ -27,20 +27,20 @@ use crate::common::Failure;
 use crate::common::screen;
 use crate::viewer::Viewer;
 
-/// The hidden life of this program that passes a person's answers on.
+/// The hidden subcommand of this program that passes on a person's answers.
 pub const SUBCOMMAND: &str = "--pass-on";
 
-/// The seats of people.
+/// The seats taken by people.
 pub struct People {
-    /// By seat, in order: where its process comes to fetch answers.
+    /// By seat, in order: the socket where its process fetches answers.
     seats: Vec<(Seat, UnixListener)>,
-    /// The folder that holds these places.
+    /// The folder of these sockets.
     folder: PathBuf,
 }
 
 impl People {
-    /// Finds the people of a match, and puts the bots that pass on what they answer in their places; none when there is
-    /// nobody. A person has no time limit, and so nobody has one, unless somebody asked for a clock.
+    /// Finds the people in a match and puts bots that pass on their answers in their places; none if there are no people.
+    /// A person has no time limit, so nobody has one, unless the user asked for a clock.
     pub fn of(spec: &mut MatchSpec, clocked: bool) -> Result<Option<Self>, Failure> {
         let seats: Vec<usize> = spec
             .seats
@@ -73,26 +73,26 @@ impl People {
         Ok(Some(own))
     }
 
-    /// Whose thinking time is not played.
+    /// The seats whose thinking time is not replayed.
     pub fn seats(&self) -> Seats {
         self.seats.iter().map(|(seat, _)| *seat).collect()
     }
 
-    /// What stands in the header of the replay, and runs in no sandbox: it is this program.
+    /// Names them `human` in the header of the replay.
     pub fn name(&self, header: &mut Header) {
         for (seat, _) in &self.seats {
             HUMAN.clone_into(&mut header.seats[seat.index()].bot);
         }
     }
 
-    /// Their bots are this program itself, which needs its own files.
+    /// Runs their bots outside the sandbox: they are this program itself, which needs its own files.
     pub fn free(&self, names: &mut [BotName]) {
         for (seat, _) in &self.seats {
             names[seat.index()].confined = agon_bot::Confined::No;
         }
     }
 
-    /// Gives the seats of a match away, and prints their addresses.
+    /// Offers the seats of a match, and prints their addresses.
     pub fn sit(&self, header: &Header, viewer: &Viewer) -> Result<Vec<SeatCamera>, Failure> {
         let mut cameras = Vec::new();
         for (seat, listener) in &self.seats {
@@ -132,7 +132,7 @@ fn quoted(path: &std::path::Path) -> Result<String, Failure> {
     Ok(format!("'{text}'"))
 }
 
-/// Passes answers on: waits for a question, then says what comes from the socket.
+/// Passes on answers: waits for a question, then prints what comes from the socket.
 pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
     let done = || -> io::Result<()> {
         let place = arguments.first().ok_or_else(|| io::Error::other("no place to come to"))?;
@@ -152,8 +152,8 @@ pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
     if done().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Waits for a question and reads it; false when no more will come. It is whole when nothing follows for a moment: no
-/// person is as fast.
+/// Waits for a question and reads it; false when no more will come. It is complete when nothing follows for a moment:
+/// no person answers faster.
 fn asked() -> io::Result<bool> {
     const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
     let input = rustix::stdio::stdin();
@@ -171,7 +171,7 @@ fn asked() -> io::Result<bool> {
     }
 }
 
-/// Pages that are asked for the end of their match find it for a moment.
+/// Leaves pages a moment to fetch the end of their match.
 pub fn farewell() {
     thread::sleep(Duration::from_millis(1_500));
 }

@@ -1,4 +1,4 @@
-//! `agon join`: a bot of this machine plays in a match on another.
+//! `agon join`: a bot on this machine plays in a match on another.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -35,10 +35,10 @@ Examples:
 /// Options of `agon join`.
 #[derive(Args, Debug)]
 pub struct JoinOptions {
-    /// Where the match waits
+    /// The address where the match waits
     #[arg(value_name = "HOST:PORT")]
     pub address: String,
-    /// The token that both sides have; nobody else may be able to read the file
+    /// The token shared by both sides; nobody else may be able to read the file
     #[arg(long, value_name = "FILE")]
     pub token_file: PathBuf,
     #[command(flatten)]
@@ -51,13 +51,13 @@ pub struct JoinOptions {
 /// How long a bot may take to end by itself.
 const TO_END: Duration = Duration::from_secs(1);
 
-/// What ends a bot's part in a match.
+/// Why a bot's part in a match ended.
 enum End {
-    /// It said its last.
+    /// The bot stopped talking.
     Bot,
-    /// The other side says so.
+    /// The other side ended it.
     Over,
-    /// The other side is not there any more.
+    /// The other side is gone.
     Lost(String),
 }
 
@@ -105,9 +105,9 @@ struct Bot {
     owner: Owner,
     input: Option<File>,
     output: Option<File>,
-    /// Ends when nobody writes on its standard error any more.
+    /// Ends when nobody writes to its standard error any more.
     errors: Receiver<()>,
-    /// Where it dials in; none where it talks in lines.
+    /// Where it dials in; none if it talks in lines.
     relay: Option<TcpListener>,
 }
 
@@ -122,7 +122,7 @@ impl Bot {
         if welcome.seat == 0 || welcome.seat > welcome.seats {
             return Err(Failure::own("the other side names no seat of the match"));
         }
-        // Bots of a contest dial its usual port; where that is taken, they are told another.
+        // Bots of a contest dial its usual port; if that is taken, they are told another.
         let usual = if let Kit::WebSocket(kit) = session.kit() { kit.port } else { 0 };
         let relay = TcpListener::bind((Ipv4Addr::LOCALHOST, usual))
             .or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
@@ -139,7 +139,7 @@ impl Bot {
         Ok(Self { tree, owner, input, output, errors, relay: dials.then_some(relay) })
     }
 
-    /// Plays, announced by its name.
+    /// Plays the match, under this name.
     fn play(&mut self, line: &Line, name: &str, told: Sender<End>, heard: &Receiver<End>) -> Done {
         let mut sink: Box<dyn Write + Send> = match self.relay.take() {
             Some(relay) => match self.dialled(&relay) {
@@ -166,22 +166,22 @@ impl Bot {
         std::thread::spawn(move || {
             let end = loop {
                 match own.receive() {
-                    // A bot that does not listen any more shows it by what it says, or does not.
+                    // A bot that has stopped listening shows it by what it says, or fails to say.
                     Ok(Some((Kind::Bytes, bytes))) => {
                         drop(sink.write_all(&bytes).and_then(|()| sink.flush()));
                     }
-                    // The referee ends all bots when the match is over; it does not wait for a farewell.
+                    // The referee ends all bots when the match is over and does not wait for a farewell.
                     Ok(Some((Kind::Over, _)) | None) => break End::Over,
                     Ok(Some(_)) => {}
                     Err(why) => break End::Lost(why),
                 }
             };
-            // Its input is at its end before anybody is told.
+            // Close its input before anybody is told.
             drop(sink);
             let _ = told.send(end);
         });
         let Ok(mut end) = heard.recv() else { return Err(Failure::own("no thread is left")) };
-        // At the end of a match the word of it may come last.
+        // At the end of a match, the message about it may come last.
         if !matches!(end, End::Over)
             && let Ok(End::Over) = heard.recv_timeout(Duration::from_millis(300))
         {
@@ -237,7 +237,7 @@ impl Bot {
         }
     }
 
-    /// How it ended, or that it still runs.
+    /// How it ended, or that it is still running.
     fn ending(&mut self) -> Ending {
         sys::wait(self.tree.root(), TO_END);
         match self.tree.status() {
@@ -248,10 +248,10 @@ impl Bot {
         }
     }
 
-    /// Tells both sides why the bot plays no more.
+    /// Tells both sides why the bot no longer plays.
     fn gone(&mut self, line: &Line, why: &str) -> Done {
         self.tree.end();
-        // What it wrote last comes first.
+        // Its last output comes first.
         let _ = self.errors.recv_timeout(TO_END);
         let _ = line.send(Kind::Over, why.as_bytes());
         eprintln!("{why}");
@@ -259,7 +259,7 @@ impl Bot {
     }
 }
 
-/// What is read is also shown here.
+/// Copies what is read to standard error.
 struct Twice(File);
 
 impl io::Read for Twice {

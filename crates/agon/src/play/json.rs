@@ -9,9 +9,9 @@ use ts_rs::TS;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RefereeLine<'a> {
-    /// Of each player.
+    /// One for each player.
     pub scores: &'a [f64],
-    /// Of each player: 1 when it crashed, was late or answered what is none, else 0.
+    /// One for each player: 1 when it crashed, was late or gave an invalid answer, else 0.
     pub errors: Vec<u8>,
     pub seed: i64,
     pub turns: u32,

@@ -69,7 +69,7 @@ pub struct PlayOptions {
     /// Opens the match in the browser when it is over, until Ctrl-C
     #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
     pub open: bool,
-    /// Shows the match in the browser while it is played, and until Ctrl-C
+    /// Shows the match in the browser while it is played, until Ctrl-C
     #[arg(long, help_heading = "Output")]
     pub live: bool,
     /// Pause between turns with --watch, in milliseconds
@@ -81,20 +81,20 @@ pub struct PlayOptions {
     /// Prints the result as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Prints the result only, without the board
+    /// Prints only the result, without the board
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-    /// Exit code 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
+    /// Exits with 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
     #[arg(long, help_heading = "Output")]
     pub fail_on_fault: bool,
-    /// One match is played here; for many see the message this option gives
+    /// Hidden: this command plays one match; the option's message says how to play many
     #[arg(short = 'n', long = "games", value_name = "N", hide = true)]
     pub many: Option<u32>,
 }
 
-/// The replays there are kept below this size together; the oldest go first.
+/// Upper limit on the total size of the replays there; the oldest are removed first.
 const FOLDER_LIMIT: u64 = 256 << 20;
-/// A match whose clock was unfair is played again so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 3;
 
 /// Runs `agon play`.
@@ -110,7 +110,7 @@ pub fn run(options: &PlayOptions) -> Done {
     }
 }
 
-/// Plays the match, perhaps as in a contest.
+/// Plays the match, perhaps under the conditions of a contest.
 fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let about = who(options)?;
     if let Some(conditions) = conditions {
@@ -145,7 +145,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     if let Some(people) = &people {
         people.free(&mut names);
     }
-    // How many of these tries each bot has made void.
+    // How many of these attempts each bot has made void.
     let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
@@ -164,7 +164,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         if options.watch {
             session.keep_events();
         }
-        // Who plays by hand does not see the whole board beside it.
+        // A person who plays must not see the whole board beside the page.
         let delay = (options.watch && people.is_none()).then(|| Duration::from_millis(options.delay));
         let mut screen = Follow::new(session.as_ref(), &labels, eyes, delay);
         let watched = viewer.as_mut().filter(|_| options.live);
@@ -173,7 +173,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
             _ => Vec::new(),
         };
-        // The first that is a program is the one that somebody tries out.
+        // The first bot that is a program is taken to be the one under test.
         let own = names.iter().position(|name| matches!(name.kind, Kind::Path(_) | Kind::Command(_)));
         let mut slowest = Slowest::new(Seat::new(own.unwrap_or(0) as u8));
         let mut record = {
@@ -223,7 +223,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         if options.json {
             common::print_json(&mut io::stdout(), &result)?;
         } else {
-            // Some have said their names.
+            // Some bots have given their names by now.
             let labels: Vec<String> = result.seats.iter().map(|seat| seat.bot.clone()).collect();
             report(options, session.as_ref(), &record, &result, &labels, eyes)?;
         }
@@ -244,12 +244,12 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     unreachable!("the last try returns")
 }
 
-/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+/// Game, bots and rules: as typed, else from the `agon.toml` of this folder.
 fn who(options: &PlayOptions) -> Result<About, Failure> {
     let words: Vec<&String> = options.wanted.game.iter().chain(&options.wanted.bots).collect();
     let mut about = About::read(&words, options.wanted.setup.rules.as_ref())?;
     if about.bots.is_empty() {
-        // As many opponents as there are seats for.
+        // As many opponents as there are seats.
         let seats = usize::from(common::game(&about.game)?.info().seats.1);
         about.bots = about.opponents()?.iter().take(seats - 1).cloned().collect();
         about.bots.insert(0, ".".to_owned());
@@ -270,7 +270,7 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
         Some(_) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
         None => {}
     }
-    // Who tries out a bot that never started has tried out nothing.
+    // A trial of a bot that never started has tried nothing.
     let never_started = record.faults.iter().any(|fault| fault.kind == FaultKind::NeverStarted);
     match never_started || options.fail_on_fault && !record.faults.is_empty() {
         true => Err(Failure::Check),
@@ -278,7 +278,7 @@ fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
     }
 }
 
-/// Removes the oldest replays of our own folder when it grows too large.
+/// Removes the oldest replays from our own folder when it grows too large.
 fn make_room(newest: &Path) {
     let Some(folder) = newest.parent() else { return };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = std::fs::read_dir(folder)
@@ -308,7 +308,7 @@ fn make_room(newest: &Path) {
     }
 }
 
-/// The report for people.
+/// Prints the report for people.
 fn report(
     options: &PlayOptions,
     session: &dyn Session,
@@ -325,7 +325,7 @@ fn report(
     }
     let title = format!("{} · {} · seed {}", session.info().title, result.rules, result.seed);
     let map = if result.map.is_empty() { String::new() } else { format!(" · map {}", result.map) };
-    // Rules and maps from files bring names of their own.
+    // Rules and maps from files have names of their own.
     writeln!(out, "{}{}", screen.strong(&screen::harmless(&title)), screen.dim(&screen::harmless(&map)))?;
     let mut table = Table::new().numbers("seat", 0).names("bot").numbers("score", 0).numbers("rank", 4);
     table = table.numbers("answers", 3).numbers("mean", 2).numbers("longest", 1).numbers("CPU", 6);
@@ -380,7 +380,7 @@ fn report(
         writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
         writeln!(out, "  agon replay show {replay} --turn 10")?;
     }
-    // Built-in bots are no programs that could do anything.
+    // Built-in bots are not programs, so there is nothing to contain.
     let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
     for note in result.notes.iter().map(String::as_str).chain(programs.then_some(&*result.containment)) {
         writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {note}."))))?;
@@ -392,7 +392,7 @@ fn count(count: u64) -> String {
     if count == 0 { "none".to_owned() } else { count.to_string() }
 }
 
-/// The other game, if any, that the first malformed answer of a bot belongs to.
+/// The other game, if any, to which the first malformed answer of a bot belongs.
 fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
     if !matches!(fault.kind, FaultKind::Malformed | FaultKind::Stray) || fault.step > 2 {
         return None;
@@ -404,7 +404,7 @@ fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
     (first.name != game && like.all(|other| other.name != game)).then_some(first.title)
 }
 
-/// A bot in the table: its label, and the name by which it registered where that is another.
+/// A bot in the table: its label, and the name under which it registered if that differs.
 fn shown(seat: &SeatResult) -> String {
     let label = screen::harmless(&seat.bot);
     match seat.registered.as_deref().map(screen::harmless).filter(|name| *name != label) {
@@ -413,7 +413,7 @@ fn shown(seat: &SeatResult) -> String {
     }
 }
 
-/// The faults of the programs, the first of each kind with its sentence.
+/// Prints the faults of the programs, the first of each kind with its sentence.
 fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult) -> Done {
     for seat in &result.seats {
         let mut told: Vec<FaultKind> = Vec::new();

@@ -1,4 +1,4 @@
-//! Says for whom a match waits, when it waits long: some rulebooks allow minutes for an answer.
+//! Shows which bots a match waits for when it waits long: some rulebooks allow minutes for an answer.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -10,12 +10,12 @@ use agon_match::{Clock, Observer, StepReport};
 
 use crate::common::screen;
 
-/// Shorter waits are not worth a word.
+/// Shorter waits are not worth mentioning.
 const LONG: Duration = Duration::from_secs(2);
-/// The line is renewed this often.
+/// How often the line is refreshed.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Watches a match from a thread of its own; a line appears on the terminal while it waits.
+/// Watches a match from its own thread; a line appears on the terminal while it waits.
 pub struct Patience {
     clock: Clock,
     shared: Arc<Shared>,
@@ -36,7 +36,7 @@ struct Wait {
     over: bool,
 }
 
-/// For whom is waited, and how long that may last.
+/// Which seats are awaited, and for how long at most.
 #[derive(Clone, Default)]
 struct What {
     seats: Vec<usize>,
@@ -44,7 +44,7 @@ struct What {
 }
 
 impl Patience {
-    /// Begins to watch a match that is about to begin; none where there is no terminal.
+    /// Starts watching a match that is about to begin; none without a terminal.
     pub fn start(session: &dyn Session, labels: &[String], clock: Clock) -> Option<Self> {
         io::stderr().is_terminal().then(|| Self::with(session, labels, clock, LONG, Box::new(io::stderr())))
     }
@@ -60,7 +60,7 @@ impl Patience {
         let wait = Wait { since: Instant::now(), what: What::default(), out, shown: false, over: false };
         let shared = Arc::new(Shared { labels, wait: Mutex::new(wait), over: Condvar::new() });
         let mut patience = Self { clock, shared, thread: None };
-        // Before anybody looks at it.
+        // Before the thread reads it.
         patience.stepped_to(session);
         let own = Arc::clone(&patience.shared);
         patience.thread = Some(std::thread::spawn(move || own.tell(long)));
@@ -101,7 +101,7 @@ impl Shared {
         self.wait.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Tells, until the match is over.
+    /// Shows the line until the match is over.
     fn tell(&self, long: Duration) {
         let mut wait = self.lock();
         while !wait.over {
@@ -110,7 +110,7 @@ impl Shared {
                 long - waited
             } else {
                 let line = wait.what.line(&self.labels, waited);
-                // A terminal that is gone is not worth a word either.
+                // If the terminal is gone, that is not worth mentioning either.
                 let _ = write!(wait.out, "\r\x1b[2K{line}").and_then(|()| wait.out.flush());
                 wait.shown = true;
                 TICK.min(long)
@@ -121,7 +121,7 @@ impl Shared {
 }
 
 impl Wait {
-    /// Takes the line away.
+    /// Removes the line.
     fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             let _ = write!(self.out, "\r\x1b[2K").and_then(|()| self.out.flush());

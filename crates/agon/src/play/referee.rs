@@ -30,7 +30,7 @@ Examples:
   agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
   java -jar brutaltester.jar -r 'agon referee cultist-wars' -p1 ./a -p2 ./b -t 2 -n 100
   agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42 --json";
-/// A match whose clock was unfair is played so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 5;
 
 /// Options of `agon referee`.
@@ -70,7 +70,7 @@ pub struct RefereeOptions {
     pub sandbox: SandboxOptions,
 }
 
-/// The original's `-p1` is two letters after one dash; ours is `--p1`.
+/// Spells out the original's `-p1`, which clap would read as two letters after one dash, as our `--p1`.
 pub fn spell_out(arguments: &mut [OsString]) {
     for argument in arguments.iter_mut().skip(2) {
         if let Some(text) = argument.to_str()
@@ -141,11 +141,11 @@ pub fn run(options: &RefereeOptions) -> Done {
     Ok(())
 }
 
-/// A match that was played, and every answer where they are wanted.
+/// The match played, and every answer if they are to be logged.
 type Played = (Box<dyn Session>, MatchRecord, Option<Vec<LoggedAnswer>>);
 
-/// Plays the match, again where this machine was too busy to be fair, or a bot disturbed another one: who calls us takes
-/// every result for one.
+/// Plays the match, and again when this machine was too busy to be fair, or a bot disturbed another one: the caller
+/// takes every result as valid.
 fn play(
     options: &RefereeOptions,
     game: &dyn AnyGame,
@@ -178,7 +178,7 @@ fn play(
     unreachable!("the last try returns")
 }
 
-/// A command line; also what `agon play` takes with a prefix.
+/// A command line; also prefixed names as for `agon play`.
 fn name(command: &str) -> Result<BotName, Failure> {
     let prefixed = ["cmd:", "builtin:"].iter().any(|prefix| command.starts_with(prefix));
     if prefixed || Path::new(command).exists() {
@@ -187,8 +187,8 @@ fn name(command: &str) -> Result<BotName, Failure> {
     common::named(&format!("cmd:{command}"))
 }
 
-/// `seed=N` among the parameters; the current time in milliseconds without. A seed that was meant and is not
-/// taken would make a match that nobody can repeat.
+/// `seed=N` among the parameters; without it, the current time in milliseconds. Anything else is refused: a misspelt
+/// seed would give a match that nobody can repeat.
 fn seed(parameters: &[String]) -> Result<i64, Failure> {
     let mut seed = None;
     for parameter in parameters.iter().flat_map(|text| text.split_whitespace()) {
@@ -213,7 +213,7 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
     Ok(common::now_ms())
 }
 
-/// Keeps every answer for the log.
+/// Records every answer for the log.
 struct Log {
     answers: Option<Vec<LoggedAnswer>>,
     waiting: Waiting,

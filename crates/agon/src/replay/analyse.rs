@@ -1,4 +1,4 @@
-//! `agon analyse`: what the orders of a match were worth, by playing on from each of its turns.
+//! `agon analyse`: the value of the orders of a match, found by playing on from each of its turns.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -42,10 +42,10 @@ pub struct AnalyseOptions {
     /// How long to play on: `500ms`, `10s`, `2m`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = budget)]
     pub budget: Duration,
-    /// One turn alone, from 0 as in `agon replay show`
+    /// Only this turn, from 0 as in `agon replay show`
     #[arg(long, short, value_name = "N")]
     pub turn: Option<u32>,
-    /// Prints it as JSON
+    /// Prints the result as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -54,12 +54,12 @@ pub struct AnalyseOptions {
     pub sandbox: SandboxOptions,
 }
 
-/// What is told in games with fog.
+/// Explains the sampling in games with fog.
 const SAMPLED: &str = "Whom a seat did not see stands somewhere else in each pair: an order is judged by what its seat could know.";
-/// So many marked orders are listed.
+/// How many marked orders are listed.
 const LISTED: usize = 10;
 
-/// Reads a time: a number and its unit.
+/// Parses a time: a number and its unit.
 fn budget(text: &str) -> Result<Duration, String> {
     let split = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -101,10 +101,10 @@ pub fn run(options: &AnalyseOptions) -> Done {
         Some(step) => analysis.orders(step),
         None => analysis.marks(),
     };
-    // With a bot it is about that bot.
+    // With a bot, only that bot's orders matter.
     let marks: Vec<Mark> =
         marks.into_iter().filter(|mark| own.as_ref().is_none_or(|own| own.seat == mark.seat)).collect();
-    // What the policy would have done worse is nothing to try, unless it is asked for.
+    // An order that beats the policy's is not worth trying, unless the user asks for its turn.
     let costly: Vec<Mark> =
         marks.iter().copied().filter(|mark| only.is_some() || mark.gain.mean() > 0.0).collect();
     let tried = match &own {
@@ -160,7 +160,7 @@ fn points(mean: &Mean) -> String {
     format!("{:.0} ± {:.0}", 100.0 * mean.mean(), 200.0 * mean.error())
 }
 
-/// One order: what it was, and what the policy would have made of it.
+/// Prints one order: what it was, and what the policy would have made of it.
 fn line(
     out: &mut impl io::Write,
     screen: Screen,
@@ -186,7 +186,7 @@ fn line(
     writeln!(out, "    {} {word}: {points}", analysis.policy())
 }
 
-/// What the bot itself made of the other order.
+/// Prints what the bot itself made of the other order.
 fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Result<()> {
     if let Some(fault) = tried.gone() {
         let fault = harmless(&with_bot::in_a_line(fault));
@@ -212,7 +212,7 @@ fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Resul
     Ok(())
 }
 
-/// The orders as the bots gave them.
+/// The orders as written by the bots.
 struct Texts(View);
 
 impl Texts {

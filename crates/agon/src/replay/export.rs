@@ -1,4 +1,4 @@
-//! `agon replay export`: a replay in another form.
+//! `agon replay export`: converts a replay to another form.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -19,7 +19,7 @@ use crate::replay::{import, json, open, read};
 pub struct ExportOptions {
     /// The replay
     pub file: PathBuf,
-    /// The form: json, html, spec, or the name of a game for its original's own format
+    /// The form: json, html, spec, or the name of a game for the format of its original
     #[arg(long, value_name = "json|html|spec|GAME", value_parser = export_format, required_unless_present = "input", conflicts_with = "input")]
     pub format: Option<ExportFormat>,
     /// For html: keeps the output of the bots, and how they were started
@@ -31,16 +31,16 @@ pub struct ExportOptions {
     /// For spec: the rule it is about [default: that of the first order it rejected]
     #[arg(long, value_name = "ID", requires = "turn")]
     pub rule: Option<String>,
-    /// The exact bytes that the bot of --seat read
+    /// Writes the exact bytes that the bot of --seat read
     #[arg(long, requires = "seat")]
     pub input: bool,
-    /// Whose input
+    /// The seat whose input to write
     #[arg(long, value_name = "N")]
     pub seat: Option<u8>,
-    /// Up to this turn of the bot (its answer to it is not needed any more)
+    /// Up to this turn of the bot (without its answer there)
     #[arg(long, value_name = "T", requires = "input")]
     pub until: Option<u32>,
-    /// Where it goes [default: standard output]
+    /// The output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -49,11 +49,11 @@ pub struct ExportOptions {
 pub enum ExportFormat {
     /// Everything as JSON.
     Json,
-    /// One page that needs nothing else, to send to others; what belongs to one bot is left out.
+    /// One self-contained page to send to others; what belongs to one bot is left out.
     Html,
-    /// One turn as a section of a spec file: a test of the rules, to be put into a game's `spec/` folder.
+    /// One turn as a section of a spec file: a test of the rules, for a game's `spec/` folder.
     Spec,
-    /// As the original of this game records it.
+    /// The format in which the original of this game records matches.
     Original(&'static str),
 }
 fn export_format(text: &str) -> Result<ExportFormat, String> {
@@ -104,7 +104,7 @@ fn section(replay: &Replay, options: &ExportOptions) -> Result<String, Failure> 
     agon_view::section(replay, turn, options.rule.as_deref()).map_err(Failure::Usage)
 }
 
-/// The exact bytes a seat read, with line feeds behind its messages.
+/// Writes the exact bytes a seat read, with a line feed after each message.
 fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) -> Done {
     let seats = replay.header.seats.len();
     let seat = options.seat.filter(|&seat| (1..=seats).contains(&usize::from(seat)));
@@ -128,7 +128,7 @@ fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) 
             break;
         }
     }
-    // Who is still there is told how it ended, where the protocol does.
+    // Bots that are still there are told how it ended, if the protocol does so.
     let counts = replay.end.as_ref().is_some_and(|end| end.outcome.is_some());
     if counts && again.was_asked(seat) {
         let mut message = Vec::new();
@@ -141,7 +141,7 @@ fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) 
     Ok(())
 }
 
-/// Every turn: the state, who was asked, what was answered, what happened.
+/// Writes every turn: the state, who was asked, what was answered, what happened.
 fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let mut session = open(replay)?;
     session.keep_events();
@@ -149,7 +149,7 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let mut header = serde_json::to_value(&replay.header).map_err(fail)?;
     header["start"] = session.scene();
     let header = serde_json::to_string(&header).map_err(fail)?;
-    // One step a line, so that large replays need little memory here and at the reader.
+    // One step a line, so that large replays take little memory here and in the reader.
     write!(out, "{{\"header\":{header},\n\"steps\":[")?;
     for (number, step) in replay.steps.iter().enumerate() {
         let number_u32 = number as u32;

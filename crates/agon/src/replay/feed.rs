@@ -1,8 +1,8 @@
 //! What a bot answers to a recorded match: `agon replay feed`, and what `agon check --against` runs.
 //!
-//! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match
-//! goes on as it was recorded, so that the bot meets every turn of it.
-//! Longer than 500 lines: who wraps a session forwards every function of it.
+//! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match goes on as
+//! recorded, so that the bot meets every turn of it.
+//! Longer than 500 lines: a wrapper of a session forwards every function of it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -35,10 +35,10 @@ pub struct FeedOptions {
     pub file: PathBuf,
     /// The bot
     pub bot: String,
-    /// Whose place it takes
+    /// The seat it takes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seat: u8,
-    /// Only this turn, with both answers whole; counted as in `replay show`
+    /// Only this turn, with both answers in full; counted as in `replay show`
     #[arg(long, short, value_name = "T")]
     pub turn: Option<u32>,
     #[command(flatten)]
@@ -50,10 +50,10 @@ pub struct FeedOptions {
     pub json: bool,
 }
 
-/// Feeds a recorded match to a bot and shows its answers beside those of then.
+/// Feeds a recorded match to a bot and shows its answers beside the recorded ones.
 ///
-/// Exit code 1 when the bot made a fault as a program; another answer than then is none. `wanted` is the game
-/// that it has to be a match of.
+/// Exit code 1 when the bot made a fault as a program; a different answer is not a fault. `wanted` is the game
+/// that the match must be of.
 pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     options.sandbox.apply();
     let replay = read(&options.file)?;
@@ -133,7 +133,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     }
 }
 
-/// The seat that `--seat` names.
+/// The seat given by `--seat`.
 pub fn seat_of(replay: &Replay, number: u8) -> Result<Seat, Failure> {
     let seats = replay.header.seats.len();
     match (1..=seats).contains(&usize::from(number)) {
@@ -142,7 +142,7 @@ pub fn seat_of(replay: &Replay, number: u8) -> Result<Seat, Failure> {
     }
 }
 
-/// Refuses a turn, from 0, at which a seat answers nothing.
+/// Refuses a turn, from 0, at which a seat does not answer.
 pub fn check_turn(replay: &Replay, seat: Seat, turn: u32) -> Done {
     let decides = |step: &Step| step.answers.iter().any(|(other, _)| *other == seat);
     if replay.steps.get(turn as usize).is_some_and(decides) {
@@ -154,19 +154,19 @@ pub fn check_turn(replay: &Replay, seat: Seat, turn: u32) -> Done {
     )))
 }
 
-/// What a bot answers at one turn of a recorded match.
+/// A bot's answer at one turn of a recorded match.
 pub struct Answered {
-    /// Where in the match that is, in the game's words.
+    /// The place in the match, in the game's words.
     pub moment: String,
-    /// The answer, as its protocol writes it; none when it did not come so far.
+    /// The answer, as its protocol writes it; none when the bot did not get that far.
     pub now: Option<String>,
-    /// What it did wrong as a program, up to there.
+    /// Its faults as a program, up to there.
     pub faults: Vec<Fault>,
-    /// Why it does not count, if it does not.
+    /// Why it does not count, if so.
     pub void: Option<Void>,
 }
 
-/// Asks a bot all the questions of a seat up to a turn, from 0, and gives its answer to the last of them.
+/// Asks a bot all the questions of a seat up to a turn, from 0, and returns its answer to the last of them.
 pub fn answer(
     replay: &Replay,
     name: &BotName,
@@ -184,11 +184,11 @@ pub fn answer(
     Ok(Answered { moment, now, faults: record.faults, void: record.void })
 }
 
-/// Waits for the answer to one turn.
+/// Records the answer at one turn.
 struct LastAnswer {
     seat: Seat,
     turn: u32,
-    /// Where the match is; where that turn was, when it is over.
+    /// Where the match is; at the end, where that turn was.
     moment: String,
     now: Option<String>,
 }
@@ -204,7 +204,7 @@ impl Observer for LastAnswer {
     }
 }
 
-/// Seats the bot; the others need none, for their answers are recorded.
+/// Seats the bot; the others need no program, because their answers are recorded.
 fn seat_bot(
     session: &mut Rerun<'_>,
     name: &BotName,
@@ -220,21 +220,21 @@ fn seat_bot(
     Ok(players)
 }
 
-/// A recorded match that goes on as it was, whatever is answered now. The others are asked and heard again: what they
-/// said besides their orders may be told to the fed bot, as the name of a team.
+/// A recorded match that goes on as it did, whatever the bot answers now. The others' messages are computed again too:
+/// what they said besides their orders, such as the name of a team, may be passed on to the fed bot.
 struct Rerun<'a> {
     inner: Asked<'a>,
-    /// So many steps are fed.
+    /// The number of steps to feed.
     until: usize,
     fed: Seat,
     /// Whether the others were asked at this step.
     asked: bool,
-    /// Whether the bot owes an answer: what it says later would be taken for that of another turn.
+    /// Whether the bot owes an answer: anything it says later would be taken for the answer of another turn.
     lost: bool,
 }
 
 impl Rerun<'_> {
-    /// Asks the others that decide at this step and sit before the fed one, or behind it.
+    /// Asks the deciding seats before the fed one, or those after it.
     fn ask_others(&mut self, before: bool) {
         for seat in self.inner.view().deciding().iter().filter(|seat| (*seat < self.fed) == before) {
             self.inner.ask_one(seat);
@@ -270,7 +270,7 @@ impl Session for Rerun<'_> {
     }
 
     fn think(&mut self, seat: Seat) -> Vec<u8> {
-        // The others are not asked: what they answered stands in the record.
+        // The others are not asked: their answers are in the record.
         if seat == self.fed { self.inner.session().think(seat) } else { Vec::new() }
     }
 
@@ -283,7 +283,7 @@ impl Session for Rerun<'_> {
     }
 
     fn rejections(&self) -> &[Rejection] {
-        // Those of the recorded answers, for which this bot is not to blame.
+        // They belong to the recorded answers, for which this bot is not to blame.
         &[]
     }
 
@@ -420,21 +420,21 @@ impl Session for Rerun<'_> {
     }
 }
 
-/// How many answers are those of then.
+/// How many answers equal the recorded ones.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     same: u32,
     differ: u32,
 }
 
-/// Shows each answer beside the one of then.
+/// Shows each answer beside the recorded one.
 struct Beside<'a> {
     replay: &'a Replay,
     seat: Seat,
-    /// The one turn that is wanted.
+    /// The only turn to show.
     only: Option<u32>,
     screen: Screen,
-    /// The turns so far, when JSON is wanted.
+    /// The turns so far, for JSON.
     json: Option<Vec<FedTurn>>,
     counts: Counts,
     /// Where the match was before this step.
@@ -491,7 +491,7 @@ impl Observer for Beside<'_> {
         }
         for fault in report.faults {
             writeln!(out, "  {} {}", screen.bad(fault.kind.word()), harmless(&fault.message))?;
-            // With a turn all that it wrote is shown already.
+            // For a single turn, everything it wrote is shown already.
             if self.only.is_none() {
                 screen::quote(&mut out, screen, &fault.stderr)?;
             }
@@ -515,10 +515,10 @@ pub fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String 
     }
 }
 
-/// So many different orders are listed on each side.
+/// How many differing orders are listed on each side.
 const LISTED: usize = 12;
 
-/// What only one of two answers has. An answer is made of its lines, and of the entries of a line that is a
+/// What only one of two answers contains. The parts of an answer are its lines, and the entries of a line that is a
 /// JSON list.
 fn difference(then: &str, now: &str) -> Vec<String> {
     let mut balance: BTreeMap<String, i32> = BTreeMap::new();

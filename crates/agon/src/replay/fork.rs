@@ -1,7 +1,7 @@
 //! `agon replay fork`: what would today's bot have done?
 //!
-//! The bot is led through a recorded match, question by question, up to a turn; from there on it
-//! plays. On the way its own answers are compared with the recorded ones.
+//! The bot is led through a recorded match, question by question, up to a turn, and plays from there on. On the way its
+//! answers are compared with the recorded ones.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -40,10 +40,10 @@ pub struct ForkOptions {
     pub file: PathBuf,
     /// The bot that takes the seat
     pub bot: String,
-    /// Whose seat it takes
+    /// The seat it takes
     #[arg(long, value_name = "N")]
     pub seat: u8,
-    /// The turn from which on it plays, from 0 as in `agon replay show`; `last` for never
+    /// The turn from which it plays, from 0 as in `agon replay show`; `last` for never
     #[arg(long, short, value_name = "T")]
     pub turn: String,
     /// The bots of the other seats, in order [default: those of the replay]
@@ -61,7 +61,7 @@ pub struct ForkOptions {
     pub sandbox: SandboxOptions,
 }
 
-/// A match whose clock was unfair is played again so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 3;
 
 /// Runs `agon replay fork`.
@@ -94,7 +94,7 @@ pub fn run(options: &ForkOptions) -> Done {
         let mut session = replay::open(&old)?;
         let clock = options.clock.clock()?;
         let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), options.json)?;
-        // What was played before was not theirs.
+        // What was played before is not their work.
         let word = session.info().step;
         let since = |label: &String| match turn {
             0 => label.clone(),
@@ -120,22 +120,22 @@ pub fn run(options: &ForkOptions) -> Done {
     unreachable!("the last try returns")
 }
 
-/// How a bot stands some turns after it took a seat of a recorded match.
+/// The standing of a bot some turns after it took a seat of a recorded match.
 pub struct Later {
-    /// Where that is, in the game's words.
+    /// The place, in the game's words.
     pub moment: String,
     /// Its score there.
     pub score: Option<f64>,
     /// Its chance to finish first.
     pub advantage: Option<f64>,
-    /// What it did wrong as a program.
+    /// Its faults as a program.
     pub faults: Vec<Fault>,
-    /// Why it does not count, if it does not.
+    /// Why it does not count, if so.
     pub void: Option<Void>,
 }
 
-/// Leads a bot through a recorded match up to `turn`, from 0, as a fork does, and plays on for `turns` more, or to its end.
-/// `names` are who sits where from there on.
+/// Leads a bot through a recorded match up to `turn`, from 0, as a fork does, then plays on for `turns` more, or to the
+/// end. `names` are the bots of the seats from there on.
 pub fn later(
     old: &Replay,
     names: &[BotName],
@@ -156,15 +156,15 @@ pub fn later(
     let over = stand.seen.is_some();
     let (moment, score, advantage) = stand.seen.unwrap_or_default();
     let faults = record.faults.into_iter().filter(|fault| fault.seat == seat).collect();
-    // That it was stopped there is what was asked for.
+    // Stopping there was the plan.
     let void = record.void.filter(|void| !(over && *void == Void::Stopped));
     Ok(Later { moment, score, advantage, faults, void })
 }
 
-/// Ends a match after some steps and says how a seat stands there.
+/// Ends a match after some steps and records the standing of a seat there.
 struct Stand<'a> {
     seat: Seat,
-    /// After so many steps of the match.
+    /// The number of steps of the match.
     until: u32,
     enough: &'a AtomicBool,
     seen: Option<(String, Option<f64>, Option<f64>)>,
@@ -197,7 +197,7 @@ fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
     }
 }
 
-/// Who sits where: `bot` in its seat, and in the others those of `against`, or of the replay.
+/// The bots of the seats: `bot` in its own, and in the others those of `against`, or of the replay.
 pub fn names(bot: &str, against: &[String], old: &Replay, seat: Seat) -> Result<Vec<String>, Failure> {
     let others = old.header.seats.len() - 1;
     if !against.is_empty() && against.len() != others {
@@ -238,7 +238,7 @@ struct Compare<'a, W: io::Write> {
     asked: u32,
     /// How often it answered as recorded.
     same: u32,
-    /// Where it first answered otherwise on the way.
+    /// Its first different answer on the way.
     first: Option<OtherAnswer>,
     /// Its first answer that was played.
     chosen: Option<OtherAnswer>,

@@ -1,4 +1,4 @@
-//! `agon replay get`: replays of a contest, as files here.
+//! `agon replay get`: downloads replays of a contest.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -29,28 +29,28 @@ pub struct GetOptions {
     /// The matches, by their numbers
     #[arg(value_name = "MATCH", required_unless_present = "all", conflicts_with = "all")]
     pub matches: Vec<i64>,
-    /// All matches of one's own team
+    /// All matches of your own team
     #[arg(long)]
     pub all: bool,
-    /// Of these only those after a match (its number), or of the last hours or days (12h, 2d)
+    /// Only those after a match (its number), or from the last hours or days (12h, 2d)
     #[arg(long, value_name = "WHEN", value_parser = since, requires = "all")]
     pub since: Option<Since>,
-    /// Where they go
+    /// The folder for the files
     #[arg(long, short, value_name = "DIR", default_value = "agon-replays")]
     pub output: PathBuf,
     #[command(flatten)]
     pub online: OnlineOptions,
-    /// Prints the files as JSON
+    /// Lists the files as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// From when on matches are wanted.
+/// The start of the wanted matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// After this match.
     Match(i64),
-    /// Of so many milliseconds before now.
+    /// From this many milliseconds ago until now.
     Ms(i64),
 }
 
@@ -127,7 +127,7 @@ pub fn run(options: &GetOptions) -> Done {
     Ok(())
 }
 
-/// The matches of one's team whose replays can be had, the newest first.
+/// The matches of the user's team whose replays are available, newest first.
 fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
     let me: Me = online.get("/me", &[])?;
     let Some(team) = me.team else { return Ok(Vec::new()) };
@@ -142,7 +142,7 @@ fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
         let kept = wanted.clone().count();
         found.extend(wanted.filter(|game| game.has_replay).map(|game| game.id));
         match page.next {
-            // Each page has to lead on, whatever answers.
+            // Each page must lead further, whatever the server answers.
             Some(next) if kept == total && total > 0 && before.is_none_or(|before| next < before) => {
                 before = Some(next)
             }
@@ -151,7 +151,7 @@ fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
     }
 }
 
-/// Fetches one: whole, or not at all.
+/// Fetches one file: whole, or not at all.
 fn fetch(online: &Online, id: i64, path: &Path) -> Done {
     let bytes = online.fetch(&format!("/matches/{id}/replay"), &[], LARGEST_REPLAY)?;
     Replay::read(&bytes).map_err(|error| {

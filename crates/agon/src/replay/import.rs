@@ -1,4 +1,4 @@
-//! Replay files of the originals: read as ours, and written from ours.
+//! Replay files of the originals: converted to ours, and from ours.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -24,7 +24,7 @@ pub use agon_view::record::UNKNOWN_BOT;
 pub struct ImportOptions {
     /// The replay of the original
     pub file: PathBuf,
-    /// Where ours goes [default: a new file in ./agon-replays]
+    /// The new file [default: one in ./agon-replays]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Prints what was read as JSON
@@ -32,19 +32,19 @@ pub struct ImportOptions {
     pub json: bool,
 }
 
-/// A recorded match of an original, as a replay of ours.
+/// A recorded match of an original, converted to our replay.
 pub struct Imported {
     /// The game.
     pub game: &'static dyn AnyGame,
-    /// The replay, as it is written.
+    /// The replay, as written to a file.
     pub bytes: Vec<u8>,
-    /// What of the record the replay cannot say.
+    /// What the replay cannot hold of the record.
     pub notes: Vec<String>,
-    /// How our engine compares with what the record says of each step.
+    /// How our engine compares with the record at each step.
     pub report: Report,
 }
 
-/// Reads the record of a match of any original; `None` when these bytes are none.
+/// Reads a match recorded by any original; `None` when these bytes are no such record.
 pub fn import(record: &[u8], name: &str) -> Result<Option<Imported>, Failure> {
     let read = record::import(record).map_err(|why| Failure::usage(format!("{name}: {why}")))?;
     let Some(Record { game, bytes, notes }) = read else { return Ok(None) };
@@ -53,7 +53,7 @@ pub fn import(record: &[u8], name: &str) -> Result<Option<Imported>, Failure> {
     Ok(Some(Imported { game, bytes, notes, report }))
 }
 
-/// The match of a replay as its game's original would have recorded it.
+/// The match of a replay as the game's original would have recorded it.
 pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     open(replay)?;
     let game = game_of(&replay.header)?;
@@ -66,7 +66,7 @@ pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// What an end message may say of a match beside its outcome.
+/// What an end message may say about a match besides its outcome.
 pub fn facts(replay: &Replay) -> Facts {
     let names = replay.header.seats.iter().map(|seat| seat.label.clone()).collect();
     let longest = |step: usize| {
@@ -74,7 +74,7 @@ pub fn facts(replay: &Replay) -> Facts {
         walls.map(|timing| timing.wall_us).max().unwrap_or(0)
     };
     let wall = replay.end.as_ref().and_then(|end| end.facts["wall_us"].as_u64());
-    // What an original recorded does not say it.
+    // Records of an original lack the total.
     let wall = wall.unwrap_or_else(|| (0..replay.steps.len()).map(longest).sum());
     Facts { names, wall_ms: wall / 1_000 }
 }
@@ -133,7 +133,7 @@ impl Imported {
         self.report.kinds.values().map(|tally| tally.compared).sum()
     }
 
-    /// Says how our engine compares with the record, and what the replay cannot say.
+    /// Reports how our engine compares with the record, and what the replay cannot hold.
     fn tell(&self, screen: Screen, out: &mut impl io::Write) -> Done {
         let (compared, differ) = (self.compared(), self.report.differ());
         let verdict = format!("{differ} of {compared} recorded facts differ from our engine");
@@ -153,7 +153,7 @@ impl Imported {
     }
 }
 
-/// The file that `--output` names, or a new one in the folder of replays.
+/// The file given by `--output`, or a new one in the folder of replays.
 fn create(options: &ImportOptions) -> Result<(PathBuf, File), Failure> {
     let failed = |path: &Path, error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     if let Some(path) = &options.output {

@@ -1,4 +1,4 @@
-//! What this room's commands print with `--json`, where it is more than a file's own header.
+//! What these commands print with `--json`, where it is more than a file's own header.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ pub struct Info<'a> {
     /// As in the file (docs/replay-format.md).
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub header: &'a Header,
-    /// How many there are.
+    /// The number of steps.
     pub steps: usize,
     /// As in the file; null when the recording was cut off.
     #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
     pub end: Option<&'a End>,
 }
 
-/// What became of one file: `agon replay verify --json` prints a list of these.
+/// The finding for one file: `agon replay verify --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Verified<'a> {
@@ -34,11 +34,11 @@ pub struct Verified<'a> {
     pub file: &'a Path,
     pub finding: Word,
     pub text: String,
-    /// How many were read.
+    /// The number of steps read.
     pub steps: usize,
 }
 
-/// What verifying found, in a word.
+/// The finding, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub enum Word {
@@ -55,7 +55,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// As people read it.
+    /// The word for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -81,10 +81,10 @@ pub struct Imported<'a> {
     pub outcome: Option<&'a Outcome>,
     /// What the record does not say, or says twice.
     pub notes: &'a [String],
-    /// How many values were compared with the record, and how many of them differ.
+    /// How many values were compared with the record, and how many differ.
     pub compared: u64,
     pub differ: u64,
-    /// The first of them.
+    /// The first differences.
     pub differences: Vec<Difference>,
 }
 
@@ -115,7 +115,7 @@ pub struct Answer {
     pub answer: Option<String>,
     /// Why there is none.
     pub missing: Option<String>,
-    /// The bytes that were no answer, where they were kept.
+    /// The bytes that were not an answer, if kept.
     pub raw: Option<String>,
     pub stderr: String,
     pub wall_us: Option<u64>,
@@ -141,15 +141,15 @@ pub struct Fed<'a> {
     pub seat: u8,
     pub bot: &'a str,
     pub turns: Vec<FedTurn>,
-    /// How many answers are those of then, and how many are not.
+    /// How many answers equal the recorded ones, and how many do not.
     pub same: u32,
     pub differ: u32,
     pub faults: &'a [Fault],
-    /// Why it does not count, if it does not.
+    /// Why it does not count, if so.
     pub void: Option<String>,
 }
 
-/// An answer beside the one of then.
+/// An answer beside the recorded one.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct FedTurn {
@@ -169,14 +169,14 @@ pub struct FedTurn {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Fork<'a> {
-    /// From where the match goes on, from 0.
+    /// Where the match continues from, from 0.
     pub turn: usize,
-    /// How many recorded answers before it were asked for again, and how many the bot gave again.
+    /// How many recorded answers the bot was asked for on the way, and how many of them it repeated.
     pub asked: u32,
     pub same: u32,
-    /// The first answer that it did not give again.
+    /// The first answer it did not repeat.
     pub first_difference: Option<&'a OtherAnswer>,
-    /// Its first answer after `turn` that is not the recorded one.
+    /// Its first answer after `turn` that differs from the recorded one.
     pub first_choice: Option<&'a OtherAnswer>,
     /// How the recorded match ended.
     #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
@@ -201,7 +201,7 @@ pub struct OtherAnswer {
 pub struct Analysed {
     /// The built-in bot that played on.
     pub policy: &'static str,
-    /// Whether the game hides something: each pair begins in a position drawn from what the seat could know.
+    /// Whether the game has hidden information: each pair then begins in a position drawn from what the seat could know.
     pub sampled: bool,
     /// How many pairs of futures were played: one with the order, one with the policy's in its place.
     pub pairs: u64,
@@ -216,7 +216,7 @@ pub struct AnalysedTurn {
     pub turn: u32,
     /// In the game's words.
     pub moment: String,
-    /// The chance of each seat to come first, after it.
+    /// The chance of each seat to come first, after the turn.
     pub chances: Vec<Estimated>,
     pub orders: Vec<AnalysedOrder>,
 }
@@ -229,35 +229,35 @@ pub struct AnalysedOrder {
     pub seat: u8,
     /// As it was given; null when nothing usable came.
     pub order: Option<String>,
-    /// What the chance of the seat would gain by the policy's order in its place.
+    /// How much the chance of the seat would gain from the policy's order in its place.
     pub gain: Estimated,
-    /// Whether that is beyond noise.
+    /// Whether the gain is beyond noise.
     pub marked: bool,
-    /// What `--with-bot` found of it; null where it was not tried.
+    /// What `--with-bot` found about it; null if it was not tried.
     pub with_bot: Option<AnalysedWithBot>,
 }
 
-/// What came of an order of the policy, played on by the bot itself.
+/// The result of an order of the policy with the bot itself playing on.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct AnalysedWithBot {
-    /// The order of the policy in the first of the futures.
+    /// The policy's order in the first of the futures.
     pub better: String,
-    /// What the chance of the bot gains by it.
+    /// How much the bot's chance gains from it.
     pub gain: Estimated,
-    /// Whether that is above nothing beyond noise. Without futures the bot ended on the way to the turn, as `fault` says.
+    /// Whether the gain is above zero beyond noise. Without futures, the bot ended on the way to the turn, as `fault` says.
     pub mistake: bool,
-    /// The first fault that the bot made on the way, if it did.
+    /// The first fault the bot made on the way, if any.
     pub fault: Option<String>,
 }
 
-/// The mean of what was played on, from 0 to 1 (a gain from -1), with its standard error.
+/// The mean over the futures, from 0 to 1 (a gain from -1), with its standard error.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Estimated {
     pub mean: f64,
     pub error: f64,
-    /// How many futures it is the mean of.
+    /// The number of futures.
     pub futures: u32,
 }
 
@@ -267,16 +267,16 @@ pub struct Estimated {
 pub struct Board {
     /// How many steps were played.
     pub turn: usize,
-    /// What is decided next, in the game's words; null when the match is over.
+    /// The next decision, in the game's words; null when the match is over.
     pub before: Option<String>,
-    /// How the match ended, when it has.
+    /// How the match ended, if it has.
     #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
     pub outcome: Option<Outcome>,
     /// The seats that decide next, from 1.
     pub deciding: Vec<u8>,
     /// The drawing, line by line, as the seat of `--view` sees it.
     pub lines: Vec<String>,
-    /// The state as the viewer has it. Null with `--view`: it holds what a seat does not see.
+    /// The state as the viewer gets it. Null with `--view`, because it contains what a seat does not see.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub state: Option<Value>,
 }
@@ -307,6 +307,6 @@ pub struct Written<'a> {
 pub struct Fetched<'a> {
     /// The files that were written.
     pub written: &'a [String],
-    /// How many were there already.
+    /// How many existed already.
     pub there: usize,
 }

@@ -1,6 +1,6 @@
-//! Tests that a bot's folder keeps, `tests/NAME.toml`, and `agon replay keep`, which makes one of a turn of a match.
+//! Tests in a bot's folder, `tests/NAME.toml`, and `agon replay keep`, which turns a turn of a match into one.
 //!
-//! The replay lies beside it as `tests/NAME.replay`, so that a test does not depend on files that are cleared away.
+//! The replay is beside it as `tests/NAME.replay`, so that a test does not depend on files that get cleared away.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,30 +16,30 @@ use crate::common::{Done, Failure};
 use crate::replay::feed;
 use crate::replay::{load, open};
 
-/// Where a bot's folder keeps its tests.
+/// The folder of a bot's tests.
 pub const FOLDER: &str = "tests";
-/// A larger file is no test of ours.
+/// A larger file is not one of our tests.
 const LARGEST: u64 = 64 << 10;
 
 /// A test of a bot. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    /// The replay, from the test's own folder.
+    /// The replay, relative to the test's folder.
     pub replay: PathBuf,
-    /// Whose place the bot takes, from 1.
+    /// The seat that the bot takes, from 1.
     pub seat: u8,
-    /// From which turn on it is the bot's, from 0 as in `agon replay show`.
+    /// The turn from which the bot plays, from 0 as in `agon replay show`.
     pub turn: u32,
-    /// What it shall answer there, or not.
+    /// What it should or should not answer there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<WantedAnswer>,
-    /// How it shall stand later.
+    /// The standing it should reach later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later: Option<WantedLater>,
 }
 
-/// What a bot shall answer, as `agon replay feed` writes answers.
+/// What a bot should answer, written as by `agon replay feed`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WantedAnswer {
@@ -51,11 +51,11 @@ pub struct WantedAnswer {
     pub is_not: Vec<String>,
 }
 
-/// How a bot shall stand when it has played on.
+/// The standing a bot should reach after playing on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WantedLater {
-    /// After so many turns of the match, its own and others', or at its end.
+    /// After this many turns of the match, its own and others', or at its end.
     pub turns: u32,
     /// Its score is at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct WantedLater {
     /// Its chance to finish first, from 0 to 1, is at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advantage: Option<f64>,
-    /// Who plays the other seats, in order; empty for the bots of the replay.
+    /// The bots of the other seats, in order; empty for those of the replay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<String>,
 }
@@ -110,28 +110,28 @@ Examples:
 pub struct KeepOptions {
     /// The replay
     pub file: PathBuf,
-    /// Whose place the bot takes
+    /// The seat that the bot takes
     #[arg(long, value_name = "N")]
     pub seat: u8,
     /// The turn, from 0 as in `agon replay show`
     #[arg(long, short, value_name = "T")]
     pub turn: u32,
-    /// The bot shall answer this; may be repeated: one of these
+    /// The bot must answer this; may be repeated: one of these
     #[arg(long, value_name = "ANSWER", allow_hyphen_values = true)]
     pub is: Vec<String>,
-    /// The bot shall not answer this; may be repeated: none of these
+    /// The bot must not answer this; may be repeated: none of these
     #[arg(long, value_name = "ANSWER", allow_hyphen_values = true)]
     pub is_not: Vec<String>,
-    /// The match is played on for so many turns; with --score or --advantage
+    /// Plays on for this many turns; with --score or --advantage
     #[arg(long, value_name = "TURNS")]
     pub later: Option<u32>,
-    /// Then the bot has at least this score
+    /// The score that the bot must then have at least
     #[arg(long, value_name = "X", requires = "later", allow_hyphen_values = true)]
     pub score: Option<f64>,
-    /// Then its chance to finish first is at least this, from 0 to 1
+    /// The chance to finish first that the bot must then have at least, from 0 to 1
     #[arg(long, value_name = "P", requires = "later")]
     pub advantage: Option<f64>,
-    /// Who plays the other seats then, in order [default: the bots of the replay]
+    /// The bots of the other seats from then on, in order [default: those of the replay]
     #[arg(long, value_name = "BOT", requires = "later")]
     pub against: Vec<String>,
     /// The name of the test [default: that of the replay, with the turn]
@@ -211,7 +211,7 @@ fn answer_then(replay: &Replay, seat: Seat, turn: u32) -> Result<String, String>
     Ok(own.map_or_else(String::new, |answer| feed::text(again.view(), seat, answer)))
 }
 
-/// The name of a test: what can be a file everywhere.
+/// The name of a test, made safe as a file name on any system.
 fn name(options: &KeepOptions) -> Result<String, Failure> {
     let stem =
         || options.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `agon replay`: look into replays.
+//! `agon replay`: looks into replays.
 
 pub mod analyse;
 pub mod export;
@@ -31,7 +31,7 @@ use crate::replay::import::{ImportOptions, Imported};
 /// Commands of `agon replay`.
 #[derive(Subcommand, Debug)]
 pub enum ReplayCommand {
-    /// Show what a replay holds: bots, rules, result, faults
+    /// Show what is in a replay: bots, rules, result, faults
     Info {
         /// The replay.
         file: PathBuf,
@@ -39,7 +39,7 @@ pub enum ReplayCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Compute a replay again and compare; an altered one is told apart, with the turn where it breaks
+    /// Recompute a replay and compare; an altered one is detected, with the turn where it breaks
     Verify {
         /// The replays.
         #[arg(required = true)]
@@ -57,26 +57,26 @@ pub enum ReplayCommand {
   agon replay export FILE --input --seat 2           the exact bytes that bot read; debug with: ./bot < input
   agon replay export FILE --input --seat 1 --until 40")]
     Export(ExportOptions),
-    /// Play a recorded match on from a turn, with another bot: what would today's have done?
+    /// Continue a recorded match from a turn with another bot: what would today's have done?
     #[command(after_help = fork::EXAMPLES)]
     Fork(fork::ForkOptions),
-    /// Keep a turn as a test of your bot, for `agon test`: not that answer again, or how it stands later
+    /// Keep a turn as a test of your bot for `agon test`: not that answer again, or a standing to reach later
     #[command(after_help = kept::EXAMPLES)]
     Keep(kept::KeepOptions),
-    /// Take out what belongs to single bots; the rest verifies as before
+    /// Remove what belongs to single bots; the rest verifies as before
     #[command(after_help = redact::EXAMPLES)]
     Redact(redact::RedactOptions),
-    /// Fetch replays of the contest in which one takes part
+    /// Fetch replays from the contest you take part in
     #[command(after_help = get::EXAMPLES)]
     Get(get::GetOptions),
-    /// Read a replay of the original as one of agon's, and compare the engine with it
+    /// Convert a replay of the original to agon's format, and compare the engine with it
     #[command(after_help = "A record is known by its content; it may be gzip.
 Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
 
 Example:
   agon replay import p1-01-04-2025-10-00-00.replay")]
     Import(ImportOptions),
-    /// Ask a bot what it answers to a recorded match, turn by turn, beside what was answered then
+    /// Ask a bot for its answers to a recorded match, turn by turn, beside those given then
     #[command(
         after_help = "The bot of one seat is asked as it was then; whatever it answers, the match goes on as recorded.
 Exit code 1 when it made a fault as a program (crash, timeout, stray output).
@@ -91,7 +91,7 @@ Examples:
     Show(show::ShowOptions),
 }
 
-/// A replay file larger than this is refused.
+/// Larger replay files are refused.
 const LARGEST: u64 = 256 << 20;
 
 /// Runs `agon replay`.
@@ -115,7 +115,7 @@ pub fn read(file: &Path) -> Result<Replay, Failure> {
     load(file).map(|(replay, _)| replay)
 }
 
-/// Reads a replay file, and says what it was imported from when it is one of an original.
+/// Reads a replay file; for one of an original, also returns what it was imported from.
 fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
     let (name, bytes) = (file.display().to_string(), bytes(file)?);
     match Replay::read(&bytes) {
@@ -130,7 +130,7 @@ fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
     }
 }
 
-/// The content of a file that may be a replay, unpacked when it is gzip.
+/// The content of a file that may be a replay, unpacked if it is gzip.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::usage(format!("{}: {error}", file.display()));
     let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
@@ -146,8 +146,8 @@ pub fn open(replay: &Replay) -> Result<Box<dyn Session>, Failure> {
     Ok(game.open(&replay.header.recipe.setup())?)
 }
 
-/// Opens the match of a replay to be looked at, and plays it up to a step, as far as the recording agrees; under other rules
-/// than those of this program that is said on standard error.
+/// Opens the match of a replay for viewing, and plays it up to a step, as far as the recording agrees. If its rules
+/// differ from this program's, a note on standard error says so.
 fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<Box<dyn Session>, Failure> {
     let game = game_of(&replay.header)?;
     let other = OtherRules::of(&replay.header, game);

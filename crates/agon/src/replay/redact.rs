@@ -1,4 +1,4 @@
-//! `agon replay redact`: takes out of a replay what belongs to single bots.
+//! `agon replay redact`: removes from a replay what belongs to single bots.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct RedactOptions {
     /// Keeps what belongs to this seat; may be given several times
     #[arg(long, value_name = "N")]
     pub keep_seat: Vec<u8>,
-    /// Where it goes [default: beside FILE, with .public before its ending]
+    /// The output file [default: beside FILE, with .public before its extension]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub fn run(options: &RedactOptions) -> Done {
         keep.push(Seat::new(seat - 1));
     }
     let bytes = replay::bytes(file)?;
-    // Only the game knows what in an order is for the bot's author alone.
+    // Only the game knows which part of an order is private to the bot's author.
     let game = replay::open(&found)?;
     let (public, redacted) = agon_replay::redact(&bytes, &keep, &|order| game.public(order))
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;

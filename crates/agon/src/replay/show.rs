@@ -27,7 +27,7 @@ pub const EXAMPLES: &str = "Examples:
 pub struct ShowOptions {
     /// The replay.
     pub file: PathBuf,
-    /// All that the bot of this seat wrote on standard error; with --turn at that turn
+    /// Prints everything that the bot of this seat wrote on standard error; with --turn only at that turn
     #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
     pub stderr: Option<u8>,
     /// The turn, from 0 for the start [default: the last]
@@ -36,7 +36,7 @@ pub struct ShowOptions {
     /// A frame within that turn, from 0, or `all`
     #[arg(long, short, value_name = "F|all", requires = "turn")]
     pub frame: Option<String>,
-    /// As this seat sees it
+    /// Shows the board as this seat sees it
     #[arg(long, value_name = "SEAT|all", default_value = "all")]
     pub view: String,
     /// Prints it as JSON
@@ -128,7 +128,7 @@ fn frames(options: &ShowOptions, frame: &str) -> Done {
     Ok(())
 }
 
-/// Shows all that a bot wrote on standard error, or what it wrote at one turn.
+/// Shows everything a bot wrote on standard error, or what it wrote at one turn.
 fn stderr(options: &ShowOptions, seat: u8) -> Done {
     let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;

@@ -1,4 +1,4 @@
-//! `agon replay verify`: is a replay what it says?
+//! `agon replay verify`: is a replay what it claims to be?
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::replay::import::Imported;
 use crate::replay::json::{Verified, Word};
 use crate::replay::{load, open};
 
-/// What verifying found.
+/// The result of verifying.
 pub enum Finding {
-    /// The match is what the replay says.
+    /// The match is what the replay claims.
     Good,
-    /// Good as far as it goes.
+    /// Good, but cut off.
     Cut,
-    /// Our engine does not do what a record of the original says: where first.
+    /// Our engine disagrees with a record of the original: where first.
     Differs(String),
-    /// From this step on it is not, for this reason.
+    /// The replay is wrong from this step on, for this reason.
     Broken(usize, String),
-    /// It cannot be read, or not be computed by this program: why.
+    /// It cannot be read, or this program cannot compute it: why.
     Unreadable(String),
 }
 
-/// Computes a replay again.
+/// Recomputes a replay.
 pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     let mut session = open(replay)?;
     for number in 0..replay.steps.len() {
@@ -41,7 +41,7 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     Ok(wrong.map_or(Finding::Good, |why| Finding::Broken(replay.steps.len(), format!("end: {why}"))))
 }
 
-/// What a replay of an original says about our engine.
+/// The finding for a replay of an original, from comparing our engine with it.
 fn against_record(imported: &Imported) -> Finding {
     match imported.first_difference() {
         None => Finding::Good,
@@ -50,7 +50,7 @@ fn against_record(imported: &Imported) -> Finding {
 }
 
 impl Finding {
-    /// The word for it.
+    /// The word for the finding.
     fn word(&self) -> Word {
         match self {
             Self::Good => Word::Verified,
@@ -61,7 +61,7 @@ impl Finding {
         }
     }
 
-    /// What there is to say of a replay of so many steps.
+    /// The sentence about a replay of this many steps.
     fn text(&self, steps: usize) -> String {
         match self {
             Self::Good => format!("{steps} steps"),
@@ -72,7 +72,7 @@ impl Finding {
     }
 }
 
-/// What is to be said of one file, and how many steps it holds.
+/// The finding for one file, and its number of steps.
 fn judge(file: &Path) -> Result<(Finding, usize), Failure> {
     let (replay, imported) = load(file)?;
     let finding = match imported {
@@ -82,8 +82,7 @@ fn judge(file: &Path) -> Result<(Finding, usize), Failure> {
     Ok((finding, replay.steps.len()))
 }
 
-/// Runs `agon replay verify`. One of several files that cannot be read keeps none of the others from being
-/// looked at.
+/// Runs `agon replay verify`. When one of several files cannot be read, the others are still checked.
 pub fn run(files: &[PathBuf], as_json: bool) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
@@ -95,7 +94,7 @@ pub fn run(files: &[PathBuf], as_json: bool) -> Done {
             Ok(judged) => judged,
             Err(failure) if files.len() == 1 => return Err(failure),
             Err(Failure::Usage(why) | Failure::Own(why)) => {
-                // It begins with the name of the file, which stands before it already.
+                // The message begins with the file's name, which is printed already.
                 let name = format!("{}: ", file.display());
                 (Finding::Unreadable(why.strip_prefix(&name).unwrap_or(&why).to_owned()), 0)
             }

@@ -1,8 +1,8 @@
-//! Whether an order was a mistake of a bot: `agon analyse --with-bot`, and the same asked for by a page of `agon watch`.
+//! Whether an order was a mistake of a bot: `agon analyse --with-bot`, and the same from a page of `agon watch`.
 //!
-//! That the game's quick policy would win more with another order says little of a bot that plays otherwise. Here the bot
-//! itself is led to the turn ([`crate::replay::fork`]), once with its own order played there and once with the policy's,
-//! and plays on to the end, in one future after the other.
+//! That the game's quick policy would win more with another order says little about a bot that plays differently. Here
+//! the bot itself is led to the turn ([`crate::replay::fork`]), once with its own order played there and once with the
+//! policy's, and plays on to the end, in one future after another.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,10 +20,11 @@ use crate::common::seats::seat_all;
 use crate::common::{self, ClockOptions, Failure};
 use crate::replay::{self, feed, fork};
 
-/// Options of `agon analyse` for the bot whose orders they are.
+/// Options of `agon analyse` for trying the bot that gave the orders.
 #[derive(Args, Debug, Clone)]
 pub struct WithBotOptions {
-    /// The bot that played: led to the marked turns it plays on with either order; what helps it beyond noise is called a mistake
+    /// The bot that played: it is led to the marked turns and plays on with either order; what helps it beyond
+    /// noise is called a mistake
     #[arg(long, value_name = "BOT", help_heading = "With the bot")]
     pub with_bot: Option<String>,
     /// Its seat [default: the one in which the replay names it]
@@ -32,7 +33,7 @@ pub struct WithBotOptions {
     /// The bots of the other seats, in order; they stray in one of ten answers [default: the policy]
     #[arg(long, value_name = "BOT", requires = "with_bot", help_heading = "With the bot")]
     pub against: Vec<String>,
-    /// In so many futures it plays on, from each turn twice
+    /// The number of futures it plays on in, from each turn twice
     #[arg(
         long,
         value_name = "N",
@@ -46,18 +47,18 @@ pub struct WithBotOptions {
     pub clock: ClockOptions,
 }
 
-/// In fewer futures nothing is called a mistake.
+/// With fewer futures, nothing is called a mistake.
 pub const FEWEST: u32 = 20;
-/// Of so many orders, those that cost the seat most, it is tried.
+/// Upper limit on the orders tried: those that cost the seat most.
 const MOST: usize = 3;
-/// So many standard errors the gain is above nothing: of the few orders that are tried hardly one is by chance.
+/// How many standard errors above zero the gain must be: with the few orders tried, hardly one passes by chance.
 const SURE: f64 = 3.0;
-/// Futures of their own: the orders were chosen by those before this number.
+/// Futures from this number on are separate: the orders were chosen by those before it.
 const FIRST: u64 = 1 << 40;
-/// A match whose clock was unfair is played again so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 3;
 
-/// What came of it for one order.
+/// The result for one order.
 pub struct Tried {
     /// The step, from 1.
     pub step: u32,
@@ -65,14 +66,14 @@ pub struct Tried {
     pub seat: Seat,
     /// The order of the policy, as a bot writes it.
     pub better: String,
-    /// What the bot's chance to come first gains by it.
+    /// How much the bot's chance to come first gains from it.
     pub gain: Mean,
-    /// A fault that it made on the way, if it did: then the figures may be of that.
+    /// A fault the bot made on the way, if any: the figures may then reflect that.
     pub fault: Option<Fault>,
 }
 
 impl Tried {
-    /// Why nothing was tried: the bot ended while it was led to the turn, or never began.
+    /// Why nothing was tried: the bot ended while being led to the turn, or never began.
     pub fn gone(&self) -> Option<&Fault> {
         self.fault.as_ref().filter(|fault| is_gone(fault, self.step))
     }
@@ -87,13 +88,13 @@ impl Tried {
         self.fault.as_ref().map(in_a_line)
     }
 
-    /// The policy's order, its messages behind each other.
+    /// The policy's order, its messages in one line.
     pub fn better_in_a_line(&self) -> String {
         self.better.trim().lines().collect::<Vec<_>>().join("; ")
     }
 }
 
-/// Whether with this fault a bot was not there any more to play on from a step, from 1.
+/// Whether a bot with this fault was gone before it could play on from a step, from 1.
 fn is_gone(fault: &Fault, step: u32) -> bool {
     fault.step < step && matches!(fault.kind, FaultKind::Crash | FaultKind::NeverStarted)
 }
@@ -106,17 +107,17 @@ pub fn in_a_line(fault: &Fault) -> String {
 /// How a bot is tried.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
-    /// In so many futures, twice in each.
+    /// The number of futures; each is played twice.
     pub futures: u32,
     /// Its limits.
     pub clock: Clock,
-    /// Whether it may compute in the others' time.
+    /// Whether it may compute during the others' turns.
     pub ponder: Ponder,
-    /// Ends it early.
+    /// Stops it early.
     pub stop: &'a AtomicBool,
 }
 
-/// The bot at its seat, and who sits in the others.
+/// The bot at its seat, and those of the other seats.
 pub struct Own {
     /// Its seat.
     pub seat: Seat,
@@ -124,7 +125,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Finds the bot's seat and all bots; none where no bot is named.
+    /// Finds the bot's seat and all bots; none if no bot is named.
     pub fn find(options: &WithBotOptions, replay: &Replay, policy: &str) -> Result<Option<Self>, Failure> {
         let Some(bot) = &options.with_bot else { return Ok(None) };
         let seat = match options.seat {
@@ -134,7 +135,7 @@ impl Own {
         Self::seated(bot, seat, options.against.clone(), replay, policy).map(Some)
     }
 
-    /// A bot at a seat, and the bots of the others in order: the policy where none are named.
+    /// A bot at a seat, and the bots of the others in order: the policy if none are named.
     pub fn seated(
         bot: &str,
         seat: Seat,
@@ -149,7 +150,7 @@ impl Own {
         Ok(Self { seat, names })
     }
 
-    /// Tries the bot with either order at `marks`, of which those come first that cost most.
+    /// Tries the bot with either order at `marks`, sorted by cost, highest first.
     pub fn try_all(
         &self,
         options: &WithBotOptions,
@@ -163,11 +164,11 @@ impl Own {
         marks.iter().take(MOST).map(one).collect()
     }
 
-    /// Tries the bot with either order at a step, from 1. `told` hears what is known before the first future and after each.
-    /// It ends when the bot does on its way there ([`Tried::gone`]).
+    /// Tries the bot with either order at a step, from 1. `told` gets what is known before the first future and after
+    /// each. Ends early if the bot ends on its way there ([`Tried::gone`]).
     ///
     /// # Errors
-    /// When the match has no such step, the bot cannot be started, or it was stopped.
+    /// When the match has no such step, the bot cannot be started, or the trial was stopped.
     pub fn try_one(
         &self,
         trial: &Trial<'_>,
@@ -205,7 +206,7 @@ impl Own {
         Ok(tried)
     }
 
-    /// Plays one future after the given answers to its end; gives the bot's share of the first place.
+    /// Plays one future after the given answers to its end; returns the bot's share of the first place.
     fn end(
         &self,
         trial: &Trial<'_>,
@@ -225,7 +226,7 @@ impl Own {
             let labels = common::labels(&self.names);
             let record = play_on(session.as_mut(), &mut players, &labels, &mut (), &terms);
             drop(players);
-            // The first; but what ended it on the way says more.
+            // The first fault counts, but one that ended the bot on the way says more.
             let own = |fault: &&Fault| fault.seat == self.seat;
             let ended = |fault: &&Fault| own(fault) && is_gone(fault, given.len() as u32);
             if let Some(ended) = record.faults.iter().find(ended) {

@@ -1,4 +1,4 @@
-//! A tournament as its `contest.toml` writes it down.
+//! A tournament as described in `contest.toml`.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::series::SeriesOptions;
 use crate::series::formats::{FormatOptions, Name};
 use crate::series::tournament::TournamentOptions;
 
-/// A tournament as it is asked for, whether on the command line or in a file.
+/// A tournament as requested, on the command line or in a file.
 pub struct Asked {
     /// The game.
     pub game: String,
     /// The bots.
     pub bots: Vec<String>,
-    /// Matches of each pairing, where somebody said how many.
+    /// Matches of each pairing, if given.
     pub games: Option<u64>,
     /// Options of the series.
     pub series: SeriesOptions,
     /// The format.
     pub format: FormatOptions,
-    /// The file, where there is one.
+    /// The file, if there is one.
     pub file: Option<ContestFile>,
 }
 
-/// What a contest.toml wants; options that it fixes may not be given beside it.
+/// Reads a contest.toml; options that it fixes may not be given beside it.
 pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
     let TournamentOptions { game: path, bots, games, series, format, .. } = options;
     let file = ContestFile::read(Path::new(path)).map_err(Failure::Usage)?;
@@ -68,7 +68,7 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
         decide_top: decide_top.or(file.decide_top),
         seeding: seeding.or(file.seeding.as_ref().map(Into::into)),
     };
-    // A file without a format says how many matches there are for every format that asks.
+    // A file without a format gives the number of matches for every format that takes one.
     let games = match written.format {
         Name::RoundRobin | Name::Ladder if file.games.is_none() => {
             return Err(Failure::usage(format!(

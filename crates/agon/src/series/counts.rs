@@ -75,10 +75,10 @@ fn sprt(test: &TestId, shape: Shape) -> Result<Sprt, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// More games than anybody plays, and few enough that no sum runs over.
+/// More games than anybody plays, and small enough that no sum overflows.
 const MOST_GAMES: u64 = 1 << 50;
 
-/// `W/L/D` of games, or pairs by their points.
+/// Parses `W/L/D` of games, or counts of pairs by their points.
 fn from_counts(text: &str) -> Result<Tally, Failure> {
     let wrong = |why: &str| {
         let ways =
@@ -101,7 +101,7 @@ fn from_counts(text: &str) -> Result<Tally, Failure> {
     tally.map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The blocks of a journal that count, and the test that it was played for, as far as no other is wished for.
+/// The counting blocks of a journal, and the test it was played for, with the options given overriding it.
 fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     let path = options.from.clone().unwrap_or_default();
     let path = if path.is_dir() { path.join(JOURNAL) } else { path };

@@ -1,4 +1,4 @@
-//! The cross table for people: who met whom, what ratings predict, and who beats each other in a circle.
+//! The cross table for people: who met whom, what ratings predict, and who beats whom in a circle.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::common::screen;
 use crate::common::table::{Cell, Table};
 use crate::series::progress::thousands;
 
-/// So many circles are told of.
+/// How many circles are listed.
 const CIRCLES: usize = 3;
 
 /// The circles of a table, in sentences.
@@ -39,7 +39,7 @@ pub fn real_and_predicted(ratings: &RatingTable, one: &str, other: &str, cell: &
     })
 }
 
-/// The cross table, where it is narrow enough to be read.
+/// Prints the cross table if it is narrow enough to be read.
 pub fn show(out: &mut impl Write, ratings: &RatingTable, cross: &CrossTable) -> io::Result<()> {
     const WIDEST: usize = 12;
     if !(3..=WIDEST).contains(&cross.bots.len()) {
@@ -47,7 +47,7 @@ pub fn show(out: &mut impl Write, ratings: &RatingTable, cross: &CrossTable) -> 
     }
     let mut table = Table::new().names("ahead-level-behind");
     for number in 1..=cross.bots.len() {
-        // Where there is no room, the matches against the weakest go first.
+        // If room is short, the matches against the weakest are left out first.
         table = table.numbers(number.to_string(), number as u8);
     }
     for (row, cells) in cross.cells.iter().enumerate() {

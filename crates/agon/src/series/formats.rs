@@ -17,7 +17,7 @@ use crate::series::{Ready, USUAL_GAMES, json, newcomer, rate};
 
 /// Blocks of an encounter unless told otherwise.
 const USUAL_BEST_OF: u32 = 3;
-/// The order of so many of the best is judged, unless told otherwise.
+/// How many of the best have their order judged, unless told otherwise.
 const USUAL_TOP: usize = 3;
 
 /// Options of the format.
@@ -32,13 +32,13 @@ pub struct FormatOptions {
     /// Blocks of an encounter (one seed in all rotations of the seats) in knockout and double-elimination [default: 3]
     #[arg(long, value_name = "N", help_heading = "Format")]
     pub best_of: Option<u32>,
-    /// With more than two seats: how many of a heat go on in knockout [default: half of them]
+    /// With more than two seats: how many of each heat go on in knockout [default: half of them]
     #[arg(long, value_name = "N", help_heading = "Format")]
     pub advance: Option<usize>,
-    /// A ladder finds out only who the best K are, and not the order of all
+    /// Lets a ladder find only who the best K are, not the order of all
     #[arg(long, value_name = "K", help_heading = "Format")]
     pub decide_top: Option<usize>,
-    /// Seeds the bots by the ratings of this journal or series; those not in it come last [default: the order of
+    /// Seeds the bots by the ratings of this journal or series; bots not in it come last [default: the order of
     /// the command]
     #[arg(long, value_name = "JOURNAL", help_heading = "Format")]
     pub seeding: Option<PathBuf>,
@@ -47,16 +47,16 @@ pub struct FormatOptions {
 /// A format by name.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Name {
-    /// Everybody meets everybody equally often
+    /// Every bot meets every other equally often
     #[default]
     RoundRobin,
-    /// Rounds in which those of equal points meet, nobody twice
+    /// Rounds that pair bots of equal points, no pair twice
     Swiss,
-    /// Who loses an encounter is out; with more than two seats, the best of each heat go on
+    /// The loser of an encounter is out; with more than two seats, the best of each heat go on
     Knockout,
-    /// Who loses two encounters is out
+    /// A bot is out after losing two encounters
     DoubleElimination,
-    /// Those meet whose match tells most about the order; -n is how many matches each bot plays on average
+    /// Plays the pairs that tell most about the order; -n is the average number of matches of each bot
     Ladder,
 }
 
@@ -77,7 +77,7 @@ impl From<FormatName> for Name {
 pub struct Wrong {
     /// The key, as in a file.
     pub key: &'static str,
-    /// The formats that it is for; none when something else is wrong.
+    /// The formats it applies to; empty when something else is wrong.
     names: &'static [Name],
     why: String,
 }
@@ -87,7 +87,7 @@ impl Wrong {
         Self { key, names: &[], why: why.into() }
     }
 
-    /// The key of what a format itself refuses.
+    /// The key of an error from the format itself.
     fn of(error: &FormatError) -> Self {
         let key = match error {
             FormatError::Rounds { .. } => "rounds",
@@ -100,7 +100,7 @@ impl Wrong {
         Self::new(key, error.to_string())
     }
 
-    /// In the words of the command line.
+    /// The error in terms of the command line.
     pub fn typed(&self) -> Failure {
         let option = match self.key {
             "games" => "-n".to_owned(),
@@ -113,7 +113,7 @@ impl Wrong {
         })
     }
 
-    /// What is wrong with the key of a file.
+    /// The error in terms of the key of a file.
     pub fn written(&self) -> String {
         match self.names {
             [] => self.why.clone(),
@@ -123,14 +123,14 @@ impl Wrong {
 }
 
 impl FormatOptions {
-    /// Whether anything of it was chosen.
+    /// Whether any of these options was given.
     pub fn is_given(&self) -> bool {
         let Self { format, rounds, best_of, advance, decide_top, seeding } = self;
         let numbers = [rounds.is_some(), best_of.is_some(), advance.is_some(), decide_top.is_some()];
         *format != Name::RoundRobin || numbers.contains(&true) || seeding.is_some()
     }
 
-    /// The format of a tournament of so many bots; none for a round robin.
+    /// The format of a tournament of `bots` bots; none for a round robin.
     pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<Form>, Wrong> {
         let name = self.format;
         let only = |given: bool, key, names: &'static [Name]| match given && !names.contains(&name) {
@@ -179,7 +179,7 @@ impl FormatOptions {
         Ok(Some(form))
     }
 
-    /// The labels of bots by their ratings in the journal that seeds, the best first.
+    /// The labels of bots by their ratings in the seeding journal, the best first.
     pub fn ranking(&self) -> Result<Vec<String>, Failure> {
         let Some(path) = &self.seeding else { return Ok(Vec::new()) };
         let path = if path.is_dir() { path.join(JOURNAL) } else { path.clone() };
@@ -194,7 +194,7 @@ fn words(names: &[Name]) -> String {
     words.collect::<Vec<_>>().join(" or ")
 }
 
-/// A format with what orders its bots.
+/// A format, and what it seeds its bots by.
 #[derive(Debug, Clone)]
 pub struct Seeded {
     /// The format.
@@ -206,7 +206,7 @@ pub struct Seeded {
 }
 
 impl Seeded {
-    /// What the journal keeps of it: the bots of `labels`, those of the ranking first and in its order.
+    /// What the journal records of it: the bots of `labels`, those in the ranking first and in its order.
     pub fn of(&self, labels: &[String]) -> FormatId {
         let place =
             |label: &String| self.ranking.iter().position(|ranked| ranked == label).unwrap_or(usize::MAX);
@@ -216,7 +216,7 @@ impl Seeded {
     }
 }
 
-/// What a ladder is asked about.
+/// How many of the best a ladder is to order.
 fn top(form: &Form, bots: usize) -> usize {
     let wanted = match form {
         Form::Ladder { top, .. } => top.unwrap_or(USUAL_TOP),
@@ -237,7 +237,7 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
     if swiss {
         table = table.numbers("opponents' points", 1);
     }
-    // Half opponents left behind are twice the points as contests count them.
+    // Places count half opponents left behind, twice the points that contests use.
     let points = |halves: u64| Cell::from(format!("{:.1}", halves as f64 / 2.0));
     for place in &places {
         let label = screen::harmless(&header.bots[place.bot].label);
@@ -266,7 +266,7 @@ fn name(form: &Form) -> String {
     }
 }
 
-/// Adds what a format that is no round robin has to say.
+/// Adds the fields of a format that is not a round robin.
 pub fn complete<'a>(result: &mut json::TournamentResult<'a>, ready: &'a Ready) {
     let header = ready.scheduler.header();
     let Some(format) = &header.format else { return };

@@ -32,7 +32,7 @@ Examples:
 pub struct GauntletOptions {
     /// The game (see `agon games`) [default: the one in ./agon.toml]
     pub game: Option<String>,
-    /// The bot that it is about [default: this folder's]
+    /// The bot to test [default: this folder's]
     #[arg(value_name = "NEW")]
     pub new: Option<String>,
     /// The bots it plays against [default: the opponents in ./agon.toml]
@@ -82,7 +82,7 @@ pub fn run(options: &GauntletOptions) -> Done {
     conclude(&ready, &end)
 }
 
-/// Game, bots and rules: as typed, else as the `agon.toml` of this folder says.
+/// Game, bots and rules: as typed, else from the `agon.toml` of this folder.
 fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
     let words: Vec<&String> = options.game.iter().chain(&options.new).chain(&options.opponents).collect();
     let mut about = About::read(&words, options.series.rules.as_ref())?;
@@ -96,7 +96,7 @@ fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
     Ok((about, series))
 }
 
-/// What a series that was stopped says, and its exit code.
+/// The message and the exit code of a series that was stopped.
 pub fn conclude(ready: &Ready, end: &End) -> Done {
     if *end == End::Stopped {
         eprintln!("stopped: {}", series::go_on(ready));

@@ -1,6 +1,6 @@
-//! What this room's commands print with `--json`: an event a line while a series runs, the last of them its result.
+//! What these commands print with `--json`: one event a line while a series runs, the last of them its result.
 //!
-//! Bots are named by their place in `bots` of the first event, from 0.
+//! Bots are named by their index in `bots` of the first event, from 0.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub struct Start<'a> {
     pub journal: &'a Path,
     /// How many matches earlier runs had finished.
     pub resumed: u64,
-    /// How well the bots were held back, as a sentence.
+    /// How well the bots were contained, as a sentence.
     pub containment: String,
 }
 
@@ -76,37 +76,37 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Once, when the first blocks show how long matches take.
+/// Sent once, when the first blocks show how long matches take.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct HowLong {
     /// `estimate`.
     pub event: &'static str,
     pub matches_per_hour: f64,
-    /// Until the end; null when it is not known how many matches there will be.
+    /// Until the end; null while the number of matches is unknown.
     pub hours: Option<f64>,
 }
 
-/// How a series stands: an event every second, and all of its result but what its command adds.
+/// The state of a series: an event every second, and the part of its result that all commands share.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct State {
     /// `progress` or `result`.
     pub event: &'static str,
-    /// Finished matches, those of earlier runs included.
+    /// Finished matches, including those of earlier runs.
     pub games: u64,
-    /// How many there will be; null when that is not fixed.
+    /// The total; null when it is not fixed.
     pub all_games: Option<u64>,
     /// Of earlier runs.
     pub resumed: u64,
     pub games_per_second: f64,
     pub seconds_left: Option<f64>,
-    /// How often a match was unfair, as the machine was late, and was put back.
+    /// How many times a match was put back because the machine was late and it would have been unfair.
     pub late: u64,
     pub first_late: Option<String>,
-    /// Matches that stayed void, however often they were tried.
+    /// Matches that stayed void in every attempt.
     pub void: Vec<VoidMatch>,
-    /// Finished matches whose block is not finished or stands behind one that is not.
+    /// Finished matches whose block is unfinished, or comes after one that is.
     pub waiting: u64,
     /// Null in a tournament.
     pub pairings: Option<Vec<PairingState>>,
@@ -131,24 +131,24 @@ pub struct VoidMatch {
     pub bots: Vec<usize>,
     /// What happened the last time.
     pub why: String,
-    /// The bot that kept the others from being asked fairly; null when it was other load.
+    /// The bot that kept the others from being asked fairly; null when the load came from elsewhere.
     pub culprit: Option<usize>,
     pub tries: u32,
     /// Plays it.
     pub command: String,
 }
 
-/// How bots that meet stand.
+/// The score between bots that meet.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct PairingState {
     pub bots: Vec<usize>,
     pub blocks: u64,
-    /// Blocks that are evidence: not those that only repeat others.
+    /// Blocks that count as evidence: not those that only repeat others.
     pub counted: u64,
-    /// Starts of which only one block counts, as the bots play them all alike.
+    /// Starts of which only one block counts because the bots play them all alike.
     pub repeated_starts: u64,
-    /// Won, drawn, lost by the first bot, of blocks that count.
+    /// Won, drawn and lost by the first bot, in blocks that count.
     pub games: agon_stats::WinDrawLoss,
     /// Null before the first block.
     pub estimate: Option<Estimate>,
@@ -177,7 +177,7 @@ pub struct Faults {
     pub first: String,
 }
 
-/// Orders of a bot that the rules did not allow.
+/// Orders of a bot that the rules rejected.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RejectedOrders {
@@ -195,12 +195,12 @@ pub struct RejectedOrders {
 pub struct Origin {
     /// By seat, in their order.
     pub seats: Vec<Mean>,
-    /// Of the bot that the series is about; empty in a tournament.
+    /// Of the bot under test; empty in a tournament.
     #[serde(flatten)]
     pub share: Share,
-    /// Of each bot of a tournament; else empty.
+    /// Of each bot of a tournament; otherwise empty.
     pub bots: Vec<OfBot>,
-    /// Said when the result rests on faults of opponents.
+    /// Present when the result rests on faults of opponents.
     pub note: Option<String>,
 }
 
@@ -213,7 +213,7 @@ pub struct Share {
     pub endings: Vec<OfEnding>,
 }
 
-/// The same of one of several bots.
+/// The same for one of several bots.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct OfBot {
@@ -227,7 +227,7 @@ pub struct OfBot {
 #[cfg_attr(test, derive(TS))]
 pub struct Mean {
     pub score: Option<f64>,
-    /// How far the mean may be from the truth to each side (95 %); null for fewer than two.
+    /// How far the mean may be from the truth on either side (95 %); null for fewer than two.
     pub error: Option<f64>,
     pub count: u64,
 }
@@ -247,7 +247,7 @@ pub struct OfOpponent {
     pub mean: Mean,
 }
 
-/// The points of matches that ended in one way.
+/// The points from matches that ended in one way.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct OfEnding {
@@ -277,11 +277,11 @@ pub struct SprtResult {
     #[serde(flatten)]
     pub state: State,
     pub decision: DecisionWord,
-    /// Whether it was not stopped.
+    /// False when it was stopped.
     pub complete: bool,
 }
 
-/// What a test came to.
+/// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]
@@ -311,15 +311,15 @@ pub struct TournamentResult<'a> {
     pub state: State,
     /// Whether every match was played.
     pub complete: bool,
-    /// The format, when it is no round robin.
+    /// The format, unless it is a round robin.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional, type = "Record<string, unknown>"))]
     pub format: Option<&'a FormatId>,
-    /// The bots as the format orders them, when it is no round robin.
+    /// The bots in the order of the format, unless it is a round robin.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub places: Option<Vec<Standing>>,
-    /// How sure the order of the best is, in a ladder.
+    /// How certain the order of the best is, in a ladder.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub certainty: Option<Certainty>,
@@ -330,17 +330,17 @@ pub struct TournamentResult<'a> {
     pub tables: Vec<Table<'a>>,
 }
 
-/// How sure the order of the best bots is.
+/// How certain the order of the best bots is.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Certainty {
-    /// Of how many.
+    /// How many of the best.
     pub top: usize,
     /// From 0 to 1.
     pub certainty: f64,
 }
 
-/// Where a newcomer stands.
+/// The standing of a newcomer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Newcomer<'a> {
@@ -350,7 +350,7 @@ pub struct Newcomer<'a> {
     /// Half of its interval.
     pub half: Option<f64>,
     pub blocks: u32,
-    /// What was wanted of `half`.
+    /// The target for `half`.
     pub within: u32,
     pub reason: Reason,
 }
@@ -408,7 +408,7 @@ pub struct Pinned<'a> {
     /// Where its copy is.
     #[cfg_attr(test, ts(type = "string"))]
     pub frozen: &'a Path,
-    /// How many were copied.
+    /// How many files were copied.
     pub files: usize,
 }
 
@@ -417,11 +417,11 @@ pub struct Pinned<'a> {
 #[cfg_attr(test, derive(TS))]
 pub struct Why<'a> {
     pub game: &'a str,
-    /// The bot whose losses they are.
+    /// The bot whose losses are explained.
     pub bot: &'a str,
     /// Its matches that count.
     pub matches: usize,
-    /// In how many of them another bot finished before it.
+    /// In how many of them another bot finished ahead of it.
     pub lost: usize,
     /// How many replays were read.
     pub replays: usize,
@@ -429,28 +429,28 @@ pub struct Why<'a> {
     pub tried: usize,
     /// What could not be compared, and why there is no group, in sentences.
     pub notes: Vec<String>,
-    /// Groups by where a match was played: map, seat, opponent. The surest first.
+    /// Groups by where a match was played: map, seat, opponent. The most certain first.
     pub places: Vec<Cause>,
-    /// Groups by what happened in it.
+    /// Groups by what happened in the match.
     pub happenings: Vec<Cause>,
 }
 
-/// A group of matches with more of the losses than of the others.
+/// A group of matches that holds a larger share of the losses than of the other matches.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Cause {
     pub sentence: String,
-    /// What can be said of its matches, all of it together.
+    /// What its matches have in common; all of it applies together.
     pub signs: Vec<String>,
-    /// How many of the losses are in it, and of how many that is known.
+    /// How many of the losses are in it, and of how many losses this is known.
     pub lost: usize,
     pub of_lost: usize,
-    /// The same of the other matches.
+    /// The same for the other matches.
     pub others: usize,
     pub of_others: usize,
     /// How often chance alone would give so large a share of the losses, for this group by itself.
     pub chance: f64,
-    /// Its lost matches; those in which most of the chance was lost at once first.
+    /// Its lost matches, those with the largest single drop in its chance first.
     pub matches: Vec<CauseMatch>,
 }
 
@@ -466,10 +466,10 @@ pub struct CauseMatch {
     pub seat: usize,
     pub seed: String,
     pub map: String,
-    /// Where the bot lost most of its chance at once, in the game's words, and how much, to 1; null without its replay.
+    /// Where the bot's chance dropped most at once, in the game's words, and by how much, up to 1; null without its replay.
     pub turn: Option<String>,
     pub fall: Option<f64>,
-    /// The file, where it was kept.
+    /// The file, if it was kept.
     pub replay: Option<String>,
     /// The command that plays it again.
     pub command: String,

@@ -1,4 +1,4 @@
-//! What `agon gauntlet`, `tournament` and `sprt` share: from options to a scheduler with a journal, and the run.
+//! Shared by `agon gauntlet`, `tournament` and `sprt`: from options to a scheduler with a journal, and the run.
 //!
 //! Longer than 500 lines: options and preparation of all series; each command has its own file.
 
@@ -48,16 +48,16 @@ use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
 use crate::series::progress::Show;
 
-/// Played unless told otherwise, for each pairing.
+/// Matches of each pairing unless told otherwise.
 pub const USUAL_GAMES: u64 = 100;
 
 /// Options of all series.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SeriesOptions {
-    /// Seed of the first block; each further one has the next [default: a fresh one, which is printed]
+    /// Seed of the first block; each further block takes the next one [default: a fresh one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
     pub seed: Option<i64>,
-    /// A map by name, a map file, or `generate`; given several times, the blocks take them in turn
+    /// A map by name, a map file, or `generate`; if given several times, the blocks take them in turn
     #[arg(long, value_name = "NAME|FILE|generate", help_heading = "Match")]
     pub map: Vec<String>,
     /// Rules: a preset (see `agon rules GAME`) or a rules file
@@ -69,7 +69,7 @@ pub struct SeriesOptions {
     /// Seats of a match, for games that allow several
     #[arg(long, value_name = "N", help_heading = "Match")]
     pub seats: Option<u8>,
-    /// Another name for a bot, counted in the order of the command; may be given several times
+    /// Renames a bot, numbered in the order of the command; may be given several times
     #[arg(long, value_name = "NUMBER=LABEL", help_heading = "Match")]
     pub name: Vec<String>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub struct SeriesOptions {
 }
 
 impl SeriesOptions {
-    /// The same under the conditions of a contest. Its rules hold, and `typed` ones are refused.
+    /// The same options under the conditions of a contest. Its rules apply, and `typed` ones are refused.
     ///
     /// # Errors
     /// When conditions were asked for that are not the contest's.
@@ -101,7 +101,7 @@ impl SeriesOptions {
     }
 }
 
-/// Options of how a series is run; they decide nothing.
+/// Options of how a series is run; they do not affect its results.
 #[derive(Args, Debug, Clone, Default)]
 pub struct RunOptions {
     /// Matches played at once [default: as many as there are CPUs for]
@@ -111,19 +111,19 @@ pub struct RunOptions {
     pub port: PortOptions,
     #[command(flatten)]
     pub sandbox: SandboxOptions,
-    /// Plays on the machines of the fleet at this address (`agon serve --fleet`), where one has logged in
+    /// Plays on the machines of the fleet at this address (`agon serve --fleet`), after `agon login` there
     #[arg(long, value_name = "URL", conflicts_with = "jobs", help_heading = "Run")]
     pub on: Option<String>,
-    /// Goes on with a series that was interrupted
+    /// Continues a series that was interrupted
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
-    /// Where every finished match is written down [default: a new folder in ./agon-series]
+    /// Where every finished match is recorded [default: a new folder in ./agon-series]
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub journal: Option<PathBuf>,
-    /// Which replays are kept
+    /// Which replays to keep
     #[arg(long, value_enum, default_value_t, help_heading = "Run")]
     pub replays: Replays,
-    /// Runs the build command of bots whose agon.toml has one, first
+    /// Runs the build command of bots whose agon.toml has one first
     #[arg(long, help_heading = "Run")]
     pub build: bool,
     /// Prints events and the result as JSON, one object a line
@@ -134,7 +134,7 @@ pub struct RunOptions {
     pub quiet: bool,
 }
 
-/// Which replays are kept.
+/// Which replays to keep.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Replays {
     /// All of them
@@ -142,7 +142,7 @@ pub enum Replays {
     /// Those of matches that were lost, or in which something went wrong
     #[default]
     Lost,
-    /// None; each match can be played again by its seed
+    /// None; each match can be played again from its seed
     None,
 }
 
@@ -156,25 +156,25 @@ impl From<Replays> for Keep {
     }
 }
 
-/// What a command wants to be played.
+/// What a command wants played.
 pub struct Wanted<'a> {
-    /// What kind of series.
+    /// The kind of series.
     pub kind: Kind,
     /// The game.
     pub game: &'a str,
     /// The bots.
     pub bots: Vec<String>,
-    /// Matches for each pairing; none for as many as it takes.
+    /// Matches of each pairing; none for as many as it takes.
     pub games: Option<u64>,
-    /// Whether somebody chose how many there are.
+    /// Whether the user chose the number of matches.
     pub chosen: bool,
-    /// The format of a tournament that is no round robin.
+    /// The format of a tournament other than a round robin.
     pub format: Option<formats::Seeded>,
-    /// A series whose games are to count with those of this one, so that it has to have the same rules.
+    /// A series whose games are to count together with those of this one, so the rules must be the same.
     pub like: Option<&'a Header>,
     /// How its table will be made.
     pub how: Option<&'a rate::How>,
-    /// The test, where it is one.
+    /// The test, if there is one.
     pub test: Option<TestId>,
     /// The options.
     pub options: &'a SeriesOptions,
@@ -186,16 +186,16 @@ pub struct Ready {
     pub info: &'static GameInfo,
     /// What is played.
     pub series: Series,
-    /// Who hands it out and counts.
+    /// Hands out matches and counts results.
     pub scheduler: Scheduler,
-    /// The machines that play it, where it is not this one.
+    /// The machines that play it, if not this one.
     pub fleet: Option<on::Fleet>,
     jobs: usize,
     usual_limit: bool,
     chosen: bool,
 }
 
-/// Makes everything ready, so that what can be wrong is known before the first match.
+/// Prepares everything, so that errors surface before the first match.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     wanted.options.run.sandbox.apply();
     let game = common::game(wanted.game)?;
@@ -226,7 +226,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let mut session = prepared[0].1.open(first.seed)?;
     check_builtins(session.as_mut(), &entrants)?;
     let recipe = session.recipe();
-    // Only machines elsewhere need it whole.
+    // Only remote machines need the terms in full.
     let terms = reached.as_ref().map(|_| terms(info, options, &prepared)).transpose()?;
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
     let header = Header {
@@ -309,7 +309,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     })
 }
 
-/// Runs a series to its end and shows how it goes. The end is that of a series that did not fail.
+/// Runs a series to its end and shows its progress. Returns how it ended, unless it failed.
 pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
     options.port.apply();
     let stop = common::stop_on_ctrl_c();
@@ -351,18 +351,18 @@ impl Ready {
         self.jobs
     }
 
-    /// Whether somebody chose how many matches there are.
+    /// Whether the user chose the number of matches.
     pub fn length_was_chosen(&self) -> bool {
         self.chosen
     }
 
-    /// The limit of an answer, where nobody chose one and the rules allow very much.
+    /// The limit on an answer, if the user chose none and the rules allow very long ones.
     pub fn usual_limit(&self) -> Option<Duration> {
         self.usual_limit.then_some(USUAL_LIMIT)
     }
 }
 
-/// Says how to go on with a series that did not come to its end.
+/// Says how to continue a series that did not reach its end.
 pub fn go_on(ready: &Ready) -> String {
     let games = ready.scheduler.look(|progress| progress.games);
     let again = std::env::args().filter(|word| word != "--resume").chain(["--resume".to_owned()]);
@@ -374,7 +374,7 @@ pub fn go_on(ready: &Ready) -> String {
     )
 }
 
-/// Warns when a bot's files were changed while it played.
+/// Warns about bots whose files changed while they played.
 pub fn changed_meanwhile(ready: &Ready) -> Vec<String> {
     let bots = ready.series.bots.iter();
     bots.filter(|bot| !bot.name.text.starts_with(git::PREFIX))
@@ -392,7 +392,7 @@ fn hex(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// The replays of a journal lie beside it.
+/// The folder of a journal's replays, beside it.
 fn replays_name(journal: &Path) -> String {
     match journal.file_name() {
         Some(name) if name == JOURNAL => "replays".to_owned(),
@@ -407,8 +407,7 @@ fn map_names(options: &SeriesOptions) -> Vec<String> {
 /// A setup, and the game made ready for it.
 type Prepared = (Setup, Box<dyn ReadyGame>);
 
-/// Each map with the game made ready for it, so that a match needs a seed only. What the first seed makes of each is
-/// tried out.
+/// Each map with the game prepared for it, so that a match needs only a seed. Each is opened once with the first seed.
 fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Vec<Prepared>, Failure> {
     let seed = options.seed.unwrap_or_else(common::fresh_seed);
     let each = map_names(options).into_iter().map(|map| {
@@ -420,7 +419,7 @@ fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Ve
     each.collect()
 }
 
-/// What decides the results of a series.
+/// Everything that decides the results of a series.
 fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Result<Terms, Failure> {
     let grounds = prepared
         .iter()
@@ -435,7 +434,7 @@ fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Res
     })
 }
 
-/// A bot, and what the journal keeps of it.
+/// A bot, and its entry in the journal.
 fn entrant(text: &str, run: &RunOptions) -> Result<(Entrant, BotId), Failure> {
     let frozen =
         text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
@@ -452,7 +451,7 @@ fn entrant(text: &str, run: &RunOptions) -> Result<(Entrant, BotId), Failure> {
                 "`{text}`: a series starts its bots itself, anew for each match; give a file, a folder or cmd:..."
             )));
         }
-        // It is built where it plays.
+        // It is built on the machine that plays it.
         BotKind::Path(_) if run.on.is_some() => builds::can_be_handed_in(&name)?,
         BotKind::Path(path) => {
             builds::compile(&name)?;
@@ -486,7 +485,7 @@ fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Res
     Ok(())
 }
 
-/// Seats every built-in once, so that a wrong name or option is known now.
+/// Seats every built-in once, so that a wrong name or option is found now.
 fn check_builtins(session: &mut dyn Session, entrants: &[Entrant]) -> Result<(), Failure> {
     for entrant in entrants {
         if let BotKind::Builtin { name, options } = &entrant.name.kind {
@@ -503,7 +502,7 @@ fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
             let map = info.maps.iter().find(|map| map.name == *name);
             content::of_text(map.map_or("", |map| map.text).as_bytes())
         }
-        // Whichever the seed picks.
+        // The seed picks the map, so all maps are hashed.
         MapChoice::Default | MapChoice::Generated => {
             let all: Vec<&str> = info.maps.iter().flat_map(|map| [map.name, map.text]).collect();
             content::of_text(all.join("\n").as_bytes())
@@ -512,7 +511,7 @@ fn map(info: &GameInfo, setup: &Setup, name: String) -> MapId {
     MapId { name, hash: hex(content) }
 }
 
-/// The options of `agon play` that make the same conditions.
+/// The options of `agon play` that give the same conditions.
 fn conditions(info: &GameInfo, options: &SeriesOptions) -> Result<Vec<String>, Failure> {
     if let Some(url) = &options.played_as {
         return Ok(vec!["--as".to_owned(), url.clone()]);
@@ -522,7 +521,7 @@ fn conditions(info: &GameInfo, options: &SeriesOptions) -> Result<Vec<String>, F
     Ok(spec.conditions().unwrap_or_default())
 }
 
-/// What one map of a series is played with.
+/// The setup options of one map of a series.
 fn setup_options(options: &SeriesOptions, map: String, seed: i64) -> SetupOptions {
     SetupOptions {
         seed: Some(seed),
@@ -541,7 +540,7 @@ fn sprt(test: &TestId, header: &Header) -> Result<Sprt, Failure> {
 
 type Opened = (Journal, Header, Vec<agon_contest::Entry>);
 
-/// Begins a journal, or opens the one to go on with.
+/// Starts a journal, or opens the one to continue.
 fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure> {
     if !options.run.resume {
         let path = match &options.run.journal {
@@ -627,7 +626,7 @@ fn new_folder(header: &Header) -> Result<PathBuf, Failure> {
     unreachable!("some number is free")
 }
 
-/// The journal that the same command wrote last.
+/// The last journal written by the same command.
 fn last_journal(now: &Header) -> Result<PathBuf, Failure> {
     let names = |header: &Header| header.bots.iter().map(|bot| bot.bot.clone()).collect::<Vec<_>>();
     let folders = fs::read_dir(folders::SERIES).into_iter().flatten().flatten();
@@ -651,7 +650,7 @@ fn number_of(path: &Path) -> u64 {
     folder.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// One JSON object a line.
+/// Prints one JSON object a line.
 pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{}", serde_json::to_string(value)?)
 }

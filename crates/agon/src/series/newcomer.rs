@@ -1,4 +1,5 @@
-//! `agon tournament JOURNAL --add BOT`: a newcomer plays just enough matches to be placed among bots that played before.
+//! `agon tournament JOURNAL --add BOT`: a newcomer plays just enough matches to be placed among bots that played
+//! before.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,17 +25,17 @@ const USUAL_WITHIN: u32 = 50;
 /// Options for a newcomer.
 #[derive(Args, Debug, Clone, Default)]
 pub struct NewcomerOptions {
-    /// Places a newcomer among the bots of a journal: plays matches against those about as strong until its interval is
-    /// narrow enough. Rules, maps, seats and clock are those of the journal, whose matches count too
+    /// Places a newcomer among the bots of a journal: it plays those of about its strength until its interval is narrow
+    /// enough. Rules, maps, seats and clock are those of the journal, whose matches count too
     #[arg(long, value_name = "BOT", help_heading = "Newcomer")]
     pub add: Option<String>,
-    /// Narrow enough is so many Elo to each side (95 %) [default: 50]
+    /// The interval to reach, in Elo to each side (95 %) [default: 50]
     #[arg(long, value_name = "ELO", help_heading = "Newcomer")]
     pub within: Option<u32>,
 }
 
 impl NewcomerOptions {
-    /// Refuses them where there is no newcomer.
+    /// Refuses these options without a newcomer.
     pub fn none(&self) -> Done {
         match self.within {
             Some(_) => Err(Failure::usage("--within is for --add")),
@@ -52,7 +53,7 @@ pub struct Past {
     bots: Vec<(BotId, i32)>,
 }
 
-/// The conditions of a series, as its journal writes them.
+/// The conditions of a series, as its journal records them.
 #[derive(Parser)]
 struct Conditions {
     #[command(flatten)]
@@ -102,7 +103,7 @@ impl Past {
         Ok(Self { paths, header, bots })
     }
 
-    /// Makes the newcomer's matches ready.
+    /// Prepares the newcomer's matches.
     pub fn prepare(&self, options: &TournamentOptions, bot: &str, how: &rate::How) -> Result<Ready, Failure> {
         let SeriesOptions { seed, map, rules, set, seats, name, clock, run, played_as: _ } = &options.series;
         let given = [
@@ -155,8 +156,8 @@ impl Past {
     }
 }
 
-/// Refuses a series under other conditions than the one whose matches are to count with its own, or with a bot that
-/// changed since.
+/// Refuses a series whose conditions differ from those of the series it is to be counted with, or in which a bot
+/// has changed since.
 pub fn check_conditions(was: &Header, now: &Header) -> Done {
     let same = |bot: &BotId| now.bots.iter().find(|now| now.label == bot.label);
     let (mut was, mut like) = (was.clone(), now.clone());
@@ -174,7 +175,7 @@ pub fn check_conditions(was: &Header, now: &Header) -> Done {
     )))
 }
 
-/// Where the newcomer stands, in a sentence.
+/// Prints the newcomer's standing as a sentence.
 pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready, within: u32) -> io::Result<()> {
     let Some(placed) = ready.scheduler.placed() else { return Ok(()) };
     let label = screen::harmless(&ready.scheduler.header().bots[0].label);

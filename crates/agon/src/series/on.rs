@@ -1,5 +1,5 @@
-//! `--on URL`: the machines of a fleet (`agon serve --fleet`) play the matches of a series. Scheduler, journal and statistics stay here;
-//! each result is computed again from its replay before it counts.
+//! `--on URL`: the machines of a fleet (`agon serve --fleet`) play the matches of a series. Scheduler, journal and
+//! statistics stay here; each result is recomputed from its replay before it counts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,17 +18,17 @@ use crate::common::online::{Online, OnlineOptions, Trouble as Refusal};
 use crate::common::packed::packed;
 use crate::common::screen::harmless;
 
-/// Results are waited for so long in one request: whoever ends the series waits as long.
+/// How long one request waits for results; ending the series takes as long.
 const WAIT_MS: u64 = 500;
-/// An answer has no more bytes: results with their lines, and a larger one.
+/// Upper limit on the bytes of an answer: a batch of results, one large result, and their lines.
 const LARGEST: u64 = LARGEST_BACK as u64 + LARGEST_RESULT + (4 << 20);
-/// The fleet is said to be without machines after so long.
+/// How long a fleet may be without machines before the user is told.
 const ALONE: Duration = Duration::from_secs(3);
 
-/// A bot as machines get it.
+/// A bot in the form in which machines get it.
 pub struct Sent {
     program: Program,
-    /// Where it is not built in.
+    /// Unless it is built in.
     archive: Option<Vec<u8>>,
 }
 
@@ -61,11 +61,11 @@ pub struct Fleet {
     table: Table,
     bots: Vec<Sent>,
     title: String,
-    /// What is to be told to whoever waits.
+    /// Messages for the waiting user.
     news: Mutex<Vec<String>>,
 }
 
-/// The fleet at an address, with the author's token, and how many matches its machines play at once.
+/// Reaches the fleet at an address with the author's token; also returns how many matches its machines play at once.
 ///
 /// # Errors
 /// When it cannot be reached, or nobody logged in there.
@@ -89,13 +89,13 @@ pub fn reach(url: &str) -> Result<(Online, usize), Failure> {
     Ok((online, at_once))
 }
 
-/// What is played on the fleet and not over.
+/// The matches in progress on the fleet.
 #[derive(Default)]
 struct Hand {
     jobs: BTreeMap<i64, (Own, Job)>,
-    /// Those that the fleet was not told of yet.
+    /// Those not yet sent to the fleet.
     untold: Vec<i64>,
-    /// Results that have arrived, of which the fleet was not told yet.
+    /// Results that have arrived but were not yet acknowledged.
     got: Vec<i64>,
     last: i64,
 }
@@ -110,12 +110,12 @@ impl Fleet {
         Ok(Self { online, terms, table, bots, title, news: Mutex::default() })
     }
 
-    /// Where it is.
+    /// The fleet's address.
     pub fn address(&self) -> &str {
         &self.online.address.0
     }
 
-    /// What has happened since this was asked last: sentences.
+    /// What has happened since the last call, in sentences.
     pub fn news(&self) -> Vec<String> {
         std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -124,7 +124,7 @@ impl Fleet {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    /// Has the matches that the scheduler hands out played, until the series ends.
+    /// Has the fleet play the matches that the scheduler hands out, until the series ends.
     pub fn play(&self, series: &Series, scheduler: &Scheduler) {
         let (mut hand, mut number, mut standing) = (Hand::default(), None, Standing::default());
         let (mut pauses, mut is_away, mut alone) = (Pauses::default(), false, Some(Instant::now()));
@@ -133,7 +133,7 @@ impl Fleet {
                 Some(series) => self.exchange(series, scheduler, &mut hand, standing.wanted),
                 None => self.open().map(|opened| {
                     number = Some(opened);
-                    // What an earlier one was told of is gone with it.
+                    // A new series on the fleet knows none of the matches, so all are sent again.
                     hand.untold = hand.jobs.keys().copied().collect();
                     Vec::new()
                 }),
@@ -169,12 +169,12 @@ impl Fleet {
             }
         }
         if let Some(series) = number {
-            // Else it is over when the fleet has not heard of it for a while.
+            // If this fails, the fleet closes the series after hearing nothing for a while.
             let _: Result<(), Refusal> = self.online.tell("/close", &of(series), &());
         }
     }
 
-    /// Says when machines have come or gone.
+    /// Reports machines that come or go.
     fn stands(&self, before: &mut Standing, now: Standing, alone: &mut Option<Instant>) {
         if (now.machines, now.at_once) != (before.machines, before.at_once) && now.machines > 0 {
             let machines = if now.machines == 1 { "machine plays" } else { "machines play" };
@@ -197,7 +197,7 @@ impl Fleet {
         *before = now;
     }
 
-    /// Begins the series there, and sends what is lacking of its bots.
+    /// Opens the series there, and sends the bots it lacks.
     fn open(&self) -> Result<i64, Refusal> {
         let sources: BTreeMap<&str, &[u8]> = self
             .bots
@@ -220,7 +220,7 @@ impl Fleet {
         Ok(opened.series)
     }
 
-    /// Hands matches out and fetches results.
+    /// Hands out matches and fetches results.
     fn exchange(
         &self,
         series: i64,
@@ -260,7 +260,7 @@ impl Fleet {
         }
     }
 
-    /// A result has arrived.
+    /// Handles a result that arrived.
     fn arrived(&self, series: &Series, scheduler: &Scheduler, hand: &mut Hand, line: Line, replay: &[u8]) {
         let (game, came) = match line {
             Line::Standing(_) => return,
@@ -268,7 +268,7 @@ impl Fleet {
             Line::Nothing { game, nothing } => (game, Err(nothing)),
         };
         hand.got.push(game);
-        // It was counted before, and the fleet did not hear of that.
+        // It was counted before, and the acknowledgement was lost.
         let Some((own, job)) = hand.jobs.remove(&game) else { return };
         match came {
             Err(nothing) => match nothing.unfit {
@@ -295,7 +295,7 @@ impl Fleet {
         }
     }
 
-    /// What is known of a match: what its replay proves, and what its machine saw.
+    /// What is known of a match: what its replay proves, and what its machine observed.
     fn told(&self, job: &Job, report: Report, aftermath: Aftermath, replay: &[u8]) -> Result<Told, String> {
         let proven = verify(&self.table, job, replay)?;
         let seats = job.seats.len();

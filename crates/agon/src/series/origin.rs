@@ -11,10 +11,10 @@ use crate::common::table::{Cell, Table};
 use crate::series::json;
 use crate::series::progress::thousands;
 
-/// So many maps and opponents are listed, those with the lowest scores first.
+/// How many maps and opponents are listed, those with the lowest scores first.
 const LISTED: usize = 8;
 
-/// One row: what it is about, and the scores.
+/// One row: its subject, and the scores.
 type Row = (&'static str, Vec<String>);
 
 fn percent(mean: &Mean) -> String {
@@ -59,8 +59,8 @@ fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
     rows
 }
 
-/// A tournament's bots, one row each: how its matches ended with what it scored in them, and its worst and best map.
-/// Against whom it scored what stands in the cross table. Empty where there is one map and no fault.
+/// A tournament's bots, one row each: how its matches ended and what it scored in each kind, and its worst and best
+/// map. Scores against each opponent are in the cross table. Empty with a single map and no fault.
 struct ByBot {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -106,7 +106,7 @@ fn by_bot(origin: &Origin, header: &Header) -> ByBot {
     ByBot { head, rows: origin.bots.iter().map(row).collect() }
 }
 
-/// Whether results rest on what others did wrong, a sentence for each bot; of many bots those with the most such matches.
+/// Says for each bot whose result rests on faults of others that it does; with many bots, those with the most such matches.
 fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
     let mut given: Vec<(usize, Gifts)> =
         origin.bots.iter().filter_map(|(&bot, share)| Some((bot, share.gifts()?))).collect();

@@ -1,4 +1,5 @@
-//! The course of a series as a picture for a page without scripts: lines that stretch to any width, with words beside them.
+//! The course of a series as a picture for a page without scripts: lines that stretch to any width, with text beside
+//! them.
 
 use agon_contest::Course;
 use agon_contest::course::Point;
@@ -6,11 +7,11 @@ use maud::{Markup, html};
 
 use crate::series::progress::{thousands, whole};
 
-/// A picture is so many units wide and high, and is then stretched.
+/// Size of a picture in units; it is then stretched.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
-/// The pictures of all courses, of bots with these names; nothing without one.
+/// The pictures of all courses, for bots with these names; nothing without a course.
 pub fn html(courses: &[Course], bots: &[&str]) -> Markup {
     let drawn: Vec<&Course> = courses.iter().filter(|course| !course.points.is_empty()).collect();
     html! {
@@ -39,13 +40,13 @@ fn elo(course: &Course, bots: &[&str]) -> Markup {
     let corner = |point: &Point, number: f64| (plot.across(point.games), plot.height(number));
     let upper = course.points.iter().map(|point| corner(point, point.high.unwrap_or(most)));
     let lower = course.points.iter().rev().map(|point| corner(point, point.low.unwrap_or(least)));
-    // Where every point was won, Elo lies beyond the picture.
+    // When every point was won, Elo lies beyond the picture.
     let edge = |point: &Point| if point.low.is_some() { most } else { least };
     let line = course.points.iter().map(|point| corner(point, point.elo.unwrap_or(edge(point))));
     plot.html(&upper.chain(lower).collect::<Vec<_>>(), &line.collect::<Vec<_>>(), (whole, true))
 }
 
-/// The LLR between its bounds; nothing where no hypotheses are tested.
+/// The LLR between its bounds; nothing when no hypotheses are tested.
 fn llr(course: &Course) -> Markup {
     let Some((last, bounds)) = course.points.last().zip(course.bounds) else { return html!() };
     let Some(now) = last.llr else { return html!() };
@@ -53,7 +54,7 @@ fn llr(course: &Course) -> Markup {
     let plot = Plot { caption, games: last.games, range: course.llr, marks: &bounds };
     let line =
         course.points.iter().filter_map(|point| Some((plot.across(point.games), plot.height(point.llr?))));
-    // Only the bounds matter.
+    // Only the bounds are labelled.
     plot.html(&[], &line.collect::<Vec<_>>(), (|number| format!("{number:+.2}"), false))
 }
 
@@ -61,9 +62,9 @@ type Corner = (f64, f64);
 
 struct Plot<'a> {
     caption: String,
-    /// Matches at its right end.
+    /// Matches at the right end.
     games: u64,
-    /// The numbers at its lower and upper end.
+    /// The numbers at the lower and upper end.
     range: [f64; 2],
     /// Lines across it.
     marks: &'a [f64],
@@ -79,7 +80,7 @@ impl Plot<'_> {
         games as f64 / self.games.max(1) as f64 * WIDTH
     }
 
-    /// `word` writes the numbers beside it; the `bool` says whether those of its ends are written.
+    /// `word` formats the numbers beside it; the `bool` says whether the numbers at its ends are written.
     fn html(&self, band: &[Corner], line: &[Corner], (word, ends): (fn(f64) -> String, bool)) -> Markup {
         let corners = |corners: &[Corner]| {
             corners.iter().map(|(x, y)| format!("{x:.1},{y:.2}")).collect::<Vec<_>>().join(" ")
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(text.matches("<svg").count(), 2);
         assert!(text.contains("&lt;new&gt; against old: Elo +43 (-20 to +∞) after 4 matches"), "{text}");
         assert!(text.contains("LLR +1.25 between -2.94 and +2.94"), "{text}");
-        // Without a finite Elo the line is at the edge; an open end of the interval too.
+        // Without a finite Elo the line is at the edge; so is an open end of the interval.
         assert!(text.contains("points=\"500.0,0.00 1000.0,7.00\""), "{text}");
         assert!(text.contains("points=\"500.0,0.00 1000.0,0.00 1000.0,70.00 500.0,70.00\""), "{text}");
         course.bounds = None;

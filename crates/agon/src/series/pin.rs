@@ -11,7 +11,7 @@ use clap::Args;
 use crate::common::{self, Done, Failure};
 use crate::series::json::Pinned;
 
-/// Where frozen bots lie.
+/// The folder of frozen bots.
 const FOLDER: &str = "agon-bots";
 
 /// Examples for the help.
@@ -53,7 +53,7 @@ pub fn run(options: &PinOptions) -> Done {
             _ => format!("`{bot}` is a command; name the file or folder that makes up the bot"),
         }));
     };
-    // What could never run is not worth freezing.
+    // A bot that can never run is not worth freezing.
     Launch::of(&found).map_err(|error| Failure::usage(error.to_string()))?;
     let place = Path::new(FOLDER).join(name);
     if place.exists() {
@@ -93,7 +93,7 @@ fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || ['.', '-', '_'].contains(&c)
 }
 
-/// Copies the bot and says how many files it has.
+/// Copies the bot and returns its number of files.
 fn copy(bot: &BotName, from: &Path, to: &Path) -> Result<usize, Failure> {
     let (folder, files) = if from.is_dir() {
         (from, content::files(from).map_err(Failure::Own)?)
@@ -111,10 +111,10 @@ fn copy(bot: &BotName, from: &Path, to: &Path) -> Result<usize, Failure> {
     if from.is_dir() {
         carry_program(bot, from, to)?;
     } else {
-        // A file alone needs to be told how it runs once it lies in a folder.
+        // A single file needs a note of how to run it once it is in a folder.
         let launch = Launch::of(bot).ok().flatten().expect("a file runs, or was refused before");
         let own = absolute(from.as_os_str());
-        // What it was compiled to is frozen with it: the cache may be emptied.
+        // The compiled program is frozen with it, because the cache may be emptied.
         let made =
             Build::of(bot).map_err(Failure::Usage)?.and_then(|build| build.made).map(|made| made.place);
         if let Some(made) = &made {
@@ -147,7 +147,7 @@ fn absolute(path: &std::ffi::OsStr) -> std::ffi::OsString {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), PathBuf::into_os_string)
 }
 
-/// The program a folder runs may lie where compilers put it, in a folder that is otherwise left out.
+/// Copies the program that a folder runs when it is where compilers put it, in a folder that is otherwise left out.
 fn carry_program(bot: &BotName, from: &Path, to: &Path) -> Result<(), Failure> {
     let Ok(Some(launch)) = Launch::of(bot) else { return Ok(()) };
     for word in std::iter::once(&launch.program).chain(&launch.arguments) {

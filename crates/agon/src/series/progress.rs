@@ -1,7 +1,7 @@
-//! Progress of a series: a bar on a terminal, lines elsewhere, events with `--json`. And the tables
-//! and notes with which all series close.
+//! Progress of a series: a bar on a terminal, lines elsewhere, events with `--json`. Also the closing tables and notes
+//! of every series.
 //!
-//! Longer than 500 lines: the ways in which a series is shown stand side by side, to say the same.
+//! Longer than 500 lines: the ways of showing a series stand side by side, so that they say the same.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
@@ -16,26 +16,26 @@ use crate::common::sandbox;
 use crate::common::screen::{self, Screen};
 use crate::series::{Ready, RunOptions, json, origin, print_json};
 
-/// So many blocks and matches show how long a series takes.
+/// How many blocks and matches it takes to estimate the length of a series.
 const FIRST_BLOCKS: u64 = 2;
-/// A series that takes more hours is asked about.
+/// A series of more hours than this asks for confirmation.
 const LONG: f64 = 1.0;
-/// Events come this often.
+/// Interval of the events.
 const EVENT: Duration = Duration::from_secs(1);
-/// The first line where there is no terminal comes after this; then they come less and less often.
+/// Without a terminal, the first line comes after this; later ones less and less often.
 const FIRST_LINE: Duration = Duration::from_secs(2);
-/// But at least so often.
+/// Longest pause between lines.
 const LINE: Duration = Duration::from_secs(30);
 
-/// Shows how a series goes.
+/// Shows the progress of a series.
 pub struct Show {
     began: Instant,
     json: bool,
     quiet: bool,
     bar: Option<ProgressBar>,
-    /// Whether nobody was told yet how long it takes.
+    /// Whether the estimate has yet to be shown.
     untold: bool,
-    /// Whether a long series is asked about.
+    /// Whether a long series asks for confirmation.
     asks: bool,
     next: Instant,
     pause: Duration,
@@ -103,7 +103,7 @@ impl Show {
         Ok(())
     }
 
-    /// Says something that has happened beside the matches.
+    /// Reports an event besides the matches.
     ///
     /// # Errors
     /// When nobody reads our output any more.
@@ -116,7 +116,7 @@ impl Show {
         Ok(())
     }
 
-    /// Says how long it takes; past an hour it asks whether to go on.
+    /// Reports the estimate; for more than an hour it asks whether to go on.
     fn tell(&self, scheduler: &Scheduler, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
         if self.json {
             let event = json::HowLong { event: "estimate", matches_per_hour: per_hour, hours };
@@ -135,7 +135,7 @@ impl Show {
         Ok(())
     }
 
-    /// After the last match.
+    /// Called after the last match.
     pub fn close(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -143,7 +143,7 @@ impl Show {
     }
 }
 
-/// What is going to be played.
+/// Announces what is about to be played.
 fn announce(ready: &Ready) -> Result<(), Failure> {
     let (header, screen) = (ready.scheduler.header(), screen::errors());
     let names: Vec<String> = header.bots.iter().map(|bot| screen::harmless(&bot.label)).collect();
@@ -180,7 +180,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How the bots are held, as a sentence.
+/// How the bots are contained, as a sentence.
 fn containment(ready: &Ready) -> String {
     match ready.fleet {
         Some(_) => "Each machine of the fleet holds the bots in a sandbox of its own".to_owned(),
@@ -188,13 +188,13 @@ fn containment(ready: &Ready) -> String {
     }
 }
 
-/// Matches a second of this run.
+/// Matches per second in this run.
 fn speed(progress: &Progress, began: Instant) -> f64 {
     (progress.games - progress.resumed) as f64 / began.elapsed().as_secs_f64().max(1e-3)
 }
 
-/// Matches an hour and expected hours, once the first blocks show them; none before. A test's length is known
-/// only roughly then.
+/// Matches per hour and expected hours, once the first blocks show them; none before. The length of a test is known
+/// only roughly.
 fn expected(progress: &Progress, header: &Header, began: Instant) -> Option<(f64, Option<f64>)> {
     let played = progress.games - progress.resumed;
     let blocks: u64 = progress.standing.pairings.iter().map(|pairing| pairing.blocks).sum();
@@ -203,7 +203,7 @@ fn expected(progress: &Progress, header: &Header, began: Instant) -> Option<(f64
     enough.then(|| (speed(progress, began) * 3600.0, hours))
 }
 
-/// How long it takes, in one line.
+/// The estimate in one line.
 fn how_long(per_hour: f64, hours: Option<f64>) -> String {
     let rate = format!("about {} matches an hour", thousands(per_hour.round() as u64));
     match hours {
@@ -212,14 +212,14 @@ fn how_long(per_hour: f64, hours: Option<f64>) -> String {
     }
 }
 
-/// Asks at the terminal whether to go on with a series that takes long.
+/// Asks at the terminal whether to go on with a long series.
 fn goes_on() -> bool {
     eprint!("That is more than an hour. Go on? [Y/n] (-n N says how many matches, and asks nothing) ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && !answer.trim().to_lowercase().starts_with('n')
 }
 
-/// How long it still takes, in seconds.
+/// Estimated time left, in seconds.
 fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
     let speed = speed(progress, began);
     let games = match &progress.standing.test {
@@ -331,7 +331,7 @@ pub fn state(event: &'static str, progress: &Progress, header: &Header, began: I
         first_late: progress.first_late.clone(),
         void: progress.voids.iter().map(|void| void_json(void, header)).collect(),
         waiting: progress.waiting,
-        // A tournament of many bots has more pairings than anybody wants every second.
+        // Nobody wants all the pairings of a large tournament every second.
         pairings: (header.kind != Kind::Tournament).then(|| pairings.collect()),
         standings: standings.collect(),
         test: progress.standing.test.as_ref().map(agon_stats::Sequential::status),
@@ -341,8 +341,8 @@ pub fn state(event: &'static str, progress: &Progress, header: &Header, began: I
     }
 }
 
-/// What went wrong with bots, with the command that plays the first such match again; and how many of their
-/// orders the rules did not allow.
+/// Prints what went wrong with bots, with the command that plays the first such match again, and how many of their
+/// orders the rules rejected.
 pub fn faults(
     out: &mut impl io::Write,
     screen: Screen,
@@ -381,7 +381,7 @@ pub fn faults(
     Ok(())
 }
 
-/// The notes with which every series closes.
+/// Prints the notes that close every series.
 pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
     let progress = ready.scheduler.look(Clone::clone);
     let path = ready.scheduler.journal_path();
@@ -426,10 +426,10 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {}.", containment(ready)))))
 }
 
-/// So many matches that stayed void are listed.
+/// How many void matches are listed.
 const LISTED_VOIDS: usize = 5;
 
-/// Matches that could not be played fairly: which, why, and what to do.
+/// Prints the matches that could not be played fairly: which, why, and what to do.
 fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: &Header) -> io::Result<()> {
     let Some(first) = progress.voids.first() else { return Ok(()) };
     let matches = count(progress.voids.len(), "match", "matches");
@@ -479,7 +479,7 @@ pub fn elo(estimate: &Estimate) -> String {
     format!("Elo {} ({})", elo_point(estimate), elo_interval(estimate))
 }
 
-/// The difference in Elo; where every game was won or lost it has no bound.
+/// The difference in Elo; unbounded when every game was won or lost.
 pub fn elo_point(estimate: &Estimate) -> String {
     match estimate.elo {
         Some(elo) => whole(elo),
@@ -516,7 +516,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A time as people say it.
+/// A duration as people say it.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),

@@ -34,7 +34,7 @@ pub struct RateOptions {
     /// Journals, or folders of series
     #[arg(required = true, value_name = "JOURNAL")]
     pub journals: Vec<PathBuf>,
-    /// Gives a bot this rating, so that a table keeps its level from week to week; may be repeated
+    /// Fixes the rating of a bot, so that tables stay comparable from week to week; may be repeated
     #[arg(long, value_name = "BOT=ELO")]
     pub anchor: Vec<String>,
     /// Prints the ratings as CSV
@@ -80,7 +80,7 @@ impl How {
         Ok(how)
     }
 
-    /// Refuses an anchor that is none of these bots.
+    /// Refuses an anchor that is not one of these bots.
     pub fn check(&self, bots: &[&str]) -> Done {
         match self.anchors.iter().find(|(anchor, _)| !bots.contains(&anchor.as_str())) {
             _ if self.lenient => Ok(()),
@@ -92,12 +92,12 @@ impl How {
         }
     }
 
-    /// The same for a table in which not all anchors need be: they may be bots that are still to play.
+    /// The same, except that anchors may be missing from the table: they may be bots that are still to play.
     pub fn lenient(&self) -> Self {
         Self { anchors: self.anchors.clone(), lenient: true }
     }
 
-    /// The anchors that are among these bots.
+    /// The anchors among these bots.
     fn among(&self, bots: &[&str]) -> Options {
         let anchors = self.anchors.iter().filter(|(anchor, _)| bots.contains(&anchor.as_str()));
         Options { anchors: anchors.cloned().collect(), ..Options::default() }
@@ -140,7 +140,7 @@ pub fn run(options: &RateOptions) -> Done {
 /// What was read from journals.
 pub struct Read {
     journals: Vec<(Header, Vec<MatchBlock>)>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -150,13 +150,13 @@ impl Read {
         self.journals.iter().all(|(_, blocks)| blocks.is_empty())
     }
 
-    /// What the journals begin with, in the order of their names.
+    /// The headers of the journals, in the order of their names.
     pub fn headers(&self) -> impl Iterator<Item = &Header> {
         self.journals.iter().map(|(header, _)| header)
     }
 }
 
-/// Reads journals. Blocks count as in the series itself: those before the first that is not whole.
+/// Reads journals. Blocks count as in the series itself: up to the first incomplete one.
 pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
     let mut read = Read { journals: Vec::new(), notes: Vec::new() };
     let mut known = BTreeSet::new();
@@ -170,10 +170,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let past = journal::read(path, |entry| blocks.entry(entry.block).or_default().push(entry))
             .map_err(|error| Failure::usage(error.to_string()))?;
         let games = past.header.plan(None).games() as usize;
-        // A block with a match that stays void is passed over.
+        // A block with a match that stayed void is skipped.
         let voids: BTreeSet<u64> = past.voids.iter().map(|void| void.block).collect();
         let whole: Vec<Vec<Entry>> = match past.header.format {
-            // Who meets whom follows from results: no block stands behind another.
+            // Results decide who meets whom, so no block waits for another.
             Some(_) => blocks.into_values().filter(|entries| entries.len() == games).collect(),
             None => (1..)
                 .filter(|number| !voids.contains(number))
@@ -241,7 +241,7 @@ pub struct Rated {
 
 /// Rates the bots of each game and set of rules.
 pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
-    // A label is shown alone where it means one bot only.
+    // A label is shown alone if it stands for only one bot.
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for bot in read.journals.iter().flat_map(|(header, _)| &header.bots) {
         versions.entry(&bot.label).or_default().insert(&bot.hash);
@@ -274,7 +274,7 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
         let ratings = agon_stats::rate(results, &how.among(&results.bots()))
             .map_err(|error| Failure::usage(format!("{}: {error}", key.game)))?;
         let game = agon_games::find(&key.game).map_or(key.game.as_str(), |game| game.info().title);
-        // In the order of the ratings above it, so that a number is the same bot in both.
+        // In the order of the ratings above it, so that a number means the same bot in both.
         let cross = CrossTable::new(results).in_order_of(ratings.bots.iter().map(|bot| bot.bot.as_str()));
         Ok(Rated { title: game.to_owned(), rules: titles[key].clone(), ratings, cross })
     });
@@ -367,7 +367,7 @@ pub fn figures(bot: &agon_stats::Rated) -> (String, String) {
     (bot.elo.map_or_else(|| "–".to_owned(), number), interval)
 }
 
-/// The ratings as CSV, one row a bot.
+/// Writes the ratings as CSV, one row a bot.
 fn csv(out: &mut impl Write, tables: &[Rated]) -> io::Result<()> {
     writeln!(out, "game,rules,rules_hash,rank,bot,elo,low,high,matches,score,group")?;
     for rated in tables {
@@ -400,7 +400,7 @@ fn csv(out: &mut impl Write, tables: &[Rated]) -> io::Result<()> {
     Ok(())
 }
 
-/// A field of CSV. One that a spreadsheet would take for a formula is made harmless.
+/// A CSV field. One that a spreadsheet would take for a formula is made harmless.
 fn quoted(text: &str) -> String {
     let text =
         if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() };

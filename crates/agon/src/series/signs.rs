@@ -1,4 +1,5 @@
-//! What can be said of the matches of a series when one asks why a bot lost: signs for [`agon_stats::causes`], each in words.
+//! What can be said of the matches of a series when looking for why a bot lost: signs for [`agon_stats::causes`], each
+//! in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +10,24 @@ use agon_view::Course;
 
 use crate::common::screen::harmless;
 
-/// A match of the bot that it is about.
+/// A match of the bot under study.
 pub struct Own {
-    /// As the journal has it.
+    /// Its journal entry.
     pub entry: Entry,
     /// Where the bot sat, an index.
     pub seat: usize,
-    /// How it went, where its replay was read.
+    /// How it went, if its replay was read.
     pub course: Option<Course>,
 }
 
 impl Own {
-    /// Whether another seat finished before it.
+    /// Whether another seat finished ahead of it.
     pub fn is_lost(&self) -> bool {
         self.entry.ranks.iter().any(|rank| *rank < self.entry.ranks[self.seat])
     }
 }
 
-/// What a sign is about. A group has one of each kind at most.
+/// What a sign is about. A group has at most one of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
     /// Where it was played: known before the match.
@@ -52,7 +53,7 @@ impl About {
 /// A sign in words.
 pub struct Said {
     pub about: About,
-    /// What is said of matches in the plural: `on map narrows`, `were behind in workers at turn 40`.
+    /// A statement about matches in the plural: `on map narrows`, `were behind in workers at turn 40`.
     pub words: String,
 }
 
@@ -62,17 +63,17 @@ pub struct Signs {
     pub signs: Vec<Sign>,
 }
 
-/// So many maps, opponents, endings are told apart: those with the most matches.
+/// How many maps, opponents and endings are told apart: those with the most matches.
 const MOST: usize = 30;
-/// So many combinations of places are combined with what happened there: those with the most matches.
+/// How many combinations of places are combined with what happened there: those with the most matches.
 const PLACES: usize = 150;
-/// Parts of the usual length of a match at which it is looked at, and at which it may be decided.
+/// Fractions of the usual length of a match at which standings are compared and a match may count as decided.
 const MOMENTS: [f64; 3] = [0.125, 0.25, 0.5];
-/// So much more than an even chance is a clear lead.
+/// A lead is clear when it exceeds an even chance by this much.
 const CLEARLY: f64 = 0.1;
 
 impl Signs {
-    /// What can be said of these matches, which are of this series.
+    /// What can be said of these matches of this series.
     pub fn of(matches: &[Own], header: &Header, info: &GameInfo) -> Self {
         let mut signs = Self { said: Vec::new(), signs: Vec::new() };
         signs.places(matches, header);
@@ -92,7 +93,7 @@ impl Signs {
     ) {
         let known = Set::of(matches.len(), |number| known(&matches[number]));
         let holds = Set::of(matches.len(), |number| known.has(number) && holds(&matches[number]));
-        // What holds for none, or for all, tells nothing.
+        // A sign that holds for none or for all tells nothing.
         if !holds.is_empty() && holds.len() < known.len() {
             self.said.push(Said { about, words: words.into() });
             self.signs.push(Sign { known, holds });
@@ -169,7 +170,7 @@ impl Signs {
         }
     }
 
-    /// What the replays tell, of the matches whose replay was read.
+    /// What the replays tell, for the matches whose replay was read.
     fn courses(&mut self, matches: &[Own], info: &GameInfo) {
         let word = info.step;
         let read = |own: &Own| own.course.is_some();
@@ -178,7 +179,7 @@ impl Signs {
         let moments: BTreeSet<usize> =
             MOMENTS.iter().map(|part| tidy(f64::from(usual) * part)).filter(|moment| *moment > 0).collect();
         for &moment in &moments {
-            // A draw is never decided, which says nothing of losses.
+            // A draw is never decided, which says nothing about losses.
             let decided = |own: &Own| own.course.as_ref().and_then(|course| course.decided(CLEARLY));
             let won = |own: &Own| decided(own).is_some();
             let by = |own: &Own| decided(own).is_some_and(|step| step <= moment);
@@ -189,7 +190,7 @@ impl Signs {
         let width = info.advantage.len();
         for (place, feature) in info.advantage.iter().enumerate() {
             let name = feature.name;
-            // Of the bot, and the most that another one has.
+            // The bot's value, and the highest of the others.
             let values = |own: &Own, moment: usize| -> Option<(f64, f64)> {
                 let course = own.course.as_ref()?;
                 let standing = course.standings.get(moment).or(course.standings.last())?;
@@ -215,13 +216,13 @@ impl Signs {
         }
     }
 
-    /// Where matches were played: places, and several of different kinds together.
+    /// The places to try: single ones, and several of different kinds together.
     pub fn places_tried(&self) -> Family {
         let all: Vec<usize> =
             (0..self.said.len()).filter(|place| self.said[*place].about.is_place()).collect();
         let mut candidates: Vec<Vec<usize>> = all.iter().map(|place| vec![*place]).collect();
         let (mut from, mut to) = (0, candidates.len());
-        // Pairs of single ones, then threes of pairs.
+        // Singles are extended to pairs, then pairs to triples.
         for _ in 0..2 {
             for number in from..to {
                 let known = candidates[number].clone();
@@ -234,7 +235,7 @@ impl Signs {
         Family { candidates, level: 0.02 }
     }
 
-    /// What happened in them: each sign, then two of different kinds or one in a place.
+    /// The happenings to try: each sign alone, then two of different kinds or one in a place.
     pub fn happenings_tried(&self) -> [Family; 2] {
         let about = |place: &usize| self.said[*place].about;
         let happened: Vec<usize> = (0..self.said.len()).filter(|place| !about(place).is_place()).collect();
@@ -272,7 +273,7 @@ impl Signs {
     }
 }
 
-/// The most frequent of some values, in their order.
+/// The most frequent values, in their own order.
 fn most<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
@@ -290,18 +291,18 @@ fn sorted(values: impl Iterator<Item = u32>) -> Vec<u32> {
     values
 }
 
-/// The value that so large a part of them does not exceed.
+/// The value that this fraction of them does not exceed.
 fn at(sorted: &[u32], part: f64) -> Option<u32> {
     sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().saturating_sub(1))).copied()
 }
 
-/// A number of steps as one would name it.
+/// A step number rounded as a person would say it.
 fn tidy(steps: f64) -> usize {
     let to = if steps >= 20.0 { 5.0 } else { 1.0 };
     ((steps / to).round() * to) as usize
 }
 
-/// An ending without its numbers: who it happened to, and how much, is not how a match ended.
+/// An ending without its numbers: which seat it happened to, and how much, does not matter for how a match ended.
 fn without_numbers(reason: &str) -> String {
     let mut told = String::new();
     for sign in reason.chars().take(200) {

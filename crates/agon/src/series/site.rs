@@ -1,7 +1,7 @@
 //! A series as a site of plain files: tables, the list of matches, and every match whose replay was kept.
 //!
 //! It opens from a folder as well as from any web server. The matches share one copy of the viewer.
-//! What belongs to one bot alone is not part of it. Text of bots stands in it as text: maud escapes it.
+//! Whatever belongs to one bot alone is left out. Text from bots appears as text: maud escapes it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,10 +20,10 @@ use crate::series::cross::{circles, real_and_predicted};
 use crate::series::picture;
 use crate::series::rate::{Rated, figures};
 
-/// So many matches of a journal are listed; of a longer one the last.
+/// How many matches of a journal are listed; of a longer one, the last.
 const LISTED: usize = 20_000;
 
-/// Whether a site can be written at all: asked before anything is played for it.
+/// Whether a site can be written at all; checked before anything is played for it.
 pub fn check() -> Done {
     match app::is_built() {
         true => Ok(()),
@@ -118,7 +118,7 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
 
 const STYLE: &str = include_str!("site.css");
 
-/// Makes the folder of the matches; pages that an earlier run wrote there go, and nothing else.
+/// Makes the folder of the matches and removes pages that an earlier run wrote there, nothing else.
 fn clear(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for file in fs::read_dir(folder)? {
@@ -137,7 +137,7 @@ fn clear(folder: &Path) -> io::Result<()> {
 /// The matches of a journal by who met whom.
 #[derive(Default)]
 struct Meetings {
-    /// The bots that met, by their place in the header, and the rows of their matches.
+    /// The bots that met, by their index in the header, and the rows of their matches.
     by_bots: BTreeMap<Vec<usize>, Vec<Markup>>,
 }
 
@@ -177,7 +177,7 @@ impl Meetings {
     }
 }
 
-/// Writes the page of a match. None when there is no replay any more; false when it cannot be shown.
+/// Writes the page of a match. None when the replay is gone; false when it cannot be shown.
 fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     if !from.is_file() {
         return Ok(None);
@@ -218,7 +218,7 @@ fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
 fn table(number: usize, rated: &Rated) -> Markup {
     let Rated { title, rules, ratings, cross } = rated;
     let (mut place, mut group) = (0, 1);
-    // Where a new group begins, places count from one.
+    // In each group, places count from one.
     let placed: Vec<(bool, usize, &agon_stats::Rated)> = ratings
         .bots
         .iter()

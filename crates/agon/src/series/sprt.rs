@@ -46,16 +46,16 @@ pub struct SprtOptions {
     /// The version to compare it with [default: what `agon pin` froze last here, else the first opponent in ./agon.toml]
     #[arg(value_name = "OLD")]
     pub old: Option<String>,
-    /// H0: the difference when it is not worth it [default: 0]
+    /// H0: the difference that is not worth it [default: 0]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true, help_heading = "Test")]
     pub elo0: Option<f64>,
     /// H1: the difference that would be worth it [default: 20]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true, help_heading = "Test")]
     pub elo1: Option<f64>,
-    /// How often H1 may be accepted though H0 is true [default: 0.05]
+    /// How often H1 may be accepted although H0 is true [default: 0.05]
     #[arg(long, value_name = "P", help_heading = "Test")]
     pub alpha: Option<f64>,
-    /// How often H0 may be accepted though H1 is true [default: 0.05]
+    /// How often H0 may be accepted although H1 is true [default: 0.05]
     #[arg(long, value_name = "P", help_heading = "Test")]
     pub beta: Option<f64>,
     /// The units of elo0 and elo1: normalized, logistic or bayesian [default: normalized]
@@ -73,10 +73,10 @@ pub struct SprtOptions {
     /// With --seats above 2: the other bots of a match, in which NEW and OLD take the same seat in turn
     #[arg(long, value_name = "BOT", num_args = 1.., help_heading = "Test")]
     pub field: Vec<String>,
-    /// Stops undecided after so many matches [default: never]
+    /// Stops undecided after this many matches [default: never]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
-    /// Exit code 1 unless NEW is found to be better
+    /// Exits with 1 unless NEW is found to be better
     #[arg(long, help_heading = "Output")]
     pub fail_unless_better: bool,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub struct SprtOptions {
 }
 
 impl SprtOptions {
-    /// The hypotheses: as given, else as in `usual`.
+    /// The hypotheses: as given, else from `usual`.
     pub fn test(&self, usual: &TestId) -> TestId {
         TestId {
             model: self.model.unwrap_or(usual.model),
@@ -98,8 +98,8 @@ impl SprtOptions {
     }
 }
 
-/// The hypotheses unless told otherwise. Edits of a contest bot are worth tens of points, and its matches are slow: 0
-/// against 20 normalised Elo is decided in about 1,600 games, 0 against 5 in 26,000.
+/// The default hypotheses. Edits of a contest bot are worth tens of points, and its matches are slow: 0 against 20
+/// normalised Elo is decided in about 1,600 games, 0 against 5 in 26,000.
 pub const USUAL: TestId = TestId { model: Model::Normalized, elo0: 0.0, elo1: 20.0, alpha: 0.05, beta: 0.05 };
 
 /// Runs `agon sprt`.
@@ -155,7 +155,7 @@ pub fn run(options: &SprtOptions) -> Done {
     }
 }
 
-/// Game, NEW, OLD and rules: as typed, else as the `agon.toml` of this folder says.
+/// Game, NEW, OLD and rules: as typed, else from the `agon.toml` of this folder.
 fn who(options: &SprtOptions) -> Result<(About, SeriesOptions), Failure> {
     let words: Vec<&String> = [&options.game, &options.new, &options.old].into_iter().flatten().collect();
     let mut about = About::read(&words, options.series.rules.as_ref())?;

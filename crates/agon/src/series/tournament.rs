@@ -48,21 +48,21 @@ Examples:
 /// Options of `agon tournament`.
 #[derive(Args, Debug)]
 pub struct TournamentOptions {
-    /// The game (see `agon games`), or a contest.toml; with --add a journal, or the folder of a series
+    /// The game (see `agon games`), or a contest.toml; with --add a journal or the folder of a series
     #[arg(value_name = "GAME|FILE.toml|JOURNAL")]
     pub game: String,
     /// The bots; with --add further journals
     #[arg(value_name = "BOT")]
     pub bots: Vec<String>,
-    /// Matches of each pairing, in a ladder of each bot, rounded up so that every seed is played in all seats [default:
+    /// Matches of each pairing (in a ladder, of each bot), rounded up so that every seed is played in all seats [default:
     /// 100]; with --add the most matches of the newcomer [default: 400]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
     /// Writes a site into this folder: tables, and every match whose replay was kept (`--replays all`
-    /// keeps those of drawn matches too)
+    /// also keeps those of drawn matches)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub html: Option<PathBuf>,
-    /// Gives a bot this rating, so that a table keeps its level from week to week; may be repeated
+    /// Fixes the rating of a bot, so that tables stay comparable from week to week; may be repeated
     #[arg(long, value_name = "BOT=ELO", help_heading = "Output")]
     pub anchor: Vec<String>,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         None => prepare(options, &how)?,
     };
     journals.push(ready.scheduler.journal_path());
-    // A series that was interrupted may have no match of an anchor yet.
+    // In an interrupted series an anchor may not have played yet.
     let how = how.lenient();
     let run = &options.series.run;
     let end = series::run(&ready, run)?;
@@ -123,7 +123,7 @@ pub fn run(options: &TournamentOptions) -> Done {
     conclude(&ready, &end)
 }
 
-/// Makes a tournament of a game and bots, or of a file, ready.
+/// Prepares a tournament from a game and bots, or from a file.
 fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failure> {
     options.newcomer.none()?;
     let asked = match options.game.ends_with(".toml") {

@@ -1,4 +1,4 @@
-//! `agon why`: what stands with the losses of a bot, from the journal of a series.
+//! `agon why`: what goes with the losses of a bot, from the journal of a series.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -38,27 +38,28 @@ pub struct WhyOptions {
     /// The journal, or the folder of the series
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
-    /// The bot whose losses they are, by its label [default: the first of the series]
+    /// The bot whose losses to explain, by its label [default: the first of the series]
     #[arg(long, value_name = "BOT")]
     pub bot: Option<String>,
-    /// Prints it as JSON, each group with all of its matches
+    /// Prints the result as JSON, each group with all of its matches
     #[arg(long)]
     pub json: bool,
 }
 
-/// Of a longer series the last matches count.
+/// Of a longer series, only the last matches count.
 const MOST_MATCHES: usize = 20_000;
-/// So many replays are read, evenly spread.
+/// Upper limit on the replays read, evenly spread.
 const MOST_REPLAYS: usize = 2_000;
-/// What happened in matches is compared when the replays of so large a part of them were kept, of the lost as of the others.
+/// Events inside matches are compared when at least this share of the replays was kept, of the lost matches and of the
+/// others.
 const KEPT: f64 = 0.9;
-/// So many sentences of each sort are shown, and so many matches below each.
+/// How many sentences of each kind are shown, and how many matches below each.
 const LISTED: [usize; 2] = [5, 3];
 
-/// What stands above the sentences of each sort.
+/// The headings above the sentences of each kind.
 const HEADINGS: [&str; 2] = ["Where it lost", "How it lost"];
 
-/// The same as a page shows it, of the bot at a place in the header of the journal.
+/// The same for a page, for the bot at an index in the header of the journal.
 ///
 /// # Errors
 /// A failure with a sentence, when the journal cannot be read or has no such bot.
@@ -121,7 +122,7 @@ pub fn run(options: &WhyOptions) -> Done {
     Ok(())
 }
 
-/// The bot that it is about, by its place in the header.
+/// The index in the header of the bot to explain.
 fn about(header: &Header, label: Option<&str>) -> Result<usize, Failure> {
     let labels = || {
         let labels: Vec<&str> = header.bots.iter().take(20).map(|bot| bot.label.as_str()).collect();
@@ -139,7 +140,7 @@ fn about(header: &Header, label: Option<&str>) -> Result<usize, Failure> {
     }
 }
 
-/// The matches of a bot that count, in the order of their blocks, and how many of its matches only repeat others.
+/// The counting matches of a bot, in the order of their blocks, and how many of its matches only repeat others.
 fn own(header: &Header, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
     let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
     entries.into_iter().for_each(|entry| blocks.entry(entry.block).or_default().push(entry));
@@ -159,7 +160,7 @@ fn own(header: &Header, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
     (matches, left_out)
 }
 
-/// Reads the replays, if enough of them were kept to compare lost matches with others; gives how many were read.
+/// Reads the replays, if enough were kept to compare lost matches with others; returns how many were read.
 fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) -> usize {
     let kept = |own: &Own| own.entry.replay.is_some();
     let share = |lost: bool| {
@@ -168,7 +169,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
     };
     let inside = "so what happened inside the matches is not compared; a series with --replays all keeps what that needs";
     match (share(true), share(false)) {
-        // Who lost nothing, or everything, is told that anyway.
+        // A bot that lost nothing, or everything, gets a note about that anyway.
         _ if !matches.iter().any(Own::is_lost) || matches.iter().all(Own::is_lost) => return 0,
         (lost, others) if lost >= KEPT && others >= KEPT => {}
         (lost, others) if lost + others == 0.0 => {
@@ -205,17 +206,17 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
     read.len() - failed.len()
 }
 
-/// Where a seat lost most of its chance, in the game's words, and how many points.
+/// Where a seat's chance dropped most, in the game's words, and by how many points.
 fn fell(own: &Own) -> Option<(&str, u32)> {
     let course = own.course.as_ref()?;
     let (step, fall) = course.fall(own.seat)?;
     Some((&course.moments[step - 1], (100.0 * fall).round() as u32))
 }
 
-/// What was found, to be told.
+/// The findings, ready to be printed.
 struct Told {
     header: Header,
-    /// The bot that it is about, by its place in the header.
+    /// The index in the header of the bot to explain.
     bot: usize,
     matches: Vec<Own>,
     signs: Signs,
@@ -231,7 +232,7 @@ struct Told {
 }
 
 impl Told {
-    /// Looks for what stands with the losses of one bot of a journal, or of the journal in a folder.
+    /// Looks for what goes with the losses of one bot of a journal, or of the journal in a folder.
     fn of(path: &Path, about: impl Fn(&Header) -> Result<usize, Failure>) -> Result<Self, Failure> {
         let path = if path.is_dir() { path.join(JOURNAL) } else { path.to_owned() };
         let (mut entries, mut notes) = (Vec::new(), Vec::new());
@@ -317,7 +318,7 @@ impl Told {
         )
     }
 
-    /// The lost matches of a group; those in which most was lost at once first.
+    /// The lost matches of a group; those with the largest single drop first.
     fn lost(&self, group: &Group) -> Vec<&Own> {
         let matches = group.matches.numbers().map(|number| &self.matches[number]);
         let mut lost: Vec<&Own> = matches.filter(|own| own.is_lost()).collect();

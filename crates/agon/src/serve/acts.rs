@@ -1,4 +1,4 @@
-//! What an organiser does to a contest, whether it runs or not.
+//! Acts of an organiser on a contest, whether it is running or not.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,9 +13,9 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{now, runtime};
 
-/// Hands in a bot for a team.
+/// Submits a bot for a team.
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
-    // Received when the command was given, however long packing takes.
+    // The time of the command counts, however long packing takes.
     let received = now();
     let name = common::named(&bot.to_string_lossy())?;
     if matches!(name.kind, Kind::Builtin { .. }) {
@@ -73,7 +73,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     Ok(())
 }
 
-/// Pauses a contest, or lets it go on.
+/// Pauses or resumes a contest.
 pub fn pause(dir: &Path, paused: bool) -> Done {
     let runtime = runtime()?;
     let changed = runtime.block_on(async {
@@ -92,7 +92,7 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
     Ok(writeln!(io::stdout(), "{said}")?)
 }
 
-/// Lets a contest come to rest.
+/// Drains a contest: it plays what is planned, then pauses.
 pub fn drain(dir: &Path) -> Done {
     let runtime = runtime()?;
     let (changed, paused) = runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! `agon serve DIR --fleet`: one's own machines play one's own series.
+//! `agon serve DIR --fleet`: your own machines play your own series.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -14,20 +14,20 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{ServeOptions, name_of, now, pages, runtime};
 
-/// The token of whoever has series played.
+/// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
 /// The token of the machines.
 const MACHINES: &str = "machines.token";
-/// A shorter one could be guessed, a longer one is none; in signs.
+/// Length of a token in characters: a shorter one could be guessed, a longer one is not a token.
 const TOKEN: std::ops::RangeInclusive<usize> = 20..=512;
-/// A fleet gives no more numbers in a millisecond, so that those of one that is started later are others.
+/// Most numbers handed out in a millisecond, so that a fleet started later begins with higher ones.
 const NUMBERS: i64 = 1_000;
-/// It says how it stands no more often than this.
+/// Shortest pause between status lines.
 const TELL: Duration = Duration::from_secs(2);
-/// Whether it is time to stop is looked at this often.
+/// How often to check whether to stop.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// Runs the fleet whose tokens lie in a folder until Ctrl-C.
+/// Runs the fleet until Ctrl-C; its tokens are in the folder.
 pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     if !(1.0..=90.0).contains(&options.tolerance) {
         return Err(Failure::usage("--tolerance: per cent, from 1 to 90"));
@@ -84,7 +84,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     Ok(())
 }
 
-/// How it stands, in a line.
+/// The status, in a line.
 fn standing(site: &site::Site) -> String {
     let now = site.overview();
     let machines = match now.machines.len() {
@@ -99,7 +99,7 @@ fn standing(site: &site::Site) -> String {
     }
 }
 
-/// The token in a file that only its owner can read, made where there is none.
+/// The token in a file that only its owner can read; created if missing.
 fn token(path: &Path) -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {

@@ -1,4 +1,4 @@
-//! A contest's `contest.toml`: written for a new contest, and read for each run.
+//! A contest's `contest.toml`: written for a new contest, read for each run.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::serve::name_of;
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
 
-/// Whether a contest of this game can begin in a folder. Nothing is written.
+/// Checks that a contest of this game can begin in a folder. Nothing is written.
 ///
 /// # Errors
 /// When there is a contest already, or no such game.
@@ -39,16 +39,16 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the folder of a new contest with its file.
+/// Creates the folder of a new contest with its file.
 ///
 /// # Errors
-/// As [`can_begin`] has them, and those of the disk.
+/// As for [`can_begin`], and errors of the disk.
 pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
     can_begin(dir, game)?;
     let (info, file) = (common::game(game)?.info(), dir.join(FILE));
     let failed = |error: std::io::Error| Failure::own(format!("{}: {error}", file.display()));
     fs::create_dir_all(dir).map_err(failed)?;
-    // Nobody finds half a file.
+    // Nobody ever finds half a file.
     let draft = dir.join(format!("{FILE}.new"));
     fs::write(&draft, text(info, dir)).and_then(|()| fs::rename(&draft, &file)).map_err(failed)
 }
@@ -97,7 +97,7 @@ matches = 400                 # so many rated matches a version plays, beside th
     )
 }
 
-/// A text as TOML has it.
+/// A string in TOML syntax.
 fn toml_text(text: &str) -> String {
     let mut quoted = String::from("\"");
     for sign in text.chars() {
@@ -110,7 +110,7 @@ fn toml_text(text: &str) -> String {
     quoted + "\""
 }
 
-/// How the bots of the contest in a folder are held, as its file says.
+/// How the bots of the contest in a folder are contained, according to its file.
 ///
 /// # Errors
 /// A message that points into the file.
@@ -131,7 +131,7 @@ pub fn sandbox(dir: &Path) -> Result<SandboxSection, Failure> {
     Ok(section)
 }
 
-/// What the contest in a folder is, as its file says.
+/// The settings of the contest in a folder, according to its file.
 ///
 /// # Errors
 /// A message that points into the file.

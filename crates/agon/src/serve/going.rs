@@ -1,4 +1,4 @@
-//! A contest that runs: the server's own work in this thread, the worker inside beside it.
+//! A running contest: the server's own work in this thread, the built-in worker beside it.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -19,11 +19,11 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
 use crate::serve::{ServeOptions, founding, now, pages, runtime, runtime_of};
 
-/// The server looks after everything this often, and when it is told of something.
+/// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
-/// It says how it stands this often.
+/// Interval of the status lines.
 const TELL: Duration = Duration::from_secs(5);
-/// When the disk is full or the like, it waits so long.
+/// Pause after trouble such as a full disk.
 const TROUBLE: Duration = Duration::from_secs(2);
 
 /// Runs the contest in a folder until Ctrl-C.
@@ -38,7 +38,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     if let Some(game) = &options.new {
         founding::can_begin(dir, game)?;
         if !options.no_site {
-            // Before anything is written: who names another port next founds the contest then.
+            // Before anything is written: the contest can then be started again with another port.
             pages::try_port(options)?;
         }
         founding::begin(dir, game)?;
@@ -51,18 +51,19 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let setting = founding::read(dir)?;
     let (confined, packages) = match options.jobs {
-        // Others play.
+        // Other machines play.
         Some(0) => (Confined::No, Vec::new()),
         _ => hold_bots(dir)?,
     };
     let _held = hold(dir)?;
     let stop = common::stop_on_ctrl_c();
-    // Where matches are played, the next match's sandbox is built on the same CPU, and the match waits for it.
+    // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
+    // waits for it.
     let runtime = if options.jobs == Some(0) { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
-        // Nobody else writes here now: what a process that was killed left is litter.
+        // Nobody else writes here now, so drafts left by a killed process are litter.
         Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
     }
     check_clock(&runtime, &server)?;
@@ -76,7 +77,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     if let Some(site) = site.as_ref().map(|site| site.site.clone())
         && jobs > 0
     {
-        // Before the first match: what plays beside it would make it look slow.
+        // Before the first match: a match played at the same time would make the machine look slow.
         site.plays_on(machine::look(confined, server.table().cpus(), &packages));
     }
     let mut out = io::stdout().lock();
@@ -110,7 +111,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            // The server goes on meanwhile: what is handed in waits.
+            // The server goes on meanwhile; submissions wait.
             if confined == Confined::Foreign
                 && let Err(why) = holding::prove(&dir.join("walls"))
             {
@@ -119,11 +120,11 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
             }
             agon_worker::run(&inside, server.table(), &versions, &settings, &halt);
         });
-        // In a thread of its own: nobody who wants work waits for a table.
+        // In a thread of its own, so that no request for work waits for a table.
         scope.spawn(|| rate(&runtime, &server, &halt));
         let told = watch(&runtime, &server, options, stop, &broken, &mut out);
         halt.store(true, Ordering::Relaxed);
-        // A panic there is a fault of ours, and the results that are there are still to be kept.
+        // A panic there is a bug of ours; its finished results are to be kept all the same.
         let _ = worker.join();
         told
     });
@@ -137,7 +138,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     last
 }
 
-/// A clock may be wrong by so much, in milliseconds, where several servers share a database: leases end by them.
+/// Largest tolerated clock error in milliseconds when several servers share a database: leases end by the clock.
 const APART_MS: i64 = 5_000;
 
 fn check_clock(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
@@ -153,19 +154,20 @@ fn check_clock(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
     }
 }
 
-/// What tells this server from others of the contest: the machine, and the folder's name.
+/// Tells this server from others of the contest: the machine's name and the folder's.
 fn server_name(dir: &Path) -> String {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{machine} {}", crate::serve::name_of(dir))
 }
 
-/// The worker's results that nobody has looked at yet, and the table.
+/// Handles the worker's remaining results, and updates the table.
 fn finish(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
     while runtime.block_on(server.tick(now()))?.valid > 0 {}
     Ok(runtime.block_on(server.keep_board(now(), true))?)
 }
 
-/// Makes the table again and again, until it is time to halt. That the store cannot `watch` meets as well, and says.
+/// Rebuilds the table over and over until `halt` is set. Errors of the store are left to `watch`, which meets and reports
+/// them too.
 fn rate(runtime: &tokio::runtime::Runtime, server: &Server, halt: &AtomicBool) {
     let mut is_told = false;
     while !halt.load(Ordering::Relaxed) {
@@ -213,7 +215,7 @@ fn watch(
                         ticked.mismatches
                     );
                 }
-                // What came meanwhile is told, but not what did not fit.
+                // Results that came meanwhile have notified us, but not those beyond the limit.
                 if ticked.valid + ticked.mismatches < MOST_POSTED as u64 {
                     let _ = runtime.block_on(async { tokio::time::timeout(TICK, brought.changed()).await });
                 }
@@ -252,19 +254,19 @@ fn watch(
     Ok(())
 }
 
-/// One CPU is kept free of bots: who looks after the contest needs it.
+/// Keeps one CPU free of bots, for the server.
 fn usual_jobs(server: &Server) -> usize {
     let each = server.table().cpus();
     (sys::cpus().len().saturating_sub(1) / each).max(1)
 }
 
-/// How bots are held here, with the packages that they find.
+/// Sets up how bots are contained here, and the packages they can use.
 fn hold_bots(dir: &Path) -> Result<(Confined, Vec<String>), Failure> {
     let section = founding::sandbox(dir)?;
     let places = section.packages.iter().map(Into::into).collect();
     agon_bot::inside::use_packages(Packages { places, variables: section.env });
     agon_bot::inside::build_ahead();
-    // Authors install nothing here.
+    // Authors cannot install anything here.
     agon_bot::tools::advise_others();
     let confined = holding::hold(section.trust_bots).map_err(Failure::Own)?;
     Ok((confined, section.packages))
@@ -309,7 +311,7 @@ fn greet(
     )
 }
 
-/// A contest is run by one process at a time.
+/// Locks the contest: only one process runs it at a time.
 pub fn hold(dir: &Path) -> Result<File, Failure> {
     let path = dir.join("agon.lock");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));

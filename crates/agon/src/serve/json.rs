@@ -1,4 +1,4 @@
-//! What this room's commands print with `--json`.
+//! What the commands of `agon serve` print with `--json`.
 
 use agon_ladder::{Line, Place};
 use agon_server::Status;
@@ -17,12 +17,12 @@ pub struct Contest<'a> {
     pub name: &'a str,
     pub game: &'a str,
     pub paused: bool,
-    /// Whether what is planned is played, nothing more is, and then it is paused.
+    /// Whether the contest is draining: it plays what is planned, plans nothing more, then pauses.
     pub draining: bool,
     /// The hash of the secret that seeds come from.
     pub seeds_sha256: &'a str,
     pub matches: Matches,
-    /// The last row of the log that the board has seen.
+    /// The last row of the log that the board includes.
     pub upto: i64,
     /// The ladder, best first.
     pub board: &'a [Line],
@@ -31,7 +31,7 @@ pub struct Contest<'a> {
     pub events: &'a [Event],
 }
 
-/// How many matches of a contest are where.
+/// The number of matches of a contest in each state.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Matches {
@@ -43,10 +43,10 @@ pub struct Matches {
     pub posted: i64,
     /// Recomputed and right.
     pub valid: i64,
-    /// Given up after several tries.
+    /// Given up after several attempts.
     pub dead: i64,
     pub in_log: i64,
-    /// Tries that came to nothing.
+    /// Attempts that came to nothing.
     pub wasted_tries: i64,
 }
 
@@ -83,18 +83,18 @@ pub struct Verified<'a> {
     pub name: &'a str,
     /// The program that wrote the archive.
     pub program: &'a str,
-    /// Whether all of it holds.
+    /// Whether everything checks out.
     pub holds: bool,
-    /// What does not, at most twenty.
+    /// What does not, at most twenty entries.
     pub wrong: &'a [String],
     /// Rows of the log that were followed.
     pub rows: i64,
     /// The hash of all of them.
     pub sha256: &'a str,
-    /// Matches that were computed again.
+    /// Matches that were recomputed.
     #[cfg_attr(test, ts(type = "number"))]
     pub recomputed: u64,
-    /// Seeds that were computed again; null while their secret is not published.
+    /// Seeds that were recomputed; null while their secret is unpublished.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub seeds: Option<u64>,
     /// The table, computed from the log, best first.
@@ -122,31 +122,31 @@ impl<'a> Verified<'a> {
 #[cfg_attr(test, derive(TS))]
 pub struct Worker<'a> {
     pub name: &'a str,
-    /// How it holds bots; empty before it introduced itself.
+    /// How it contains bots; empty until it has introduced itself.
     pub sandbox: &'a str,
-    /// How often in a second one of its CPUs does the fixed piece of work; null for the worker inside, and before it introduced
-    /// itself.
+    /// How many times a second one of its CPUs does a fixed piece of work; null for the built-in worker, and until it has
+    /// introduced itself.
     pub speed: Option<f64>,
-    /// Matches that it plays at once.
+    /// Matches it plays at once.
     pub jobs: Option<u32>,
-    /// When it was last heard of, in milliseconds of the epoch; null where it never was.
+    /// When it was last heard of, in milliseconds of the epoch; null if never.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub seen: Option<i64>,
     /// When its token was revoked.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub revoked: Option<i64>,
-    /// Why it is paused, and gets no matches; null where it is not.
+    /// Why it is paused and gets no matches; null if it is not.
     pub paused: Option<&'a str>,
-    /// Matches that it has now.
+    /// Matches it holds now.
     #[cfg_attr(test, ts(type = "number"))]
     pub in_hand: i64,
     /// Results of the last hour.
     #[cfg_attr(test, ts(type = "number"))]
     pub posted: i64,
-    /// Tries of the last hour that came to nothing.
+    /// Attempts of the last hour that came to nothing.
     #[cfg_attr(test, ts(type = "number"))]
     pub void: i64,
-    /// Results that their replays did not bear out, ever.
+    /// Results ever that their replays did not bear out.
     #[cfg_attr(test, ts(type = "number"))]
     pub mismatches: i64,
 }

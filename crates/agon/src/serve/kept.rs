@@ -1,4 +1,4 @@
-//! A contest as one file: to keep it, and for others to check it.
+//! A contest in one file: as a backup, and for others to check.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -32,10 +32,10 @@ Examples:
 /// Options of `agon verify`.
 #[derive(Args, Debug)]
 pub struct VerifyOptions {
-    /// What `agon serve export` wrote
+    /// The file that `agon serve export` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Computes no match again: what the replays say is believed
+    /// Recomputes no match: trusts what the replays say
     #[arg(long)]
     no_replays: bool,
     /// Prints the result as JSON
@@ -69,7 +69,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
     if report.wrong.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
-/// Whether a file begins as archives do.
+/// Whether a file begins like an archive.
 fn is_archive(file: &Path) -> bool {
     let mut start = [0; 2];
     File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK"
@@ -127,7 +127,7 @@ fn places(report: &Report) -> Table {
     table
 }
 
-/// Writes the contest in a folder as one file that anybody can check.
+/// Exports the contest in a folder into one file that anybody can check.
 pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{pos} of {len} replays are in it, {eta} left") {
@@ -151,7 +151,7 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
     Ok(writeln!(out, "anybody can check it: agon verify {}", file.display())?)
 }
 
-/// Copies the contest in a folder, also while it runs.
+/// Copies the contest in a folder, even while it runs.
 pub fn backup(dir: &Path, file: &Path) -> Done {
     let beside = beside(dir)?;
     let kept = runtime()?.block_on(backup::backup(dir, &beside, file))?;
@@ -163,11 +163,11 @@ pub fn backup(dir: &Path, file: &Path) -> Done {
     )?)
 }
 
-/// The files of a contest that its contest.toml names, itself included, as paths below the folder.
+/// The files that a contest's contest.toml names, itself included, as paths relative to the folder.
 fn beside(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let path = dir.join(FILE);
     if !path.is_file() {
-        // `backup` says what there is not.
+        // `backup` reports what is missing.
         return Ok(Vec::new());
     }
     let file = ContestFile::read(&path).map_err(Failure::Usage)?;
@@ -180,7 +180,7 @@ fn beside(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Makes a contest's folder from a backup.
+/// Restores a contest's folder from a backup.
 pub fn restore(file: &Path, dir: &Path) -> Done {
     let (kept, found) = runtime()?.block_on(backup::restore(file, dir))?;
     let mut out = io::stdout().lock();
@@ -207,7 +207,7 @@ fn size(file: &Path) -> String {
     format!("{:.1} MB packed", bytes as f64 / 1e6)
 }
 
-/// Moves the database of a contest to a server, or back into its folder, and looks through it there.
+/// Moves the database of a contest to a server, or back into its folder, and checks it there.
 pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     let _held = going::hold(dir)?;
     let runtime = runtime()?;
@@ -235,7 +235,7 @@ pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
-/// Moves bots, replays and logs of a contest to another place, and looks for each of them there.
+/// Moves bots, replays and logs of a contest to another place, and checks each of them there.
 pub fn relocate_objects(dir: &Path, place: &str) -> Done {
     let _held = going::hold(dir)?;
     let runtime = runtime()?;

@@ -1,4 +1,4 @@
-//! What a server that runs says of itself: notes for whoever sits before it, or lines of JSON for a machine that collects them.
+//! What a running server logs: notes for whoever sits in front of it, or lines of JSON for a collector.
 
 use std::fmt;
 
@@ -14,19 +14,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// The form of the log, on standard error.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Log {
-    /// Only what should not be, each as a note
+    /// Only problems, each as a note
     #[default]
     Text,
-    /// A line of JSON for each request and for all that happens
+    /// A line of JSON for each request and each event
     Json,
 }
 
 impl Log {
-    /// From now on it is written like this. Called once, before anything is said.
+    /// Writes the log in this form from now on. Called once, before anything is logged.
     pub fn begin(self) {
-        // Of others only what goes wrong: the driver of the database names statements that are slow.
+        // Only problems from other crates: the database driver reports slow statements.
         let others = tracing_subscriber::filter::LevelFilter::WARN;
-        // It fails only where somebody was quicker.
+        // This fails only if a subscriber is set already.
         let _ = match self {
             Self::Text => {
                 let own = Targets::new().with_target("agon", Level::WARN);

@@ -1,4 +1,4 @@
-//! How a contest stands, and whether it is as it must be.
+//! The state of a contest, and checks of its integrity.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
 
-/// Shows how the contest in a folder stands.
+/// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
     let status = runtime()?.block_on(status::status(dir))?;
     let mut out = io::stdout().lock();
@@ -34,7 +34,7 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
     alarms(&mut out, screen, &status)
 }
 
-/// Says what is not as it must be.
+/// Reports what is not in order.
 pub fn fsck(dir: &Path, replays: bool) -> Done {
     let (contest, found) = runtime()?.block_on(status::fsck(dir, replays))?;
     let mut out = io::stdout().lock();
@@ -121,7 +121,7 @@ fn board(lines: &[Line]) -> Table {
     table
 }
 
-/// Versions that are not live yet, and those that failed, the newest of each team.
+/// Versions that are not live yet, and those that failed, newest of each team.
 fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Result<()> {
     for version in &status.versions {
         let newest = status

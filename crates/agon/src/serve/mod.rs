@@ -1,4 +1,4 @@
-//! `agon serve`: a contest that goes on: a folder, a ladder, and a worker inside.
+//! `agon serve`: runs a contest from a folder: a ladder, with a built-in worker.
 
 mod acts;
 mod fleet;
@@ -52,31 +52,31 @@ Examples:
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ServeOptions {
-    /// The contest's folder (one that is called like a command below: ./status)
+    /// The contest's folder (write ./status for a folder named like a command below)
     #[arg(value_name = "DIR", required = true)]
     pub dir: Option<PathBuf>,
-    /// Begins a contest of this game in the folder, with a contest.toml to be edited
+    /// Starts a contest of this game in the folder, with a contest.toml to edit
     #[arg(long, value_name = "GAME")]
     pub new: Option<String>,
-    /// With --new: keeps its results in this empty database of a PostgreSQL server (agon docs scaling)
+    /// With --new: keeps results in this empty database of a PostgreSQL server (agon docs scaling)
     #[arg(long, value_name = "URL", requires = "new")]
     pub database: Option<String>,
     /// With --new: keeps bots, replays and logs in this folder, or in s3://BUCKET/PREFIX (agon docs scaling)
     #[arg(long, value_name = "PLACE", requires = "new")]
     pub objects: Option<String>,
-    /// Matches played at once; 0 for none, as where others play them [default: as many as leave one CPU free]
+    /// Matches played at once; 0 if only other machines play [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
-    /// The port of its site; 0 for a free one
+    /// The port of the site; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
     /// Opens the site to private addresses, without encryption: passwords travel readable
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub lan: bool,
-    /// The site's address for the world, of a proxy on this machine that passes requests on: `https://contest.example`
+    /// The public address of the site, at a proxy on this machine that forwards requests: `https://contest.example`
     #[arg(long, value_name = "URL", conflicts_with = "no_site")]
     pub behind_proxy: Option<String>,
-    /// Opens the site to private addresses, encrypted with a certificate of its own: it prints the fingerprint to compare
+    /// Opens the site to private addresses, encrypted with a certificate of its own, and prints the fingerprint to compare
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub tls_self_signed: bool,
     /// Opens the site to the world, encrypted with the certificate in this file (PEM, with those between it and its root)
@@ -85,33 +85,33 @@ pub struct ServeOptions {
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Prints a link, good once, that makes whoever opens it an organiser; without this only while there is none
+    /// Prints a one-time link that makes whoever opens it an organiser; by default only while there is none
     #[arg(long, conflicts_with = "no_site")]
     pub organiser: bool,
-    /// Opens no port: the contest is run and looked at on the command line alone
+    /// Opens no port: the contest is run and viewed from the command line alone
     #[arg(long)]
     pub no_site: bool,
-    /// Spreads series over one's own machines instead of running a contest: `agon sprt|gauntlet|tournament --on URL`. The folder holds the
-    /// tokens
+    /// Spreads series over your own machines instead of running a contest: `agon sprt|gauntlet|tournament --on URL`. The
+    /// folder holds the tokens
     #[arg(long, conflicts_with_all = ["new", "database", "objects", "jobs", "organiser", "no_site", "matches", "metrics_token_file"])]
     pub fleet: bool,
-    /// With --fleet: by how much its machines may differ in speed from the first, in per cent, from 1 to 90
+    /// With --fleet: how far its machines may differ in speed from the first, in per cent, from 1 to 90
     #[arg(long, value_name = "PERCENT", requires = "fleet", default_value_t = 20.0)]
     pub tolerance: f64,
-    /// Ends when so many results are in the log
+    /// Stops when this many results are in the log
     #[arg(long, value_name = "N")]
     pub matches: Option<i64>,
-    /// Says nothing while it runs
+    /// Prints nothing while it runs
     #[arg(long, short)]
     pub quiet: bool,
-    /// What is written on standard error
+    /// Form of the messages on standard error
     #[arg(long, value_name = "FORM", value_enum, default_value_t)]
     pub log: log::Log,
-    /// Programs elsewhere may read /metrics with the token in this file; without it only those on this machine, and behind a
-    /// proxy nobody (agon docs scaling)
+    /// Lets programs elsewhere read /metrics with the token in this file; by default only those on this machine may, and
+    /// nobody behind a proxy (agon docs scaling)
     #[arg(long, value_name = "FILE", conflicts_with = "no_site")]
     pub metrics_token_file: Option<PathBuf>,
-    /// Something else than running it.
+    /// A command other than running it.
     #[command(subcommand)]
     pub command: Option<ServeCommand>,
 }
@@ -125,11 +125,11 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// The bot.
         bot: PathBuf,
-        /// The team it plays for; one of a new name is made
+        /// The team it plays for; created if the name is new
         #[arg(long, value_name = "NAME")]
         team: String,
     },
-    /// Show the ladder, the versions, and what waits
+    /// Show the ladder, the versions, and what is waiting
     Status {
         /// The contest's folder.
         dir: PathBuf,
@@ -137,26 +137,26 @@ pub enum ServeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Is everything in the folder as it must be? Exit code 0: yes; 1: something is not
+    /// Check that everything in the folder is in order. Exit code 0: it is; 1: something is not
     Fsck {
         /// The contest's folder.
         dir: PathBuf,
-        /// Computes every match of the log again from its replay
+        /// Recomputes every match of the log from its replay
         #[arg(long)]
         replays: bool,
     },
-    /// Copy the contest into one file, also while it runs
+    /// Copy the contest into one file, even while it runs
     Backup {
         /// The contest's folder.
         dir: PathBuf,
         /// The new file.
         file: PathBuf,
     },
-    /// Make a contest's folder from a backup, and check it. Exit code 1: something is not as it must be
+    /// Restore a contest's folder from a backup, and check it. Exit code 1: something is not in order
     Restore {
         /// What `agon serve backup` wrote.
         file: PathBuf,
-        /// The folder, which is not there yet.
+        /// The folder, which must not exist yet.
         dir: PathBuf,
     },
     /// Write the log, the replays and the table into one file that anybody can check with `agon verify`
@@ -165,15 +165,15 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// The new file.
         file: PathBuf,
-        /// Publishes the secret that seeds come from: the contest is over, and paused
+        /// Publishes the secret that seeds come from: the contest must be over, and paused
         #[arg(long)]
         reveal: bool,
     },
-    /// Make the token with which another machine joins (`agon work`); it is printed this once
+    /// Make the token with which another machine joins (`agon work`); it is printed only this once
     Worker {
         /// The contest's folder.
         dir: PathBuf,
-        /// What the machine is called
+        /// A name for the machine
         name: String,
     },
     /// List the machines that play
@@ -184,14 +184,14 @@ pub enum ServeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// End a machine's token; what it has in hand is played by others
+    /// Revoke a machine's token; the matches it has in hand are played by others
     Revoke {
         /// The contest's folder.
         dir: PathBuf,
         /// The machine's name
         name: String,
     },
-    /// Let a paused machine play on; what it did before no longer counts against it
+    /// Let a paused machine play again; what it did before no longer counts against it
     PlayOn {
         /// The contest's folder.
         dir: PathBuf,
@@ -202,27 +202,27 @@ pub enum ServeCommand {
     Move {
         /// The contest's folder.
         dir: PathBuf,
-        /// The database, to a server's that is empty: postgres://USER:PASSWORD@HOST/NAME
+        /// Moves the database into an empty one on a server: postgres://USER:PASSWORD@HOST/NAME
         #[arg(long, value_name = "URL", required_unless_present_any = ["back", "objects"])]
         to: Option<String>,
-        /// The database, back into the folder
+        /// Moves the database back into the folder
         #[arg(long, conflicts_with = "to")]
         back: bool,
-        /// Bots, replays and logs: to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
+        /// Moves bots, replays and logs to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
         #[arg(long, value_name = "PLACE", conflicts_with_all = ["to", "back"])]
         objects: Option<String>,
     },
-    /// Play nothing until it is resumed; nothing is lost
+    /// Play nothing until the contest is resumed; nothing is lost
     Pause {
         /// The contest's folder.
         dir: PathBuf,
     },
-    /// Play what is planned, plan nothing more, and pause then: before the server is stopped
+    /// Play what is planned, plan nothing more, then pause: for use before stopping the server
     Drain {
         /// The contest's folder.
         dir: PathBuf,
     },
-    /// Go on after a pause
+    /// Resume after a pause
     Resume {
         /// The contest's folder.
         dir: PathBuf,
@@ -263,12 +263,12 @@ impl From<ServerError> for Failure {
     }
 }
 
-/// What runs the store's tasks.
+/// The runtime of the store's tasks.
 fn runtime() -> Result<Runtime, Failure> {
     runtime_of(|| {})
 }
 
-/// The same, with something that each of its threads does first.
+/// The same, with a function that each of its threads runs first.
 fn runtime_of(first: fn()) -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -283,7 +283,7 @@ fn now() -> Time {
     Time(common::now_ms())
 }
 
-/// The name of a contest that nobody has given one.
+/// The name of a contest that was given none: that of its folder.
 fn name_of(dir: &Path) -> String {
     let full = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     full.file_name().map_or_else(|| "contest".to_owned(), |name| name.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! The site beside a contest that runs: how it is reached, and who becomes its organiser.
+//! The site of a running contest: how it is reached, and who becomes its organiser.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,12 +15,12 @@ use tokio::runtime::Runtime;
 use crate::common::Failure;
 use crate::serve::{ServeOptions, now};
 
-/// A link that makes an organiser is good for so long, in milliseconds.
+/// How long an organiser link is valid, in milliseconds.
 const LINK: i64 = 24 * 3_600_000;
 
-/// A site that answers.
+/// A running site.
 pub struct Pages {
-    /// What answers.
+    /// The site itself.
     pub site: Arc<Site>,
     listening: Listening,
     address: String,
@@ -30,7 +30,7 @@ pub struct Pages {
 /// Opens the site of a contest.
 ///
 /// # Errors
-/// When its address is none, its port cannot be had, or `contest.toml` says something wrong about it.
+/// When its address is invalid, its port cannot be had, or `contest.toml` has an error about it.
 pub fn open(
     runtime: &Runtime,
     server: &Arc<Server>,
@@ -52,7 +52,7 @@ pub fn open(
     Ok(Pages { site, listening, address, link })
 }
 
-/// How a site is reached that listens on this port.
+/// The address of a site that listens on this port.
 pub fn address(way: &Way, port: u16) -> String {
     match way {
         Way::Proxy(address) => address.clone(),
@@ -65,7 +65,7 @@ pub fn address(way: &Way, port: u16) -> String {
     }
 }
 
-/// Whether the port can be had, on this machine's own address; every way to reach the site takes that one too.
+/// Checks that the port can be had on the loopback address, which every way to reach the site needs.
 ///
 /// # Errors
 /// Why not, and what to do.
@@ -83,12 +83,12 @@ pub fn no_port(port: u16, error: &io::Error) -> Failure {
     Failure::usage(format!("port {port}: {error}: {mend}"))
 }
 
-/// A shorter one could be guessed.
+/// A shorter token could be guessed.
 const SHORTEST_TOKEN: usize = 20;
-/// A token is no longer, in bytes.
+/// Maximum length of a token, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
 
-/// The token by which figures are read from elsewhere.
+/// The token with which other machines read the metrics.
 fn metrics_token(file: &Path) -> Result<String, Failure> {
     let failed = |why: String| Failure::usage(format!("--metrics-token-file {}: {why}", file.display()));
     let mut text = String::new();
@@ -104,13 +104,13 @@ fn metrics_token(file: &Path) -> Result<String, Failure> {
     Ok(token.to_owned())
 }
 
-/// Certificates of our own lie in this folder of the contest's.
+/// The folder of the contest with self-made certificates.
 const OWN: &str = "tls";
 
 /// How the site is to be reached.
 ///
 /// # Errors
-/// When its certificate or its address is none.
+/// When its certificate or its address is invalid.
 pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
     let tls = match (&options.tls_cert, &options.tls_key) {
         (Some(certificate), Some(key)) => Some(Tls::given(certificate, key)),
@@ -130,7 +130,7 @@ pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
         !host.is_empty() && host.chars().all(|sign| sign.is_ascii_alphanumeric() || ".-:[]".contains(sign))
     };
     match host.is_some_and(is_host) {
-        // Browsers write names of hosts small.
+        // Browsers write host names in lower case.
         true => Ok(Way::Proxy(address.to_lowercase())),
         false => Err(Failure::usage(format!(
             "--behind-proxy {address}: write the address that people open, as https://contest.example"
@@ -138,7 +138,7 @@ pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
     }
 }
 
-/// A fresh link, where one is wanted or there is no organiser yet.
+/// A fresh link, if one is wanted or there is no organiser yet.
 async fn link(server: &Server, wanted: bool) -> Result<Option<String>, StoreError> {
     if !wanted && server.store().organisers().await? > 0 {
         return Ok(None);
@@ -181,7 +181,7 @@ pub fn tell_way(way: &Way, out: &mut impl io::Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The address of this machine in its network. Nothing is sent: the system only says which one it would take.
+/// The address of this machine in its network. Nothing is sent: the system only says which address it would use.
 fn own_address() -> IpAddr {
     let socket = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
         socket.connect("10.255.255.255:9")?;
@@ -191,12 +191,12 @@ fn own_address() -> IpAddr {
 }
 
 impl Pages {
-    /// How it is reached.
+    /// Its address.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Says where it is.
+    /// Prints its address.
     pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "Its site: {}", self.address)?;
         tell_way(&self.site.way, out)?;
@@ -206,7 +206,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Ends it in good order.
+    /// Stops it in good order.
     pub async fn stop(self) {
         self.listening.stop().await;
     }

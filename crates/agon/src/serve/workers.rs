@@ -1,4 +1,4 @@
-//! Machines that join: their tokens, and who plays.
+//! Machines that join: their tokens, and which ones play.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
 
-/// What was done is counted for so long, in milliseconds.
+/// The period over which results are counted, in milliseconds.
 const HOUR: i64 = 3_600_000;
 
 /// Makes a token, and prints nothing else on standard output.
@@ -56,7 +56,7 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
     Ok(())
 }
 
-/// Ends a token.
+/// Revokes a token.
 pub fn revoke(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
     let revoke =
@@ -69,7 +69,7 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
     )?)
 }
 
-/// Lets a machine that stood out play on.
+/// Lets a paused machine play again.
 pub fn play_on(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
     let lets = async |store: &Store, contest, worker| {
@@ -83,7 +83,7 @@ pub fn play_on(dir: &Path, name: &str) -> Done {
     )?)
 }
 
-/// Does something with the machine of that name, of which `needed` has to be so.
+/// Acts on the machine of that name; `needed` says what it has to be.
 fn with(
     dir: &Path,
     name: &str,

@@ -45,8 +45,8 @@ Examples:
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// Replays or journals; two replays are compared. Or a bot in JavaScript, to be written beside the board [default: a
-    /// page with the recent matches]
+    /// Replays or journals; two replays are compared. Or a bot in JavaScript, to edit beside the board [default: a page
+    /// with the recent matches]
     #[arg(value_name = "REPLAY|JOURNAL|SCRIPT")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
@@ -55,11 +55,11 @@ pub struct WatchOptions {
     /// The port [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// Listens on this address, so that other machines can look; needs --token-file
+    /// Listens on this address, so that other machines can watch; needs --token-file
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<IpAddr>,
-    /// A file with the token that lets in: 16 or more letters and digits, in a file only you can read. The page asks for
-    /// it [default: none; the printed link lets in, once]
+    /// A file with the access token: 16 or more letters and digits, in a file only you can read. The page asks for
+    /// it [default: none; the printed link gives access, once]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub fn run(options: &WatchOptions) -> Done {
         )));
     }
     for file in &options.files {
-        // A wrong name is told here and now; what is wrong inside a file, on its page.
+        // A wrong name is reported at once; errors inside a file appear on its page.
         agon_replay::file::open(file)
             .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
@@ -105,7 +105,7 @@ pub fn run(options: &WatchOptions) -> Done {
     let handle = server.handle();
     let address = match options.token_file {
         None => handle.link(&place),
-        // Who knows the token needs no link.
+        // With the token no link is needed.
         Some(_) if place.is_empty() => handle.address(),
         Some(_) => format!("{}/#{place}", handle.address()),
     };
@@ -120,7 +120,7 @@ pub fn run(options: &WatchOptions) -> Done {
     Ok(())
 }
 
-/// The script among the files, which is then the only one.
+/// The script among the files; it must be the only one.
 fn script(files: &[PathBuf]) -> Result<Option<ScriptFile>, Failure> {
     let is_script = |file: &&PathBuf| {
         file.extension().is_some_and(|ending| ["js", "mjs", "cjs"].iter().any(|known| ending == *known))
@@ -147,7 +147,7 @@ fn is_journal(file: &Path) -> bool {
     read.is_ok() && start == *b"{\"agon_journal\""
 }
 
-/// Takes the port.
+/// Binds the port.
 fn bind(config: Config) -> Result<Server, Failure> {
     let (address, port) = (config.address, config.port);
     Server::bind(config, Box::new(Matches)).map_err(|error| {
@@ -157,7 +157,7 @@ fn bind(config: Config) -> Result<Server, Failure> {
     })
 }
 
-/// The viewer of `agon play --live` and `--open`: it answers on a thread of its own.
+/// The viewer of `agon play --live` and `--open`; it serves requests on its own thread.
 pub struct Viewer {
     handle: Handle,
     opener: Opener,
@@ -180,7 +180,7 @@ impl Viewer {
         Ok(Self { opener: Opener::new(handle.clone()), handle, thread })
     }
 
-    /// Gives a seat of a match away; gives its address.
+    /// Offers a seat of a match; returns its address.
     pub fn give(&self, seat: agon_web::TakenSeat) -> String {
         self.handle.give(seat)
     }
@@ -198,7 +198,7 @@ impl Viewer {
         self.opener.open(&format!("replay={}", encode(&file.display().to_string())), false);
     }
 
-    /// Goes on answering until Ctrl-C.
+    /// Keeps serving until Ctrl-C.
     pub fn stay(self) -> Done {
         match self.thread.join() {
             Ok(done) => Ok(done?),
@@ -207,7 +207,7 @@ impl Viewer {
     }
 }
 
-/// A name inside the part of an address behind `#`.
+/// Encodes a name for the fragment of an address, the part after `#`.
 fn encode(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:".contains(&byte);
     name.bytes()
@@ -215,7 +215,7 @@ fn encode(name: &str) -> String {
         .collect()
 }
 
-/// Plays the matches that the page asks for.
+/// Plays the matches that the page requests.
 struct Matches;
 
 impl Host for Matches {
@@ -267,7 +267,7 @@ impl Host for Matches {
     }
 }
 
-/// A failure as a page tells it.
+/// A failure as a sentence for a page.
 fn sentence(failure: Failure) -> String {
     match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
@@ -282,7 +282,7 @@ fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
     let setup = common::setup(spec, game, names.len()).map_err(sentence)?;
     let (clock, ponder) = (spec.clock, spec.ponder);
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
-    // Everything that can be wrong with the names is told before the match begins.
+    // Whatever can be wrong with the names is reported before the match begins.
     let (started, begun) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let seated = seats::seat_all(session.as_mut(), &names, clock, ponder, true).map_err(sentence);
@@ -296,7 +296,7 @@ fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
             Err(why) => return drop(started.send(Err(why))),
         };
         let _ = started.send(Ok(()));
-        // A match that cannot be kept is still worth watching.
+        // A match whose replay cannot be written is still worth watching.
         let mut kept = ReplayFile::begin(None, &header).ok();
         let record = {
             let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];

@@ -1,7 +1,7 @@
-//! How a browser comes to the viewer, without anybody else on this machine seeing the way.
+//! Gets a browser to the viewer without letting anybody else on this machine see the link.
 //!
-//! Every user can read the command lines of all programs. A browser is therefore started with the name of a
-//! file that only its user can read, and which leads on to the link.
+//! Every user can read the command lines of all programs. So the browser is started with the name of a
+//! file that only its user can read and that redirects to the link.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
@@ -22,7 +22,7 @@ use crate::common::{Failure, screen};
 pub struct Opener {
     handle: Handle,
     redirect: Option<Redirect>,
-    /// Where further links lead; none before somebody may ask for one.
+    /// Where further links lead; none until the user may ask for one.
     place: Option<Arc<Mutex<String>>>,
 }
 
@@ -73,7 +73,7 @@ impl Opener {
     }
 }
 
-/// A file that only its user can read, and which leads to a link.
+/// A file that redirects to a link and that only its user can read.
 struct Redirect(PathBuf);
 
 impl Redirect {
@@ -88,7 +88,7 @@ impl Redirect {
         let path = folder.join(format!("agon-{:016x}.html", u64::from_ne_bytes(number)));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let redirect = Self(path);
-        // A link is an address of ours: nothing in it has a meaning in markup.
+        // A link is an address of ours: nothing in it is special in markup.
         writeln!(
             file,
             "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -104,7 +104,7 @@ impl Drop for Redirect {
     }
 }
 
-/// The program that opens a file in the user's browser, where there is a screen to open it on.
+/// The program that opens a file in the user's browser, if there is a screen to open it on.
 fn browser() -> Option<&'static str> {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if !io::stdout().is_terminal() {
@@ -120,8 +120,8 @@ fn browser() -> Option<&'static str> {
     }
 }
 
-/// Waits until the user presses Enter; false when no more can be read. While this program runs in the
-/// background, the terminal is not ours to read.
+/// Waits until the user presses Enter; false at the end of the input. While this program runs in the background, it
+/// must not read the terminal.
 fn entered() -> bool {
     let input = io::stdin();
     loop {
@@ -143,7 +143,7 @@ fn entered() -> bool {
     }
 }
 
-/// The key in a file that the user has made, which nobody else may read.
+/// The key in a file made by the user that nobody else may read.
 pub fn key(file: &Path) -> Result<String, Failure> {
     const LEAST: usize = 16;
     let name = file.display();

@@ -1,4 +1,4 @@
-//! A contest's server as a worker on another machine sees it.
+//! The server of a contest, as seen by a worker on another machine.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,11 +13,11 @@ use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
 use crate::common::online::{Online, Trouble};
 use crate::common::screen::harmless;
 
-/// What is to be played is waited for so long when the server goes away in between.
+/// How long to keep waiting for files to play when the server goes away meanwhile.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Where there is nothing to play, the server is let wait so long for something. Whoever ends this process waits as long.
+/// How long the server may hold a request when there is nothing to play. Ending this process takes as long.
 const WAIT_MS: u64 = 1_000;
-/// A longer reason is cut here, in characters: the server keeps no more.
+/// Longer reasons are cut to this many characters: the server stores no more.
 const LONGEST_WHY: usize = 4_000;
 
 /// The server, over HTTP.
@@ -26,12 +26,12 @@ pub struct Far<'a> {
     run: String,
     stop: &'a AtomicBool,
     over: &'a OnceLock<String>,
-    /// Whether it is a fleet, in which all bots are one person's.
+    /// Whether it is a fleet, where all bots belong to one person.
     fleet: bool,
     played: Arc<Played>,
 }
 
-/// What was played so far.
+/// Counts of what was played so far.
 #[derive(Default)]
 pub struct Played {
     kept: AtomicU64,
@@ -41,12 +41,12 @@ pub struct Played {
 }
 
 impl Played {
-    /// Whether the server is away.
+    /// Records whether the server is away.
     pub fn away(&self, away: bool) {
         self.away.store(away, Ordering::Relaxed);
     }
 
-    /// How it stands, as a sentence.
+    /// The status, as a sentence.
     pub fn told(&self) -> String {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut text = format!("{} results are with the contest", load(&self.kept));
@@ -64,16 +64,16 @@ impl Played {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 enum Came<T> {
     /// An answer.
     Answer(T),
-    /// The server does not want this one: it is useless to repeat it.
+    /// The server rejects this request: repeating it is useless.
     Unwanted(String),
 }
 
 impl<'a> Far<'a> {
-    /// The server that admitted the process `run`. When it says no for good, `over` says why and `stop` becomes true.
+    /// The server that admitted the process `run`. When it refuses for good, `over` gets the reason and `stop` is set.
     pub fn new(
         online: &'a Online,
         run: String,
@@ -84,7 +84,7 @@ impl<'a> Far<'a> {
         Self { online, run, stop, over, fleet: false, played }
     }
 
-    /// The same as a fleet: `stop` becomes true also when the machine is to play something else.
+    /// The same for a fleet: `stop` is also set when the machine is to play something else.
     pub fn of_fleet(self) -> Self {
         Self { fleet: true, ..self }
     }
@@ -93,7 +93,7 @@ impl<'a> Far<'a> {
         [("run", self.run.clone())]
     }
 
-    /// Sorts answers: away, or no for good, or no to this one.
+    /// Tells apart: the server is away, refuses for good, or refuses this request.
     fn sort<T>(&self, answer: Result<T, Trouble>) -> Result<Came<T>, Away> {
         self.played.away.store(matches!(answer, Err(Trouble::Away(_))), Ordering::Relaxed);
         match answer {
@@ -108,7 +108,7 @@ impl<'a> Far<'a> {
                         .collect(),
                 };
                 match problem.status {
-                    // It does not know the token any more, has revoked it, or has admitted another process with it.
+                    // It does not know the token, has revoked it, or has admitted another process with it.
                     401 | 403 | 409 => {
                         let _ = self.over.set(why);
                         self.stop.store(true, Ordering::SeqCst);
@@ -125,7 +125,7 @@ impl<'a> Far<'a> {
         }
     }
 
-    /// Sends results: what becomes of each.
+    /// Sends results, and returns what became of each.
     fn send(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
         let line = |(attempt, whole): &(Try, Whole)| Sent {
             attempt: *attempt,
@@ -135,13 +135,13 @@ impl<'a> Far<'a> {
         };
         let lines: Vec<Sent> = over.iter().map(line).collect();
         let parts = lines.iter().zip(over).map(|(line, (_, whole))| (line, &whole.replay[..]));
-        // Figures that JSON does not have are in no report of ours.
+        // Serialising fails only for numbers that JSON lacks, and no report of ours has any.
         let Ok(bytes) = Sent::with_all(parts) else { return Ok(vec![Posted::Refused; over.len()]) };
         match self.sort(self.online.send::<ReceivedAll>("/results", &self.query(), &bytes))? {
             Came::Answer(received) if received.posted.len() == over.len() => Ok(received.posted),
             Came::Answer(_) => Err(Away("it answers about other results than were sent".to_owned())),
             Came::Unwanted(_) if over.len() == 1 => Ok(vec![Posted::Refused]),
-            // One of them spoils it for the others.
+            // One bad result makes the whole batch fail: send each alone.
             Came::Unwanted(_) => {
                 let each = over.iter().map(|one| self.send(std::slice::from_ref(one)));
                 Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
@@ -149,7 +149,7 @@ impl<'a> Far<'a> {
         }
     }
 
-    /// Whether it is still this worker's.
+    /// Whether the match still belongs to this worker.
     fn yours(&self, path: &str, what: &impl serde::Serialize) -> Result<bool, Away> {
         let answer = self.sort(self.online.tell::<Yours>(path, &self.query(), what))?;
         Ok(matches!(answer, Came::Answer(Yours { yours: true })))

@@ -50,34 +50,34 @@ pub struct WorkOptions {
     /// Matches played at once [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
-    /// A folder with packages that all bots find, as the organiser has it; may be given more than once
+    /// A folder of packages for all bots, the same as the organiser has; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub packages: Vec<PathBuf>,
-    /// A variable by which bots find them, as the organiser has it: PYTHONPATH=/srv/packages/python
+    /// A variable that leads bots to them, the same as the organiser has: PYTHONPATH=/srv/packages/python
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// I trust these bots: they are played also where this machine has no sandbox that holds strangers
+    /// I trust these bots: play them even if this machine has no sandbox that holds strangers
     #[arg(long)]
     pub trust_bots: bool,
-    /// How it may be reached.
+    /// How the server may be reached.
     #[command(flatten)]
     pub line: Line,
-    /// Says nothing while it plays
+    /// Prints nothing while it plays
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// Unpacked and built versions take no more room, beside those that are being played.
+/// Upper limit on the disk space of unpacked and built versions, beside those being played.
 const MOST_KEPT: u64 = 8 << 30;
-/// When there was nothing to play for as long as the server waits, it is asked again after this.
+/// Pause before asking again when the server had nothing to play for as long as it waits.
 const IDLE: Duration = Duration::from_millis(200);
-/// A fleet without a series is let wait so long for one. Whoever ends this process waits as long.
+/// How long a request for a fleet's series may wait for one. Ending this process takes as long.
 const FLEET_WAIT_MS: u64 = 1_000;
-/// A series that cannot be played here is asked about again after so long.
+/// Pause before asking again about a series that cannot be played here.
 const FLEET_PAUSE: Duration = Duration::from_secs(5);
-/// Whoever waits looks this often whether it is time to stop.
+/// How often waiting code checks whether to stop.
 const MOMENT: Duration = Duration::from_millis(50);
-/// It says how it stands this often.
+/// Interval of the status lines.
 const TELL: Duration = Duration::from_secs(5);
 
 /// Runs `agon work`.
@@ -88,7 +88,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let address = Address::parse(&options.url)?;
     let token = logins::token(&options.token_file)?;
     let online = Online::new(address, Some(token), &options.line)?.below(wire::ROOT);
-    // Before anything takes time: is the token good, and are both programs of one version?
+    // Before anything slow: is the token good, and do both programs have the same version?
     let program = agon_replay::data::PROGRAM.to_owned();
     let welcome: Welcome = awaited(|| online.get("", &[("program", program.clone())]))?;
     let table = welcome.terms.as_ref().map(Table::new).transpose().map_err(|why| {
@@ -128,7 +128,7 @@ pub fn run(options: &WorkOptions) -> Done {
         _ => None,
     };
     let cpus = |table: &Table| options.jobs.unwrap_or_else(|| usual_jobs(table.cpus()));
-    // Of a fleet each series has its own; on one CPU a match most are played.
+    // In a fleet this differs by series; most play a match on one CPU.
     let jobs = table.as_ref().map_or_else(|| options.jobs.unwrap_or_else(|| usual_jobs(1)), cpus);
     let each = table.as_ref().map_or(1, Table::cpus);
     let machine = look(confined, each, jobs, attacks, &packages);
@@ -177,12 +177,12 @@ pub fn run(options: &WorkOptions) -> Done {
     }
 }
 
-/// As many matches as leave one CPU free, where each takes so many.
+/// As many matches as leave one CPU free, with this many CPUs for each.
 fn usual_jobs(each: usize) -> usize {
     (sys::cpus().len().saturating_sub(1) / each).max(1)
 }
 
-/// A machine that was admitted.
+/// This machine after the server admitted it.
 struct Post<'a> {
     online: &'a Online,
     hello: Hello,
@@ -192,18 +192,18 @@ struct Post<'a> {
     beat: Duration,
     /// Ctrl-C.
     stop: &'static AtomicBool,
-    /// Why the server does not want this machine any more.
+    /// Why the server no longer accepts this machine.
     over: &'a OnceLock<String>,
     played: Arc<Played>,
 }
 
 impl Post<'_> {
-    /// The server. When it says no, `stop` becomes true.
+    /// The server. It sets `stop` when it refuses this machine.
     fn far<'s>(&'s self, stop: &'s AtomicBool) -> Far<'s> {
         Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone())
     }
 
-    /// Plays until `stop` becomes true; `run` is what no other requests begin with.
+    /// Plays until `stop` is set; `run` begins the names of its requests and of no others.
     fn play(&self, far: &Far<'_>, table: &Table, jobs: usize, run: String, stop: &AtomicBool) {
         let versions =
             Versions::new(self.bots.clone(), self.confined, table.game().info().name).bounded(MOST_KEPT);
@@ -211,13 +211,13 @@ impl Post<'_> {
         agon_worker::run(far, table, &versions, &settings, stop);
     }
 
-    /// Plays for a fleet: one series after the other, until Ctrl-C.
+    /// Plays for a fleet, one series after another, until Ctrl-C.
     fn serve_fleet(&self, jobs: impl Fn(&Table) -> usize) -> Done {
         let (mut pauses, mut visits) = (Pauses::default(), 0);
         while !self.stop.load(Ordering::Relaxed) && self.over.get().is_none() {
             let query = [("run", self.hello.run.clone()), ("wait_ms", FLEET_WAIT_MS.to_string())];
             let playing = match self.online.get::<wire::Playing>("/series", &query) {
-                // The fleet was started anew.
+                // The fleet was restarted.
                 Err(Trouble::Refused(problem)) if problem.status == 409 => {
                     let _: wire::Admitted = self.online.tell("/hello", &[], &self.hello).map_err(refused)?;
                     continue;
@@ -267,7 +267,7 @@ impl Post<'_> {
     }
 }
 
-/// Says now and then how it stands, until it is done.
+/// Prints the status from time to time until `done` is set.
 fn tell(played: &Arc<Played>, done: &AtomicBool) {
     let mut last = (String::new(), Instant::now());
     while !done.load(Ordering::Relaxed) {
@@ -283,8 +283,8 @@ fn tell(played: &Arc<Played>, done: &AtomicBool) {
     }
 }
 
-/// What the contest answers. One that is away just then, or whose database is, is asked again until it is there: machines are
-/// often started together with it, and nobody stands beside them. Ctrl-C ends that as it ends any program.
+/// The answer of the contest. While it or its database is away, it is asked again: machines often start together with
+/// it, and nobody watches them. Ctrl-C ends the program as usual.
 fn awaited<T>(mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
     let mut pauses = Pauses::default();
     let mut is_told = false;
@@ -305,7 +305,7 @@ fn awaited<T>(mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure>
     }
 }
 
-/// Why the contest does not take this machine.
+/// Why the contest refuses this machine.
 fn refused(trouble: Trouble) -> Failure {
     match trouble {
         Trouble::Refused(problem) if problem.status == 401 => Failure::usage(
@@ -316,7 +316,7 @@ fn refused(trouble: Trouble) -> Failure {
     }
 }
 
-/// What this machine is, as the contest is told.
+/// The description of this machine sent to the contest.
 fn look(confined: Confined, cpus: usize, jobs: usize, attacks: Option<u32>, packages: &[String]) -> Machine {
     let own = machine::look(confined, cpus, packages);
     let kernel = rustix::system::uname();
@@ -333,14 +333,14 @@ fn look(confined: Confined, cpus: usize, jobs: usize, attacks: Option<u32>, pack
     }
 }
 
-/// How bots are held here. Whoever lends a machine decides about it, and not the contest alone.
+/// How bots are contained here. The owner of a lent machine decides, not the contest alone.
 fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
     let own = holding::hold(false);
     match (own, options.trust_bots && welcome.trusts_bots) {
         (Ok(confined), _) => Ok(confined),
         (Err(_), true) => holding::hold(true).map_err(Failure::Own),
         (Err(why), false) => {
-            // The end of that sentence is for organisers.
+            // The rest of that sentence is for organisers.
             let why = why.split(" If you trust").next().unwrap_or(&why).to_owned();
             let more = if welcome.trusts_bots {
                 " The organiser trusts all bots; if you do as well, add --trust-bots."
@@ -352,7 +352,7 @@ fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
     }
 }
 
-/// Shows bots the packages, and says their folders.
+/// Makes the packages visible to bots, and returns their folders.
 fn show_packages(options: &WorkOptions) -> Result<Vec<String>, Failure> {
     let mut packages = Packages::default();
     for place in &options.packages {
@@ -386,7 +386,7 @@ fn place_name(address: &Address) -> String {
         .collect()
 }
 
-/// Two do not unpack into one folder. Where another process has it, this one takes one of its own.
+/// Locks the folder, so that two processes never unpack into the same one. Fails when another process holds it.
 fn hold_folder(folder: &Path) -> Result<File, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::own(format!("{}: {error}", folder.display())))?;
     let path = folder.join("agon.lock");

@@ -1,4 +1,4 @@
-//! `agon bench`: how fast the engines and the referee are.
+//! `agon bench`: the speed of the engines and the referee.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
@@ -37,10 +37,10 @@ pub struct BenchOptions {
     pub sandbox: SandboxOptions,
 }
 
-/// The hidden subcommand by which this program becomes the quickest possible bot.
+/// The hidden subcommand that turns this program into the quickest possible bot.
 pub const WAITER: &str = "__waiter";
 
-/// The quickest possible bot of Cultist Wars: it answers `WAIT` whenever a unit list has come.
+/// The quickest possible bot of Cultist Wars: it answers `WAIT` to every unit list.
 pub fn wait_for_ever() -> ExitCode {
     let mut input = io::BufReader::with_capacity(4096, io::stdin().lock());
     let mut output = io::stdout().lock();
@@ -75,7 +75,7 @@ impl Figure {
     }
 }
 
-/// How many samples a figure is made of.
+/// How many samples make a figure.
 const SAMPLES: u32 = 9;
 
 /// Runs `agon bench`.
@@ -161,7 +161,7 @@ impl Observer for Walls {
     }
 }
 
-/// The referee over two native bots on one CPU.
+/// Measures the referee over two native bots on one CPU.
 fn referee(options: &BenchOptions) -> Done {
     let game = common::game("cultist-wars")?;
     let own = std::env::current_exe().map_err(|error| Failure::own(error.to_string()))?;

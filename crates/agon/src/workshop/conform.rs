@@ -1,4 +1,4 @@
-//! `agon conform`: recorded matches of the originals against our engines.
+//! `agon conform`: compares recorded matches of the originals with our engines.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;

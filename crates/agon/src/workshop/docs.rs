@@ -1,4 +1,4 @@
-//! `agon docs`: the guide, from inside the program. Its sources are `docs/`, which is also an mdBook.
+//! `agon docs`: the guide, built into the binary. Its sources are `docs/`, which is also an mdBook.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -45,10 +45,10 @@ const BOOK: &[(&str, &str)] = book!(
 
 /// A page in the order of the book.
 struct Page {
-    /// What is typed to see it: `first-match`, `cultist-wars`.
+    /// The name to type for it: `first-match`, `cultist-wars`.
     name: &'static str,
     title: &'static str,
-    /// How deep it stands in the table of contents.
+    /// Its depth in the table of contents.
     depth: usize,
     text: &'static str,
 }
@@ -106,7 +106,7 @@ fn pages() -> Vec<Page> {
         Some(Page { name, title, depth: depth / 2, text: text(file)? })
     };
     let mut pages: Vec<Page> = text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect();
-    // A game that has no page in the book is described by its rulebook.
+    // A game without a page in the book is described by its rulebook.
     for info in agon_games::ALL.iter().map(|game| game.info()) {
         if !pages.iter().any(|page| page.name == info.name) {
             pages.push(Page { name: info.name, title: info.title, depth: 1, text: info.rulebook });
@@ -115,7 +115,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// The text of a page with what it includes: rulebooks, which stand once, in the folder of their game.
+/// The text of a page with its includes: rulebooks, which exist once, in the folder of their game.
 fn whole(text: &str) -> String {
     let mut whole = String::new();
     for line in text.lines() {
@@ -129,7 +129,7 @@ fn whole(text: &str) -> String {
     whole
 }
 
-/// A page for people: headings stand out, and what only a machine reads is left out.
+/// Prints a page for people: headings stand out, and machine-readable marks are left out.
 fn show(text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<()> {
     let mut fenced = false;
     for line in text.lines() {
@@ -146,7 +146,7 @@ fn show(text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Prints the lines in which `text` occurs; whether there are any.
+/// Prints the lines in which `text` occurs. Returns whether there are any.
 fn find(pages: &[Page], text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<bool> {
     let (wanted, mut any) = (text.to_lowercase(), false);
     for page in pages {
@@ -220,7 +220,7 @@ mod tests {
     fn links_lead_somewhere() {
         for (file, text) in BOOK {
             let folder = docs().join(file).parent().expect("a folder").to_owned();
-            // Code is no text.
+            // Code is not prose.
             let mut fenced = false;
             for line in text.lines() {
                 fenced ^= line.starts_with("```");
@@ -268,11 +268,11 @@ mod tests {
         );
     }
 
-    /// The help of a command and of those below it.
+    /// Writes the help of a command and of its subcommands.
     fn describe(mut command: clap::Command, above: &str, text: &mut String) {
         let name = format!("{above} {}", command.get_name()).trim().to_owned();
         let help = command.clone().bin_name(name.as_str()).render_long_help().to_string();
-        // A line of help may end in a blank; a page does not.
+        // A line of help may end in a blank; a line of the page must not.
         let help = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         writeln!(text, "\n## {name}\n\n```text\n{}\n```", help.trim_end()).expect("a text");
         command.build();

@@ -1,4 +1,4 @@
-//! What this room's commands print with `--json`.
+//! What these commands print with `--json`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Game {
     pub summary: &'static str,
     pub seats: Seats,
     pub presets: Vec<&'static str>,
-    /// Which CPUs a bot may use, in each of the presets.
+    /// The CPUs a bot may use, for each of the presets.
     pub cpus: Vec<&'static str>,
     pub maps: Vec<&'static str>,
     pub builtins: Vec<&'static str>,
@@ -37,7 +37,7 @@ impl From<&GameInfo> for Game {
     }
 }
 
-/// How many bots play.
+/// The possible numbers of seats.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Seats {
@@ -51,7 +51,7 @@ impl From<(u8, u8)> for Seats {
     }
 }
 
-/// What `agon rules --json` prints: the rulebook, every number of a preset or file, or where two of them differ.
+/// What `agon rules --json` prints: the rulebook, every number of a preset or file, or the differences of two.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(test, derive(TS))]
@@ -69,18 +69,18 @@ pub enum Rules {
 #[cfg_attr(test, derive(TS))]
 pub struct Rule {
     pub id: String,
-    /// Of its section in the rulebook.
+    /// The heading of its section in the rulebook.
     pub heading: String,
     /// In Markdown.
     pub text: String,
 }
 
-/// A number that two presets or files do not share.
+/// A number that differs between two presets or files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RuleDiffers {
     pub rule: String,
-    /// By the names of the two presets or files; null where one lacks the rule.
+    /// By the names of the two presets or files; null if one lacks the rule.
     #[serde(flatten)]
     pub values: BTreeMap<String, Option<String>>,
 }
@@ -121,7 +121,7 @@ pub struct Map<'a> {
 pub struct CheckedMap {
     pub file: String,
     pub game: &'static str,
-    /// Whether there are no errors.
+    /// Whether it has no errors.
     pub good: bool,
     pub facts: Vec<String>,
     pub errors: Vec<String>,
@@ -159,18 +159,18 @@ pub struct Conformance {
     pub game: &'static str,
     /// How many recorded matches were compared.
     pub records: usize,
-    /// Records that break off, compared to their last whole line: file and place.
+    /// Records that break off, compared up to their last whole line: file and place.
     pub cut: Vec<String>,
-    /// How many files are no records of this game.
+    /// How many files are not records of this game.
     pub foreign: usize,
     /// Records that cannot be read: file and why.
     pub damaged: Vec<String>,
-    /// By kind of value, how many were compared.
+    /// How many values were compared, by kind.
     pub kinds: BTreeMap<&'static str, Compared>,
-    /// How many values differ in all.
+    /// How many values differ in total.
     pub differ: u64,
     pub first_difference: Option<Difference>,
-    /// Whether there were records, none damaged, and nothing differs.
+    /// Whether there were records, none was damaged, and nothing differs.
     pub good: bool,
 }
 
@@ -182,7 +182,7 @@ pub struct Compared {
     pub differ: u64,
 }
 
-/// A value that is not as the original recorded it.
+/// A value that differs from the original's record.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Difference {
@@ -215,7 +215,7 @@ pub struct Bench {
     pub figures: Figures,
 }
 
-/// What the parts of a game cost.
+/// The costs of the parts of a game.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Figures {
@@ -225,13 +225,13 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub games_per_second: Option<f64>,
-    /// Steps of such a play-out, in the mean.
+    /// Mean number of steps of such a play-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub steps_per_game: Option<f64>,
 }
 
-/// What something costs.
+/// The cost of something.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Measured {
@@ -264,7 +264,7 @@ pub struct RefereeBench {
     pub recording_cpu_percent: f64,
 }
 
-/// Half of the answers, and all but a hundredth of them, take no longer.
+/// Upper bounds for half of the answers, and for all but one in a hundred.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Answer {

@@ -1,4 +1,4 @@
-//! What can be looked up: games, rules, maps, single rules.
+//! Look-ups: games, rules, maps, single rules.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -32,7 +32,7 @@ pub struct RulesOptions {
     /// Shows how two presets or rules files differ
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub diff: Option<Vec<String>>,
-    /// Prints it as JSON: every rule with its id, or the numbers that were asked for
+    /// Prints it as JSON: every rule with its id, or the numbers requested
     #[arg(long)]
     pub json: bool,
 }
@@ -129,7 +129,7 @@ pub fn rules(options: &RulesOptions) -> Done {
     Ok(())
 }
 
-/// What `agon rules` shows, for programs.
+/// The output of `agon rules` for programs.
 fn rules_json(game: &dyn AnyGame, options: &RulesOptions) -> Result<json::Rules, Failure> {
     let name = game.info().name;
     if let Some(preset) = &options.preset {
@@ -168,7 +168,7 @@ fn complete(game: &dyn AnyGame, name: &str) -> Result<String, Failure> {
     Ok(game.open(&setup)?.recipe().rules.clone())
 }
 
-/// A match of this game as it is without any options.
+/// A match of this game with default options.
 fn usual(info: &GameInfo) -> Setup {
     Setup { rules: RulesChoice::default(), map: MapChoice::Default, seats: info.usual_seats(), seed: 0 }
 }
@@ -242,7 +242,7 @@ pub fn maps(options: &MapsOptions) -> Done {
                 (least, most) if least == most => format!("{least} bots"),
                 (least, most) => format!("{least} to {most} bots"),
             };
-            // Comments and settings are no rows.
+            // Comments and settings are not rows.
             let rows = map.text.lines().filter(|line| !line.starts_with(';') && !line.contains(':'));
             let width = rows.map(str::len).max().unwrap_or(0);
             writeln!(out, "{:<20} {seats}, {width} columns", map.name)?;
@@ -279,13 +279,13 @@ pub fn maps(options: &MapsOptions) -> Done {
     }
 }
 
-/// A map as a match begins on it: where a map's file holds one half or a few numbers, this is the whole.
+/// Draws a map as at the start of a match: if a map's file holds one half or a few numbers, this is the whole.
 fn draw(out: &mut impl io::Write, game: &dyn AnyGame, map: MapChoice, seed: i64, seats: u8) -> Done {
     let session = game.open(&Setup { map, seed, seats, ..usual(game.info()) })?;
     Ok(write!(out, "{}", screen::output().picture(&screen::shown(session.picture(None))))?)
 }
 
-/// One map, as its file or as JSON.
+/// Prints one map, as its file or as JSON.
 fn show_map(out: &mut impl io::Write, options: &MapsOptions, name: &str, text: &str) -> Done {
     if options.json {
         return common::print_json(

@@ -1,4 +1,4 @@
-//! `agon maps check`: is a map file good?
+//! `agon maps check`: checks map files.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -23,17 +23,17 @@ pub struct MapsOptions {
     pub game: Option<String>,
     /// A map to show; `generate` makes one from the seed, in games that can
     pub map: Option<String>,
-    /// The seed of a map that is made
+    /// The seed of a generated map
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true)]
     pub seed: i64,
-    /// Draws the map as a match begins on it; without it, the map's file is printed
+    /// Draws the map as at the start of a match; without it, the map's file is printed
     #[arg(long, conflicts_with = "json")]
     pub draw: bool,
     /// Prints it as JSON
     #[arg(long)]
     pub json: bool,
 }
-/// What can be done with map files.
+/// Commands on map files.
 #[derive(Subcommand, Debug)]
 pub enum MapsCommand {
     /// Check map files: can they be played, can everything be reached, are they fair?
@@ -62,7 +62,7 @@ pub struct MapsCheckOptions {
     pub json: bool,
 }
 
-/// A larger file is no map of any game.
+/// A larger file is not a map of any game.
 const LARGEST: u64 = 1 << 20;
 
 /// Runs `agon maps check`.
@@ -112,7 +112,7 @@ pub fn check(options: &MapsCheckOptions) -> Done {
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-/// What is found out about a file, and by which game. What is no map of the game that it is for has one error.
+/// The findings about a file, and the game they come from. A file that is not a map of its game has one error.
 fn examine(
     wanted: Option<&'static dyn AnyGame>,
     file: &Path,
@@ -127,7 +127,7 @@ fn examine(
     }
     let tried = agon_games::ALL.iter().filter_map(|game| {
         let findings = game.check_map(&shown, &content)?.ok()?;
-        // A letter to a friend is a map, too, where every unknown character is ground.
+        // A game that takes unknown characters for ground can read any text as a map, so it is only a guess.
         let guess = game.info().reads_any_map;
         (!guess || findings.errors.is_empty()).then_some((guess, findings.errors.len(), *game, findings))
     });
@@ -143,7 +143,7 @@ fn unreadable(error: &SetupError) -> MapFindings {
     MapFindings { errors: vec![error.to_string()], ..MapFindings::default() }
 }
 
-/// The bytes of a file that may be a map.
+/// The content of a file that may be a map.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     if !file.is_file() {
         return Err("no such file".to_owned());

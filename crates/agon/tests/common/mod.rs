@@ -1,4 +1,4 @@
-//! What the tests of the command line share.
+//! Shared by the tests of the command line.
 #![allow(dead_code, reason = "no file of tests needs all of it")]
 
 use std::path::Path;
@@ -28,14 +28,14 @@ pub fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// agon in `folder`, not yet run.
+/// A command that runs agon in `folder`.
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").stdin(std::process::Stdio::null());
     command
 }
 
-/// A process that ends with the test, whatever it found.
+/// A process that is killed when the test ends, however it ends.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -54,7 +54,7 @@ while read -r n; do
 done
 ";
 
-/// What `agon play --json` says of the first seat, whose bot made no fault.
+/// The first seat in the result of `agon play --json`; asserts that its bot made no fault.
 pub fn played_well(played: &Output, bot: &str) -> serde_json::Value {
     let said = err(played);
     assert!(played.status.success(), "{bot}: {said}");
@@ -65,19 +65,19 @@ pub fn played_well(played: &Output, bot: &str) -> serde_json::Value {
     seat
 }
 
-/// Gives a file of ours these rights.
+/// Sets the permissions of a file.
 pub fn mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("our own file");
 }
 
-/// The address of the site that an `agon serve` prints, whose output is piped. It is read to its end, so that the server never
-/// waits for us.
+/// The address of the site printed by an `agon serve` whose output is piped. The output is drained, so that the server
+/// never blocks on it.
 pub fn site_of(serve: &mut std::process::Child, patience: std::time::Duration) -> String {
     address_after("Its site: ", serve, patience)
 }
 
-/// The same behind other words.
+/// The same after other words.
 pub fn address_after(
     words: &'static str,
     serve: &mut std::process::Child,

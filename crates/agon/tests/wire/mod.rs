@@ -1,5 +1,5 @@
-//! A machine's side of the protocol of workers, as small as can be: it asks again until it is answered, also when whom it asked is
-//! killed in the middle.
+//! A machine's side of the worker protocol, as small as possible: it repeats a request until it is answered, even when the
+//! server is killed in the middle.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ impl Wire {
         Self { address: url.trim_start_matches("http://").to_owned(), token: token.to_owned(), open: None }
     }
 
-    /// Introduces a machine that holds bots as well as any.
+    /// Introduces a machine that contains bots as well as any.
     pub fn hello(&mut self) {
         let machine = Machine {
             level: "A".to_owned(),
@@ -38,7 +38,7 @@ impl Wire {
         let _: Option<serde_json::Value> = self.persist("POST", "/work/v1/hello", &hello, &never);
     }
 
-    /// Asks until there is an answer; none when it is time to stop before.
+    /// Asks until there is an answer; none if it is told to stop first.
     pub fn persist<T: DeserializeOwned>(
         &mut self,
         how: &str,
@@ -54,7 +54,7 @@ impl Wire {
                 Ok((status, answer)) if status < 500 && status != 429 => {
                     panic!("{path}: {status} {}", String::from_utf8_lossy(&answer))
                 }
-                // Away, or it has trouble of its own.
+                // The server is away, or has trouble of its own.
                 _ => self.open = None,
             }
             if stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Plays the situations and writes down what happened.
+//! Plays the situations and records what happened.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +18,16 @@ use super::situation::{Situation, first_question};
 use crate::common::Failure;
 use crate::common::seats::{header, seat_all};
 
-/// A match whose clock was unfair is played again so often.
+/// How often a match with an unfair clock is played.
 const TRIES: u32 = 5;
 
 /// What happened in a situation.
 pub struct Seen {
-    /// What the referee knows.
+    /// The referee's record.
     pub record: MatchRecord,
     /// The time of each answer of the bot, with its limit and turn.
     pub times: Vec<Time>,
-    /// All that the bot answered, hashed.
+    /// A hash of all the bot's answers.
     pub answers: u64,
     /// Whether the bot was asked up to the end of the match, or to where it was stopped on purpose.
     pub whole: bool,
@@ -38,11 +38,11 @@ pub struct Seen {
 /// The time of one answer.
 #[derive(Clone, Debug)]
 pub struct Time {
-    /// How long it took, in milliseconds, without what the machine took.
+    /// How long it took in milliseconds, without delays caused by the machine.
     pub ms: f64,
     /// The limit.
     pub limit_ms: f64,
-    /// From which time on an answer costs something in the game, where it does.
+    /// The time from which an answer costs something in the game, if there is one.
     pub soft_ms: Option<f64>,
     /// Which step, from 0.
     pub step: u32,
@@ -142,7 +142,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// How the bot ends when its connection is closed, and after which time; none where it is no program of ours.
+/// How the bot ends when its connection is closed, and how long that takes; none if we do not start it as a program.
 pub fn ending(
     game: &dyn AnyGame,
     bot: &BotName,
@@ -157,7 +157,7 @@ pub fn ending(
     let Player::Program(program) = &mut player else { return Ok(None) };
     let Some(question) = first_question(session.as_mut(), seat) else { return Ok(None) };
     program.wire().send(&question);
-    // It should have begun to play: a bot that is still starting is another matter.
+    // It should be playing by then: a bot that is still starting is another matter.
     let patience = Duration::from_millis(u64::from(session.limit_ms(seat)).clamp(1_000, 10_000));
     let mut waits = [PollFd::from_borrowed_fd(program.wire_ref().reads(), PollFlags::IN)];
     let _ = poll(&mut waits, Timespec::try_from(patience).ok().as_ref());

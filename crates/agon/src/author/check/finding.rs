@@ -1,4 +1,4 @@
-//! From what was seen to what is to be changed.
+//! Turns observations into findings, with what to change.
 
 use std::fs;
 use std::path::Path;
@@ -18,30 +18,30 @@ use crate::common::screen::milliseconds;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
-    /// What was looked at.
+    /// What was examined.
     pub what: &'static str,
-    /// How it is.
+    /// Its state.
     pub status: Status,
     /// What was seen.
     pub seen: String,
     /// The rule that says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// In which situation and turn.
+    /// The situation and the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What the bot wrote on standard error beside it.
+    /// What the bot wrote on standard error at that point.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
     /// What to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
-    /// A command that shows it again.
+    /// A command that reproduces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 
-/// How something is.
+/// The state of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -50,7 +50,7 @@ pub enum Status {
     Passed,
     /// Wrong.
     Failed,
-    /// Not wrong, but not wise.
+    /// Not wrong, but unwise.
     Warning,
     /// Worth knowing.
     Note,
@@ -76,12 +76,12 @@ impl Finding {
     }
 }
 
-/// More of the limit than this is close.
+/// Above this share of the limit, an answer is close to it.
 const CLOSE: f64 = 0.7;
-/// More rejected orders than one in so many answers are too many.
+/// More than one rejected order in this many answers is too many.
 const FEW: usize = 10;
 
-/// The kinds of situations that are findings of their own.
+/// The kinds of situations that get findings of their own.
 const SITUATIONS: [(Kind, &str); 4] = [
     (Kind::Little, "when little is left"),
     (Kind::Much, "when much is there"),
@@ -89,7 +89,7 @@ const SITUATIONS: [(Kind, &str); 4] = [
     (Kind::Big, "with the biggest input"),
 ];
 
-/// All findings, in the order in which a bot's life goes.
+/// All findings, in the order of a bot's life.
 pub fn all(
     info: &GameInfo,
     bot: &str,
@@ -109,7 +109,7 @@ pub fn all(
         findings.push(report.faults("no exceptions", &[FaultKind::Exception], Status::Failed, String::new()));
     }
     findings.extend(report.rejected());
-    // What never answers has nothing to show in single situations.
+    // A bot that never answers has nothing to show in single situations.
     let is_silent = report.times().next().is_none();
     let situations: &[(Kind, &'static str)] = if is_silent { &[] } else { &SITUATIONS };
     for &(kind, what) in situations {
@@ -122,7 +122,7 @@ pub fn all(
         let still = "it computes in its own turns only".to_owned();
         findings.push(report.faults("in others' turns", &[FaultKind::Pondering], Status::Warning, still));
     }
-    // Nor is anything right with answers that there are none of.
+    // Without any answers, nothing about answers can pass.
     findings.retain(|finding| !is_silent || finding.status != Status::Passed);
     findings.extend(report.memory());
     findings.push(match seen[0].answers == again.answers {
@@ -137,7 +137,7 @@ pub fn all(
     findings
 }
 
-/// The answer that came nearest to its limit, first answers apart: how long it took, and the limit.
+/// The answer that came closest to its limit, first answers left out: how long it took, and the limit.
 pub fn slowest(seen: &[Seen]) -> Option<(Duration, Duration)> {
     let timed = seen.iter().flat_map(|seen| &seen.times).filter(|time| !time.first && time.limit_ms > 0.0);
     let worst = timed.max_by(|a, b| (a.ms / a.limit_ms).total_cmp(&(b.ms / b.limit_ms)))?;
@@ -146,7 +146,7 @@ pub fn slowest(seen: &[Seen]) -> Option<(Duration, Duration)> {
 }
 
 impl Time {
-    /// How close to a limit it came. Beyond the soft one an answer costs something, but no match.
+    /// How close to a limit it came. Beyond the soft limit an answer costs something, but not the match.
     fn status(&self) -> Status {
         match self.ms {
             ms if ms >= self.limit_ms => Status::Failed,
@@ -194,7 +194,7 @@ impl<'a> Report<'a> {
         format!("{turn}, {}", self.situations[number].what)
     }
 
-    /// A command that shows a match again; its replay where no command can set it up.
+    /// A command that shows a match again, or its replay if no command can set it up.
     fn again(&self, number: usize) -> Option<String> {
         let situation = &self.situations[number];
         let quoted = shlex::try_quote(self.bot).ok()?;
@@ -214,7 +214,7 @@ impl<'a> Report<'a> {
         Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
     }
 
-    /// A finding about faults; `good` is said when there is none.
+    /// A finding about faults; `good` is its text when there is none.
     fn faults(&self, what: &'static str, kinds: &'a [FaultKind], bad: Status, good: String) -> Finding {
         let Some((number, first)) = self.own(kinds).next() else {
             return Finding::new(what, Status::Passed, good);
@@ -294,7 +294,7 @@ impl<'a> Report<'a> {
                 continue;
             }
             let (number, first) = of_rule[0];
-            // Where a rejected order ends the match, one is too many.
+            // If a rejected order ends the match, one is too many.
             let fatal = of_rule.iter().find(|(number, order)| {
                 let record = &self.seen[*number].record;
                 let seat = self.situations[*number].seat;
@@ -325,7 +325,7 @@ impl<'a> Report<'a> {
         findings
     }
 
-    /// Whether it went on in all situations of a kind.
+    /// Whether the bot kept going in all situations of a kind.
     fn situation(&self, kind: Kind, what: &'static str) -> Option<Finding> {
         let own: Vec<(usize, &Seen)> = self
             .seen
@@ -368,7 +368,7 @@ impl<'a> Report<'a> {
         Some(Finding::new(what, Status::Passed, format!("{answers} answers; {words}")))
     }
 
-    /// Time against the limit, first answers apart.
+    /// Times against the limit, first answers left out.
     fn time(&self) -> Option<Finding> {
         const WHAT: &str = "time";
         let mut all: Vec<(&Situation, &Time)> = self.times().filter(|(_, time)| !time.first).collect();
@@ -402,7 +402,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// How it ends.
+/// How the bot ends.
 fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> {
     const WHAT: &str = "ends by itself";
     let (ending, after) = ending?;
@@ -421,7 +421,7 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> 
     })
 }
 
-/// The options that set a whole match up again; none where files belong to it.
+/// The options that set a whole match up again; none if it depends on files.
 fn set_up(situation: &Situation) -> Option<String> {
     let Setup { rules, map, seed, .. } = &situation.setup;
     if situation.kind != Kind::Whole || rules.file.is_some() {

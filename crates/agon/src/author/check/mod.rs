@@ -1,8 +1,8 @@
 //! `agon check`: plays a bot through scripted situations and reports like a test runner.
 //!
-//! It knows no game. A situation is a setup, a seat, opponents, and perhaps a beginning that others
-//! have played, so that the bot comes into positions it would not choose ([`situation`]). What
-//! happened in all of them together becomes findings ([`finding`]).
+//! It is independent of the game. A situation is a setup, a seat, opponents, and perhaps a beginning played by others,
+//! so that the bot gets into positions it would not choose ([`situation`]). What happened in all of them together becomes
+//! findings ([`finding`]).
 
 mod examine;
 mod finding;
@@ -56,13 +56,13 @@ pub struct CheckOptions {
     pub sandbox: SandboxOptions,
     #[command(flatten)]
     pub there: AsOptions,
-    /// What the bot answers to a recorded match, turn by turn, instead; a replay of ours or of the original
+    /// Compares the bot's answers with a recorded match, turn by turn, instead; a replay of ours or of the original
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
-    /// Whose place it takes there [default: 1]
+    /// The seat it takes there [default: 1]
     #[arg(long, value_name = "N", requires = "against", help_heading = "Recorded match")]
     pub seat: Option<u8>,
-    /// Only this turn, with both answers whole; counted as in `replay show`
+    /// Only this turn, with both answers in full; counted as in `replay show`
     #[arg(long, short, value_name = "T", requires = "against", help_heading = "Recorded match")]
     pub turn: Option<u32>,
     /// Multiplies all time limits: for a slow machine
@@ -79,7 +79,7 @@ pub struct CheckOptions {
     pub json: bool,
 }
 
-/// How often the time beside the bar is drawn anew.
+/// How often the time beside the bar is redrawn.
 const TICK: Duration = Duration::from_millis(500);
 
 /// Runs `agon check`.
@@ -120,13 +120,13 @@ fn as_there(options: &CheckOptions, conditions: &Conditions) -> Result<CheckOpti
     Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, ..options.clone() })
 }
 
-/// What is checked: from the command line, else from the `agon.toml` of this folder.
+/// What to check: from the command line, else from the `agon.toml` of this folder.
 fn who(options: &CheckOptions) -> Result<(&'static dyn AnyGame, String, SetupOptions), Failure> {
     let mut setup = options.setup.clone();
     let here = here::read()?;
     let (game, bot) = match (&options.game, &options.bot) {
         (Some(game), Some(bot)) => (game.clone(), bot.clone()),
-        // One word is the game where a game is called so.
+        // A single word is the game if a game has that name.
         (Some(game), None) if agon_games::find(game).is_some() => (game.clone(), ".".to_owned()),
         (Some(bot), None) => (here::game(here.as_ref())?, bot.clone()),
         (None, _) => (here::game(here.as_ref())?, ".".to_owned()),
@@ -137,7 +137,7 @@ fn who(options: &CheckOptions) -> Result<(&'static dyn AnyGame, String, SetupOpt
     Ok((common::game(&game)?, bot, setup))
 }
 
-/// One check.
+/// Runs one check.
 fn check(
     options: &CheckOptions,
     game: &dyn AnyGame,
@@ -176,15 +176,15 @@ fn check(
     );
     let style = "{bar:20} {pos}/{len} in {elapsed} · {msg}";
     bar.set_style(ProgressStyle::with_template(style).expect("a template of ours"));
-    // A match with a bot that is late in every turn takes minutes: the time goes on meanwhile, and what went wrong
-    // in a situation is said when it is over.
+    // A match with a bot that is late in every turn takes minutes: the time keeps moving meanwhile, and what went wrong in
+    // a situation is reported when it is over.
     bar.enable_steady_tick(TICK);
     let (mut seen, mut told) = (Vec::new(), Vec::new());
     for situation in &situations {
         bar.set_message(situation.what.clone());
         let played = examine::play(game, &name, situation, options.time_scale, stop)?;
         if let Some(fault) = played.record.faults.iter().find(|fault| fault.seat == situation.seat) {
-            // The sentence once of each kind: it would be the same every time.
+            // One sentence for each kind: it would be the same every time.
             let new = !told.contains(&fault.kind);
             told.push(fault.kind);
             let why = if new { format!(": {}", screen::harmless(&fault.message)) } else { String::new() };
@@ -233,7 +233,7 @@ fn report(
             warnings: warned,
             seconds: took.as_secs_f64(),
         };
-        // One line when there will be more.
+        // One line each when there will be more.
         match options.watch {
             true => common::print_json_line(&mut out, &checked)?,
             false => common::print_json(&mut out, &checked)?,

@@ -6,9 +6,9 @@ use agon_game::{Answer, AnyGame, GameInfo, MapChoice, PackedAnswer, Seat, Sessio
 
 use crate::common::{Failure, SetupOptions};
 
-/// Where a bot is put.
+/// A situation for a bot.
 pub struct Situation {
-    /// What it is, for people: `a whole match against idle`.
+    /// A description for people: `a whole match against idle`.
     pub what: String,
     /// The kind, by which findings are grouped.
     pub kind: Kind,
@@ -18,9 +18,9 @@ pub struct Situation {
     pub seat: Seat,
     /// The built-in bot of all other seats.
     pub opponent: &'static str,
-    /// What others have played before: at these steps the bot is asked and heard, but not followed.
+    /// What others have played before: in these steps the bot is asked and its answers are read, but not followed.
     pub given: Vec<Vec<(Seat, PackedAnswer)>>,
-    /// After so many steps it has been seen enough.
+    /// The situation ends after this many steps.
     pub most_steps: u32,
 }
 
@@ -39,11 +39,11 @@ pub enum Kind {
     Big,
 }
 
-/// No situation is longer.
+/// Upper limit on the steps of any situation.
 const MOST_STEPS: u32 = 2_000;
-/// So many steps of a situation in the middle of a match are enough.
+/// Steps of a situation in the middle of a match.
 const MIDDLE: u32 = 60;
-/// So long one match of built-in bots is played to find positions.
+/// Time limit for a match of built-in bots that is played to find positions.
 const SCOUTING: Duration = Duration::from_secs(2);
 
 /// All situations of a game.
@@ -78,7 +78,7 @@ pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>,
     Ok(all)
 }
 
-/// The built-in bots to play against: one that does nothing, one that does anything, one that wants to win.
+/// The built-in bots to play against: one that does nothing, one that does anything, one that tries to win.
 fn opponents(info: &GameInfo) -> Vec<&'static str> {
     info.builtins.iter().map(|bot| bot.name).take(3).collect()
 }
@@ -86,7 +86,7 @@ fn opponents(info: &GameInfo) -> Vec<&'static str> {
 /// A step of a match between built-in bots.
 struct Scouted {
     answers: Vec<(Seat, PackedAnswer)>,
-    /// How long the question to the bot's seat was; none when it was not asked.
+    /// Length of the question to the bot's seat; none when it was not asked.
     asked: Option<usize>,
 }
 
@@ -118,11 +118,11 @@ fn scout(game: &dyn AnyGame, setup: &Setup, seat: Seat, opponent: &str) -> Resul
     Ok(steps)
 }
 
-/// The positions of one match worth being put into.
+/// The positions of a match that are worth testing.
 fn positions(game: &dyn AnyGame, setup: &Setup, seat: Seat) -> Result<Vec<Situation>, Failure> {
     let Some(&opponent) = opponents(game.info()).last() else { return Ok(Vec::new()) };
     let steps = scout(game, setup, seat, opponent)?;
-    // The first question is like no other.
+    // The first question differs from all others.
     let asked: Vec<(usize, usize)> =
         steps.iter().enumerate().filter_map(|(step, scouted)| Some((step, scouted.asked?))).skip(1).collect();
     let place = |kind, at: usize, most_steps, words: &str| Situation {
@@ -153,7 +153,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
     let maps = info.maps.iter().map(|map| MapChoice::Named(map.name.to_owned()));
     let maps: Vec<MapChoice> = match base.map {
         MapChoice::Default => maps.chain([MapChoice::Default]).collect(),
-        // The user's map is what matters.
+        // The user's own map takes precedence.
         _ => vec![base.map.clone()],
     };
     let mut best: Option<(usize, Setup)> = None;
